@@ -1,0 +1,1 @@
+//! Benches only; run `cargo bench -p cogwork-benches`.

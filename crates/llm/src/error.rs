@@ -1,0 +1,184 @@
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Why a call to a model failed.
+///
+/// `{}` is one line. The kind says what a program can decide on; the rest is for people.
+///
+/// ```
+/// use std::time::Duration;
+/// use cogwork_llm::{LlmError, LlmErrorKind};
+///
+/// let error = LlmError::new(LlmErrorKind::RateLimit, "too many requests")
+///     .with_status(429)
+///     .with_retry_after(Duration::from_secs(2));
+/// assert!(error.is_retryable());
+/// assert_eq!(error.to_string(), "rate limit: too many requests (status 429, retry after 2s)");
+/// ```
+#[derive(Debug)]
+pub struct LlmError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: LlmErrorKind,
+    message: String,
+    status: Option<u16>,
+    retry_after: Option<Duration>,
+    body: Option<String>,
+    source: Option<BoxError>,
+}
+
+/// What failed in a call to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LlmErrorKind {
+    /// The client's own settings are wrong; nothing was sent.
+    Settings,
+    /// The key is missing, wrong, or not allowed to do this.
+    Authentication,
+    /// The account's money or allowance is used up.
+    Quota,
+    /// Too many calls or tokens in too short a time.
+    RateLimit,
+    /// The server has no capacity now.
+    Overloaded,
+    /// The server failed.
+    Server,
+    /// No whole answer came in time.
+    Timeout,
+    /// No connection, or it broke.
+    Transport,
+    /// The server does not accept the request as it stands.
+    InvalidRequest,
+    /// The conversation is longer than the model can read.
+    ContextLength,
+    /// A filter refused the conversation or the reply.
+    ContentFilter,
+    /// The server's answer is not what the protocol says.
+    Decode,
+    /// The call was given up by its caller.
+    Cancelled,
+    /// Anything else.
+    Other,
+}
+
+impl LlmErrorKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Settings => "settings",
+            Self::Authentication => "authentication",
+            Self::Quota => "quota",
+            Self::RateLimit => "rate limit",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server",
+            Self::Timeout => "timeout",
+            Self::Transport => "transport",
+            Self::InvalidRequest => "invalid request",
+            Self::ContextLength => "context length",
+            Self::ContentFilter => "content filter",
+            Self::Decode => "decode",
+            Self::Cancelled => "cancelled",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for LlmErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl LlmError {
+    /// An error of this kind; `message` says what happened, in one line.
+    pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self(Box::new(Inner { kind, message, status: None, retry_after: None, body: None, source: None }))
+    }
+
+    /// The HTTP status of the answer.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.0.status = Some(status);
+        self
+    }
+
+    /// How long the server asks to wait before another try.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// A cut of the answer's body, shown by `{:#}`. It must hold no secret.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<String>) -> Self {
+        self.0.body = Some(body.into());
+        self
+    }
+
+    /// The error underneath.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// What failed.
+    pub fn kind(&self) -> LlmErrorKind {
+        self.0.kind
+    }
+
+    /// What happened, in one line, without kind and status.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The HTTP status of the answer, where there was one.
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// How long the server asks to wait before another try, where it says.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// A cut of the answer's body, where there was one.
+    pub fn body(&self) -> Option<&str> {
+        self.0.body.as_deref()
+    }
+
+    /// Whether the same request may succeed later: rate limit, overload, a failing server, a
+    /// timeout, a broken connection. Quota is not: it comes back with money, not with time.
+    pub fn is_retryable(&self) -> bool {
+        use LlmErrorKind as Kind;
+        matches!(self.0.kind, Kind::RateLimit | Kind::Overloaded | Kind::Server | Kind::Timeout | Kind::Transport)
+    }
+}
+
+impl fmt::Display for LlmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, message, status, retry_after, body, .. } = self.0.as_ref();
+        write!(f, "{kind}: {message}")?;
+        match (status, retry_after) {
+            (Some(status), Some(wait)) => write!(f, " (status {status}, retry after {wait:?})")?,
+            (Some(status), None) => write!(f, " (status {status})")?,
+            (None, Some(wait)) => write!(f, " (retry after {wait:?})")?,
+            (None, None) => {}
+        }
+        if let (true, Some(body)) = (f.alternate(), body) {
+            write!(f, "\n{body}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for LlmError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,105 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Message, Messages};
+
+/// What is asked of a model: a conversation, and settings that are left to the backend when unset.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, Message};
+///
+/// let request = ChatRequest::new([Message::system("Be brief."), Message::user("Hello")])
+///     .with_max_tokens(200)
+///     .with_temperature(0.2);
+/// assert_eq!(request.messages().len(), 2);
+/// assert_eq!(request.max_tokens(), Some(200));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChatRequest {
+    messages: Messages,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    stop: Vec<String>,
+}
+
+impl ChatRequest {
+    /// A request with this conversation and no settings.
+    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
+        Self::from(messages.into_iter().collect::<Messages>())
+    }
+
+    /// The same settings with another conversation.
+    #[must_use]
+    pub fn with_messages(mut self, messages: Messages) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// The most tokens the reply may take. Unset: the backend's own limit.
+    #[must_use]
+    pub fn with_max_tokens(mut self, tokens: u32) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// The sampling temperature, 0 for the likeliest reply. Unset: the backend's own.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// The seed of the sampling, for backends that can repeat themselves. Unset: a new one a call.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Texts at which the reply ends. Unset: none.
+    #[must_use]
+    pub fn with_stop<T: Into<String>>(mut self, stop: impl IntoIterator<Item = T>) -> Self {
+        self.stop = stop.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds a message at the end of the conversation.
+    pub fn push(&mut self, message: Message) {
+        self.messages.push(message);
+    }
+
+    /// The conversation.
+    pub fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// The most tokens the reply may take, if set.
+    pub fn max_tokens(&self) -> Option<u32> {
+        self.max_tokens
+    }
+
+    /// The sampling temperature, if set.
+    pub fn temperature(&self) -> Option<f32> {
+        self.temperature
+    }
+
+    /// The seed of the sampling, if set.
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// Texts at which the reply ends.
+    pub fn stop(&self) -> &[String] {
+        &self.stop
+    }
+}
+
+impl From<Messages> for ChatRequest {
+    fn from(messages: Messages) -> Self {
+        Self { messages, ..Self::default() }
+    }
+}

@@ -1,0 +1,1 @@
+//! The rule-based backend behind the examples.
