@@ -1,1 +1,72 @@
-//! cogwork-flow
+//! Flows of nodes joined by labelled actions: typed state, wiring checked whole, errors that say where.
+//!
+//! ```text
+//! prep(&mut state) -> Prep   →   exec(&Prep).await -> Exec   →   post(&mut state, Prep, Exec) -> Action
+//! ```
+//!
+//! A [`Node`] takes what it needs from the state, works without it, puts the outcome back and
+//! answers an [`Action`]: the label of the edge to follow. A [`Flow`] wires nodes by name and is
+//! checked by [`build`](FlowBuilder::build) before it can run.
+//!
+//! ```
+//! use cogwork_flow::{Action, Flow, from_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let flow = Flow::builder("countdown")
+//!     .start("count")
+//!     .node("count", from_fn(|left: &mut u32| {
+//!         *left -= 1;
+//!         Action::from_static(if *left == 0 { "lift off" } else { "again" })
+//!     }).with_actions(["again", "lift off"]))
+//!     .edge("count", "again", "count")
+//!     .end("count", "lift off")
+//!     .build()?;
+//!
+//! let mut left = 10;
+//! let ended = flow.run(&mut left).await?;
+//! assert_eq!((left, ended.action.as_str(), ended.steps), (0, "lift off", 10));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to … | use |
+//! |---|---|
+//! | write a node | [`Node`], or closures: [`from_fn`], [`from_phases`] |
+//! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`BuildError`] |
+//! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
+//! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
+//! | run it, or step through it | [`Flow::run`], [`Flow::start`], [`Run::step`] |
+//! | draw it | [`Flow::mermaid`] |
+
+mod action;
+pub use action::Action;
+
+mod node;
+pub use node::{BoxError, Node};
+
+mod from_fn;
+pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
+
+mod wrap;
+pub use wrap::{Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
+
+mod flow;
+pub use flow::Flow;
+
+mod builder;
+pub use builder::{BuildError, FlowBuilder, Problem};
+
+mod run;
+pub use run::{Ended, Run, Stepped};
+
+mod error;
+pub use error::{Phase, RunError};
+
+mod mermaid;
+pub use mermaid::Mermaid;
+
+mod visit;
+mod wiring;
+
+pub use cogwork_backoff::Backoff;

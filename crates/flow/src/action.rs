@@ -1,0 +1,70 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The label that leaves a node: `post` answers one, and the flow follows the edge that bears it.
+///
+/// Nodes publish theirs as constants, so that wiring and `post` share one spelling. Labels from
+/// configuration are made with [`Action::new`]. A static label costs no allocation.
+///
+/// ```
+/// use cogwork_flow::Action;
+///
+/// const AGAIN: Action = Action::from_static("again");
+/// assert_eq!(AGAIN, Action::new(String::from("again")));
+/// assert_eq!(Action::DEFAULT.as_str(), "default");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Action(Cow<'static, str>);
+
+impl Action {
+    /// The label of a node that has only one way to leave: `default`.
+    pub const DEFAULT: Self = Self::from_static("default");
+
+    /// A label known when the program is written.
+    pub const fn from_static(label: &'static str) -> Self {
+        Self(Cow::Borrowed(label))
+    }
+
+    /// A label known only when the program runs.
+    pub fn new(label: impl Into<String>) -> Self {
+        Self(Cow::Owned(label.into()))
+    }
+
+    /// The label as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&'static str> for Action {
+    fn from(label: &'static str) -> Self {
+        Self::from_static(label)
+    }
+}
+
+impl From<String> for Action {
+    fn from(label: String) -> Self {
+        Self::new(label)
+    }
+}
+
+impl From<&Action> for Action {
+    fn from(action: &Action) -> Self {
+        action.clone()
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}

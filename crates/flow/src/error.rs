@@ -1,0 +1,186 @@
+use std::error::Error;
+use std::fmt;
+
+use crate::visit::Failure;
+use crate::{Action, BoxError};
+
+/// A phase of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Takes from the state.
+    Prep,
+    /// Does the work.
+    Exec,
+    /// Puts back and chooses the action.
+    Post,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prep => "prep",
+            Self::Exec => "exec",
+            Self::Post => "post",
+        })
+    }
+}
+
+/// Why a run stopped before an end, and where.
+///
+/// `{}` is one line that names flow, node, phase and attempts, and ends with the source's own
+/// line; `{:#}` shows the source in its longer form. The state is as after the last whole step.
+///
+/// ```
+/// use cogwork_flow::{Flow, Phase, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("load")
+///     .start("read")
+///     .node("read", from_fn(|path: &mut String| Err::<(), _>(std::io::Error::other(format!("no file {path}")))))
+///     .end("read", "default")
+///     .build()?;
+/// let error = flow.run(&mut "a.txt".to_owned()).await.unwrap_err();
+/// assert_eq!(error.to_string(), "flow `load`, node `read`: post failed: no file a.txt");
+/// assert_eq!((error.node(), error.phase()), ("read", Some(Phase::Post)));
+/// assert!(error.downcast_ref::<std::io::Error>().is_some());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct RunError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    flow_path: Vec<String>,
+    node: String,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Node(Failure),
+    UndeclaredAction { action: Action, declared: Vec<Action> },
+    StepLimit { limit: u64 },
+}
+
+impl RunError {
+    pub(crate) fn node_failed(flow_path: Vec<String>, node: &str, failure: Failure) -> Self {
+        Self::new(flow_path, node, Kind::Node(failure))
+    }
+
+    pub(crate) fn undeclared(
+        flow_path: Vec<String>,
+        node: &str,
+        action: Action,
+        declared: Vec<Action>,
+    ) -> Self {
+        Self::new(flow_path, node, Kind::UndeclaredAction { action, declared })
+    }
+
+    pub(crate) fn step_limit(flow_path: Vec<String>, node: &str, limit: u64) -> Self {
+        Self::new(flow_path, node, Kind::StepLimit { limit })
+    }
+
+    fn new(flow_path: Vec<String>, node: &str, kind: Kind) -> Self {
+        Self(Box::new(Inner { flow_path, node: node.to_owned(), kind }))
+    }
+
+    /// The names of the flow and of the subflows down to the node, outermost first.
+    pub fn flow_path(&self) -> &[String] {
+        &self.0.flow_path
+    }
+
+    /// The name of the node that failed, or that was next.
+    pub fn node(&self) -> &str {
+        &self.0.node
+    }
+
+    /// The phase that failed, where a node failed.
+    pub fn phase(&self) -> Option<Phase> {
+        self.failure().map(|failure| failure.phase)
+    }
+
+    /// How often the failed phase was tried, where a node failed.
+    pub fn attempts(&self) -> Option<u32> {
+        self.failure().map(|failure| failure.attempts)
+    }
+
+    /// Whether the run reached its limit of steps. Raise it and go on: the run is not lost.
+    pub fn is_step_limit(&self) -> bool {
+        matches!(self.0.kind, Kind::StepLimit { .. })
+    }
+
+    /// Whether `post` answered a label that its node does not declare.
+    pub fn is_undeclared_action(&self) -> bool {
+        matches!(self.0.kind, Kind::UndeclaredAction { .. })
+    }
+
+    /// The node's own error, if it is an `E`.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.failure()?.source.downcast_ref()
+    }
+
+    /// The node's own error, by value.
+    pub fn into_source(self) -> Option<BoxError> {
+        match self.0.kind {
+            Kind::Node(failure) => Some(failure.source),
+            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } => None,
+        }
+    }
+
+    fn failure(&self) -> Option<&Failure> {
+        match &self.0.kind {
+            Kind::Node(failure) => Some(failure),
+            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { flow_path, node, kind } = self.0.as_ref();
+        write!(f, "flow `{}`, node `{node}`: ", flow_path.join("/"))?;
+        match kind {
+            Kind::Node(Failure { phase, attempts, source }) => {
+                write!(f, "{phase} failed")?;
+                if *attempts > 1 {
+                    write!(f, " after {attempts} attempts")?;
+                }
+                f.write_str(": ")?;
+                fmt::Display::fmt(source, f)
+            }
+            Kind::UndeclaredAction { action, declared } => {
+                write!(
+                    f,
+                    "post answered the action `{action}`, which the node does not declare; it declares "
+                )?;
+                write_list(f, declared)
+            }
+            Kind::StepLimit { limit } => {
+                write!(f, "the run reached its limit of {limit} steps before this node")
+            }
+        }
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.failure().map(|failure| failure.source.as_ref() as _)
+    }
+}
+
+/// Writes `` `a`, `b` and `c` ``, or `nothing`.
+pub(crate) fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    match items {
+        [] => f.write_str("nothing"),
+        [only] => write!(f, "`{only}`"),
+        [first, middle @ .., last] => {
+            write!(f, "`{first}`")?;
+            for item in middle {
+                write!(f, ", `{item}`")?;
+            }
+            write!(f, " and `{last}`")
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use crate::error::RunError;
+use crate::visit::Failure;
+use crate::wiring::{Place, Target, Wiring};
+use crate::{Action, Flow};
+
+/// A run of a flow: a cursor over the checked graph.
+///
+/// [`finish`](Run::finish) is a loop over [`step`](Run::step), so a program that steps by itself
+/// sees exactly what a whole run does. The state is handed to each step and belongs to the caller
+/// between steps.
+///
+/// ```
+/// use cogwork_flow::{Flow, Stepped, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("greet")
+///     .start("hello")
+///     .node("hello", from_fn(|text: &mut String| text.push_str("Hello")))
+///     .node("name", from_fn(|text: &mut String| text.push_str(", Ada")))
+///     .edge("hello", "default", "name")
+///     .end("name", "default")
+///     .build()?;
+///
+/// let mut text = String::new();
+/// let mut run = flow.start().max_steps(100);
+/// while let Stepped::Moved { from, to, .. } = run.step(&mut text).await? {
+///     assert_eq!((from, to, text.as_str()), ("hello", "name", "Hello"));
+/// }
+/// assert_eq!(text, "Hello, Ada");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Run<'f, S> {
+    flow: &'f Flow<S>,
+    /// The graphs from the flow down to the one the next node is in…
+    levels: Vec<&'f Wiring>,
+    /// …and the index of the next node, or of the subflow on the way to it, in each.
+    position: Vec<usize>,
+    steps: u64,
+    max_steps: u64,
+    ended: Option<Ended>,
+}
+
+/// What one step of a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stepped<'f> {
+    /// The run went on to another node, or to the same one again.
+    Moved {
+        /// The node that was visited.
+        from: &'f str,
+        /// The label it answered.
+        action: Action,
+        /// The node to be visited next.
+        to: &'f str,
+    },
+    /// The run is at its end.
+    Ended(Ended),
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// The label on which the flow ended.
+    pub action: Action,
+    /// How many nodes were visited, repeated visits counted.
+    pub steps: u64,
+}
+
+impl<'f, S> Run<'f, S> {
+    /// How many steps a run may take unless [`max_steps`](Run::max_steps) says otherwise: 10,000.
+    pub const DEFAULT_MAX_STEPS: u64 = 10_000;
+
+    pub(crate) fn new(flow: &'f Flow<S>) -> Self {
+        let mut run = Self {
+            flow,
+            levels: Vec::new(),
+            position: Vec::new(),
+            steps: 0,
+            max_steps: Self::DEFAULT_MAX_STEPS,
+            ended: None,
+        };
+        run.enter(&flow.wiring);
+        run
+    }
+
+    /// How many steps the run may take in all, those in subflows counted. It may be raised when
+    /// the limit was reached, and the run goes on.
+    ///
+    /// # Default
+    ///
+    /// [`Run::DEFAULT_MAX_STEPS`].
+    #[must_use]
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = steps;
+        self
+    }
+
+    /// How many nodes were visited so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The node to be visited next; `None` at the end.
+    pub fn node(&self) -> Option<&'f str> {
+        self.place().map(|place| place.name.as_str())
+    }
+
+    /// Visits the next node and follows the edge of the action it answers.
+    ///
+    /// At the end it answers the same [`Stepped::Ended`] again. The future may be dropped at any
+    /// `await`, and the run stays where it was: the next call visits the node anew.
+    ///
+    /// # Errors
+    ///
+    /// When the node fails, answers an action it does not declare, or the limit of steps is
+    /// reached. The run stays at the node, so the call may be made again.
+    pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
+        let Some(place) = self.place() else {
+            return Ok(Stepped::Ended(
+                self.ended.clone().unwrap_or(Ended { action: Action::DEFAULT, steps: 0 }),
+            ));
+        };
+        if self.steps >= self.max_steps {
+            return Err(RunError::step_limit(self.flow_path(), &place.name, self.max_steps));
+        }
+        let action = match self.flow.visit(state, &self.position).await {
+            Ok(action) => action,
+            Err(failure) => return Err(self.failed(place, failure)),
+        };
+        if place.target(&action).is_none() {
+            let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
+            return Err(RunError::undeclared(self.flow_path(), &place.name, action, declared));
+        }
+        self.steps += 1;
+        self.follow(&action);
+        match self.node() {
+            Some(to) => Ok(Stepped::Moved { from: &place.name, action, to }),
+            None => {
+                let ended = Ended { action, steps: self.steps };
+                self.ended = Some(ended.clone());
+                Ok(Stepped::Ended(ended))
+            }
+        }
+    }
+
+    /// Steps to the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Run::step).
+    pub async fn finish(mut self, state: &mut S) -> Result<Ended, RunError> {
+        loop {
+            if let Stepped::Ended(ended) = self.step(state).await? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    fn place(&self) -> Option<&'f Place> {
+        let (wiring, index) = (self.levels.last()?, self.position.last()?);
+        Some(wiring.place(*index))
+    }
+
+    /// Goes to the start of a flow, and of the subflow that stands there, down to a node.
+    fn enter(&mut self, wiring: &'f Wiring) {
+        let mut next = Some(wiring);
+        while let Some(wiring) = next {
+            self.levels.push(wiring);
+            self.position.push(wiring.start);
+            next = wiring.place(wiring.start).subflow.as_deref();
+        }
+    }
+
+    /// Follows the edge from where the run is. Where a subflow ends, its label leaves the subflow
+    /// in the flow around it; `build` saw to it that there is an edge for it.
+    fn follow(&mut self, action: &Action) {
+        while let Some(place) = self.place() {
+            let (Some(wiring), Some(_)) = (self.levels.pop(), self.position.pop()) else { return };
+            if let Some(Target::Node(index)) = place.target(action) {
+                self.levels.push(wiring);
+                self.position.push(index);
+                if let Some(subflow) = wiring.place(index).subflow.as_deref() {
+                    self.enter(subflow);
+                }
+                return;
+            }
+        }
+    }
+
+    fn flow_path(&self) -> Vec<String> {
+        self.levels.iter().map(|wiring| wiring.name.clone()).collect()
+    }
+
+    #[cold]
+    fn failed(&self, place: &Place, failure: Failure) -> RunError {
+        RunError::node_failed(self.flow_path(), &place.name, failure)
+    }
+}

@@ -1,0 +1,64 @@
+//! Where a node loses its types: one boxed future a visit, whatever the node.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::wrap::Attempts;
+use crate::{Action, BoxError, Flow, Node, Phase};
+
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What stands under a name of a flow: a node, or a flow over a part of the state.
+///
+/// A flow hands the visit down to its own node before anything is polled, so a node at any depth
+/// of subflows is one future, polled directly: depth costs no stack.
+pub(crate) trait Visit<S>: Send + Sync {
+    /// Visits the node at `position`, given as indices into this flow and the flows inside it.
+    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize])
+    -> BoxFuture<'a, Result<Action, Failure>>;
+}
+
+/// A failed visit, before the run adds the place.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) phase: Phase,
+    pub(crate) attempts: u32,
+    pub(crate) source: BoxError,
+}
+
+impl Failure {
+    fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<Attempts>() {
+            Ok(counted) => Self { phase, attempts: counted.attempts, source: counted.source },
+            Err(source) => Self { phase, attempts: 1, source },
+        }
+    }
+}
+
+pub(crate) struct Leaf<N>(pub(crate) N);
+
+impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize]) -> BoxFuture<'a, Result<Action, Failure>> {
+        let node = &self.0;
+        Box::pin(async move {
+            let prep = node.prep(state).map_err(|error| Failure::new(Phase::Prep, error))?;
+            let exec = node.exec(&prep).await.map_err(|error| Failure::new(Phase::Exec, error))?;
+            node.post(state, prep, exec).map_err(|error| Failure::new(Phase::Post, error))
+        })
+    }
+}
+
+pub(crate) struct Subflow<T, F> {
+    pub(crate) flow: Flow<T>,
+    pub(crate) part: F,
+}
+
+impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        position: &'a [usize],
+    ) -> BoxFuture<'a, Result<Action, Failure>> {
+        self.flow.visit((self.part)(state), position)
+    }
+}

@@ -1,0 +1,71 @@
+use std::time::Duration;
+
+use crate::{Action, BoxError, Node};
+
+/// A node whose `exec` is given only so much time; made by [`Node::timeout`].
+///
+/// When the time is over, `exec` is dropped where it waits, and the error is
+/// [`TimeoutError::Elapsed`]. `prep` and `post` do not wait and are not timed. Needs a tokio
+/// runtime with time enabled.
+#[derive(Debug)]
+pub struct Timeout<N> {
+    node: N,
+    limit: Duration,
+}
+
+impl<N> Timeout<N> {
+    pub(crate) fn new(node: N, limit: Duration) -> Self {
+        Self { node, limit }
+    }
+}
+
+/// The error of a [`Timeout`]: the node's own, or that its time was over.
+#[derive(Debug)]
+pub enum TimeoutError<E> {
+    /// `exec` was not done in time.
+    Elapsed(Elapsed),
+    /// The node failed in time.
+    Node(E),
+}
+
+/// `exec` took longer than it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no outcome within {limit:?}")]
+pub struct Elapsed {
+    /// The time it was given.
+    pub limit: Duration,
+}
+
+impl<E: Into<BoxError>> From<TimeoutError<E>> for BoxError {
+    fn from(error: TimeoutError<E>) -> Self {
+        match error {
+            TimeoutError::Elapsed(elapsed) => elapsed.into(),
+            TimeoutError::Node(error) => error.into(),
+        }
+    }
+}
+
+impl<S, N: Node<S>> Node<S> for Timeout<N> {
+    type Prep = N::Prep;
+    type Exec = N::Exec;
+    type Error = TimeoutError<N::Error>;
+
+    fn actions(&self) -> Vec<Action> {
+        self.node.actions()
+    }
+
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
+        self.node.prep(state).map_err(TimeoutError::Node)
+    }
+
+    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
+        match tokio::time::timeout(self.limit, self.node.exec(prep)).await {
+            Ok(outcome) => outcome.map_err(TimeoutError::Node),
+            Err(_) => Err(TimeoutError::Elapsed(Elapsed { limit: self.limit })),
+        }
+    }
+
+    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
+        self.node.post(state, prep, exec).map_err(TimeoutError::Node)
+    }
+}
