@@ -28,6 +28,13 @@ pub trait LlmClient: Send + Sync {
 }
 
 #[async_trait]
+impl<C: LlmClient + ?Sized> LlmClient for &C {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        (**self).complete(request).await
+    }
+}
+
+#[async_trait]
 impl<C: LlmClient + ?Sized> LlmClient for Arc<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.as_ref().complete(request).await

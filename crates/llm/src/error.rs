@@ -28,6 +28,7 @@ struct Inner {
     status: Option<u16>,
     retry_after: Option<Duration>,
     body: Option<String>,
+    attempts: u32,
     source: Option<BoxError>,
 }
 
@@ -96,7 +97,15 @@ impl LlmError {
     /// An error of this kind; `message` says what happened, in one line.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self(Box::new(Inner { kind, message, status: None, retry_after: None, body: None, source: None }))
+        Self(Box::new(Inner {
+            kind,
+            message,
+            status: None,
+            retry_after: None,
+            body: None,
+            attempts: 1,
+            source: None,
+        }))
     }
 
     /// The HTTP status of the answer.
@@ -117,6 +126,13 @@ impl LlmError {
     #[must_use]
     pub fn with_body(mut self, body: impl Into<String>) -> Self {
         self.0.body = Some(body.into());
+        self
+    }
+
+    /// How many attempts were made in all, this one counted. Unset: 1.
+    #[must_use]
+    pub fn with_attempts(mut self, attempts: u32) -> Self {
+        self.0.attempts = attempts;
         self
     }
 
@@ -152,23 +168,40 @@ impl LlmError {
         self.0.body.as_deref()
     }
 
+    /// How many attempts were made in all; this is the error of the last.
+    pub fn attempts(&self) -> u32 {
+        self.0.attempts
+    }
+
+    /// Adds to the message why something was left undone.
+    pub(crate) fn with_note(mut self, note: fmt::Arguments<'_>) -> Self {
+        self.0.message.push_str(&format!("; {note}"));
+        self
+    }
+
     /// Whether the same request may succeed later: rate limit, overload, a failing server, a
     /// timeout, a broken connection. Quota is not: it comes back with money, not with time.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
-        matches!(self.0.kind, Kind::RateLimit | Kind::Overloaded | Kind::Server | Kind::Timeout | Kind::Transport)
+        matches!(
+            self.0.kind,
+            Kind::RateLimit | Kind::Overloaded | Kind::Server | Kind::Timeout | Kind::Transport
+        )
     }
 }
 
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, status, retry_after, body, .. } = self.0.as_ref();
+        let Inner { kind, message, status, retry_after, body, attempts, .. } = self.0.as_ref();
         write!(f, "{kind}: {message}")?;
         match (status, retry_after) {
             (Some(status), Some(wait)) => write!(f, " (status {status}, retry after {wait:?})")?,
             (Some(status), None) => write!(f, " (status {status})")?,
             (None, Some(wait)) => write!(f, " (retry after {wait:?})")?,
             (None, None) => {}
+        }
+        if *attempts > 1 {
+            write!(f, ", after {attempts} attempts")?;
         }
         if let (true, Some(body)) = (f.alternate(), body) {
             write!(f, "\n{body}")?;

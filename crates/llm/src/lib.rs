@@ -36,4 +36,11 @@ pub use response::{ChatResponse, FinishReason, Usage};
 mod error;
 pub use error::{LlmError, LlmErrorKind};
 
+mod retry;
+pub use cogwork_backoff::Backoff;
+pub use retry::Retry;
+
+mod scripted;
+pub use scripted::{ScriptedClient, ScriptedReply};
+
 pub use async_trait::async_trait;

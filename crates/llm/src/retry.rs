@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cogwork_backoff::Backoff;
+
+use crate::{ChatRequest, ChatResponse, LlmClient, LlmError};
+
+/// A client that calls another one again when [another try](LlmError::is_retryable) could help.
+///
+/// Between tries it waits as its [`Backoff`] says, or as long as the server asks
+/// ([`LlmError::retry_after`]) if that is longer. Jitter is in the backoff alone: a server's wait
+/// is kept to the letter. A server that asks for longer than the
+/// [ceiling](Retry::retry_after_ceiling) gets no other try, and its error is returned at once: a
+/// program that has a minute must not sleep for a day.
+///
+/// Put it around a client with a timeout of its own, so that each attempt has the whole timeout:
+/// `Retry::new(client, backoff)`. A timeout around the `Retry` bounds all attempts together.
+///
+/// ```
+/// use cogwork_llm::{Backoff, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, Retry, ScriptedClient};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), LlmError> {
+/// let flaky = ScriptedClient::default()
+///     .then(LlmError::new(LlmErrorKind::Overloaded, "come back later"))
+///     .then("Here I am.");
+/// let client = Retry::new(flaky.clone(), Backoff::of::<3>());
+///
+/// let response = client.complete(ChatRequest::new([Message::user("Hello?")])).await?;
+/// assert_eq!(response.text(), "Here I am.");
+/// assert_eq!(flaky.requests().len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Retry<C> {
+    client: C,
+    backoff: Backoff,
+    retry_after_ceiling: Duration,
+}
+
+impl<C> Retry<C> {
+    /// `client`, called as often as `backoff` says.
+    pub fn new(client: C, backoff: Backoff) -> Self {
+        Self { client, backoff, retry_after_ceiling: Duration::from_secs(60) }
+    }
+
+    /// The longest wait a server may ask for and get.
+    ///
+    /// # Default
+    ///
+    /// 60 s.
+    #[must_use]
+    pub fn retry_after_ceiling(mut self, ceiling: Duration) -> Self {
+        self.retry_after_ceiling = ceiling;
+        self
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Retry<C> {
+    /// # Errors
+    ///
+    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let mut delays = self.backoff.delays();
+        let mut attempts = 0_u32;
+        loop {
+            let error = match self.client.complete(request.clone()).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            // The error's own count, because the client inside may try again too.
+            attempts = attempts.saturating_add(error.attempts());
+            let error = error.with_attempts(attempts);
+            if !error.is_retryable() {
+                return Err(error);
+            }
+            let Some(delay) = delays.next() else { return Err(error) };
+            let asked = error.retry_after().unwrap_or_default();
+            let ceiling = self.retry_after_ceiling;
+            if asked > ceiling {
+                return Err(error.with_note(format_args!("not tried again: the wait is over {ceiling:?}")));
+            }
+            tokio::time::sleep(delay.max(asked)).await;
+        }
+    }
+}
