@@ -1,1 +1,85 @@
-//! cogwork-plan
+//! Plans as pure data: steps with a status, nested, found, checked, compared and rendered.
+//!
+//! ```text
+//! Plan = list of Step { description, status, result?, mark?, sub_steps? }
+//! ```
+//!
+//! A plan is read from what a model wrote, worked on, and given back:
+//!
+//! ```
+//! use cogwork_plan::{Plan, Status, format_plan, format_plan_for_prompt};
+//!
+//! let mut plan: Plan = serde_yaml::from_str("
+//! - description: Multiply the tens
+//!   status: Done
+//!   result: 600
+//! - description: Multiply the ones
+//!   status: Pending
+//! - description: Conclude
+//!   status: Pending
+//! ")?;
+//! let before = plan.clone();
+//!
+//! let (path, step) = plan.first_pending().ok_or("nothing left to do")?;
+//! assert_eq!((path.to_string().as_str(), step.description.as_str()), ("2", "Multiply the ones"));
+//!
+//! let step = plan.get_mut(&path).ok_or("no such step")?;
+//! step.status = Status::Done;
+//! step.result = Some("24".into());
+//!
+//! assert_eq!(plan.progress().to_string(), "2 of 3 steps done");
+//! assert_eq!(plan.changes_since(&before)[0].to_string(), "2 Pending → Done: Multiply the ones");
+//! assert_eq!(format_plan(&plan), "\
+//! - [Done] Multiply the tens: 600
+//! - [Done] Multiply the ones: 24
+//! - [Pending] Conclude");
+//! assert_eq!(serde_yaml::from_str::<Plan>(&format_plan_for_prompt(&plan))?, plan);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is read is bounded: a plan nests at most [`MAX_DEPTH`] levels, and a text that goes deeper is
+//! refused where it does. What is rendered stays on its line and cannot steer a terminal, whatever a
+//! model put in it. A plan made deeper in memory is found in, checked, compared, rendered and dropped
+//! without recursion; only `Clone`, `PartialEq` and `Debug` go down as `derive` writes them.
+
+mod status;
+pub use status::{Status, UnknownStatus};
+
+mod step;
+pub use step::Step;
+
+mod path;
+pub use path::{StepPath, StepPathError};
+
+mod plan;
+pub use plan::{MAX_DEPTH, Plan};
+
+mod walk;
+pub use walk::{Entry, Walk};
+
+mod progress;
+pub use progress::Progress;
+
+mod problems;
+pub use problems::{Problem, ProblemKind};
+
+mod changes;
+pub use changes::{Change, ChangeKind};
+
+mod outline;
+pub use outline::{Outline, format_plan};
+
+mod prompt;
+pub use prompt::format_plan_for_prompt;
+
+mod task_list;
+pub use task_list::TaskList;
+
+mod mermaid;
+pub use mermaid::Mermaid;
+
+mod matching;
+mod read;
+mod read_text;
+mod text;
+mod write;

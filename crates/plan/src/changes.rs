@@ -1,0 +1,147 @@
+use std::fmt;
+
+use crate::matching::{Pair, pair};
+use crate::text::OneLine;
+use crate::{Status, Step, StepPath};
+
+/// One thing that happened to a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). Its
+/// `Display` is one line for people: `2.1 Pending → Done: Add the tens`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// Where the step is now; for a removed one, where it was.
+    pub path: StepPath,
+    /// The step's description now; for a removed one, as it was.
+    pub description: String,
+    /// What happened.
+    pub kind: ChangeKind,
+}
+
+/// What can happen to a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// It is new, with all it holds.
+    Added,
+    /// It is gone, with all it held.
+    Removed,
+    /// It had no sub-steps and has some now.
+    Refined {
+        /// How many, on the level right beneath it.
+        sub_steps: usize,
+    },
+    /// Its status is another.
+    StatusChanged {
+        /// The status it had.
+        from: Status,
+        /// The status it has.
+        to: Status,
+    },
+    /// Its result is another, or there was or is none.
+    ResultChanged {
+        /// The result it had.
+        from: Option<String>,
+        /// The result it has.
+        to: Option<String>,
+    },
+    /// Its mark is another, or there was or is none.
+    MarkChanged {
+        /// The mark it had.
+        from: Option<String>,
+        /// The mark it has.
+        to: Option<String>,
+    },
+    /// Its description is another.
+    Reworded {
+        /// The description it had.
+        from: String,
+    },
+    /// It changed places with other steps of its parent.
+    Moved {
+        /// Where it was.
+        from: StepPath,
+    },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.path)?;
+        match &self.kind {
+            ChangeKind::Added => f.write_str("added")?,
+            ChangeKind::Removed => f.write_str("removed")?,
+            ChangeKind::Refined { sub_steps: 1 } => f.write_str("broken into 1 sub-step")?,
+            ChangeKind::Refined { sub_steps } => write!(f, "broken into {sub_steps} sub-steps")?,
+            ChangeKind::StatusChanged { from, to } => write!(f, "{from} → {to}")?,
+            ChangeKind::ResultChanged { from, to } => {
+                write_texts(f, "result", from.as_deref(), to.as_deref())?
+            }
+            ChangeKind::MarkChanged { from, to } => write_texts(f, "mark", from.as_deref(), to.as_deref())?,
+            ChangeKind::Reworded { from } => write!(f, "reworded from \"{}\"", OneLine(from))?,
+            ChangeKind::Moved { from } => write!(f, "moved from {from}")?,
+        }
+        write!(f, ": {}", OneLine(&self.description))
+    }
+}
+
+fn write_texts(f: &mut fmt::Formatter<'_>, name: &str, from: Option<&str>, to: Option<&str>) -> fmt::Result {
+    match (from, to) {
+        (Some(from), Some(to)) => write!(f, "{name} {} → {}", OneLine(from), OneLine(to)),
+        (None, Some(to)) => write!(f, "{name} {}", OneLine(to)),
+        (_, None) => write!(f, "{name} dropped"),
+    }
+}
+
+/// Goes down both plans at once, with a stack of its own in place of recursion.
+pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut levels = vec![pair(earlier, later).into_iter()];
+    let mut old_parents: Vec<usize> = Vec::new();
+    let mut new_parents: Vec<usize> = Vec::new();
+    let path = |parents: &[usize], at: usize| StepPath::from_positions(parents.iter().copied().chain([at]));
+    let mut report = |path: StepPath, step: &Step, kind: ChangeKind| {
+        changes.push(Change { path, description: step.description.clone(), kind });
+    };
+    while let Some(level) = levels.last_mut() {
+        match level.next() {
+            None => {
+                levels.pop();
+                old_parents.pop();
+                new_parents.pop();
+            }
+            Some(Pair::Added(at, step)) => report(path(&new_parents, at), step, ChangeKind::Added),
+            Some(Pair::Removed(at, step)) => report(path(&old_parents, at), step, ChangeKind::Removed),
+            Some(Pair::Kept { old: (old_at, old), new: (new_at, new), moved }) => {
+                if moved {
+                    let from = path(&old_parents, old_at);
+                    report(path(&new_parents, new_at), new, ChangeKind::Moved { from });
+                }
+                compare_fields(old, new, |kind| report(path(&new_parents, new_at), new, kind));
+                let was_leaf = old.sub_steps.is_empty();
+                if !was_leaf {
+                    levels.push(pair(&old.sub_steps, &new.sub_steps).into_iter());
+                    old_parents.push(old_at);
+                    new_parents.push(new_at);
+                } else if !new.sub_steps.is_empty() {
+                    let kind = ChangeKind::Refined { sub_steps: new.sub_steps.len() };
+                    report(path(&new_parents, new_at), new, kind);
+                }
+            }
+        }
+    }
+    changes
+}
+
+fn compare_fields(old: &Step, new: &Step, mut report: impl FnMut(ChangeKind)) {
+    if old.description != new.description {
+        report(ChangeKind::Reworded { from: old.description.clone() });
+    }
+    if old.status != new.status {
+        report(ChangeKind::StatusChanged { from: old.status, to: new.status });
+    }
+    if old.result != new.result {
+        report(ChangeKind::ResultChanged { from: old.result.clone(), to: new.result.clone() });
+    }
+    if old.mark != new.mark {
+        report(ChangeKind::MarkChanged { from: old.mark.clone(), to: new.mark.clone() });
+    }
+}

@@ -1,0 +1,98 @@
+use std::fmt::{self, Write};
+
+use crate::text::{OneLine, said};
+use crate::{Plan, Status};
+
+/// A plan as a Mermaid flowchart, made by [`Plan::mermaid`]; no line break at the end.
+///
+/// Each step is a node `s2_1` labelled with its path, description and result, in the class of its status:
+/// `pending`, `done` or `verification_needed`. Solid arrows lead from a step to the next of its parent,
+/// dotted ones from a step to its first sub-step.
+///
+/// ```
+/// use cogwork_plan::{Plan, Step};
+///
+/// let chart = Plan::from(vec![Step::done("Add", "7"), Step::pending("Conclude")]).mermaid().to_string();
+/// assert!(chart.starts_with("flowchart TD\n    s1[\"1 Add: 7\"]:::done\n"));
+/// assert!(chart.contains("s1 --> s2"));
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Mermaid<'a> {
+    plan: &'a Plan,
+}
+
+impl<'a> Mermaid<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        Self { plan }
+    }
+}
+
+impl fmt::Display for Mermaid<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("flowchart TD\n")?;
+        for entry in self.plan.walk() {
+            let (step, path) = (entry.step, entry.path());
+            let indices = path.indices();
+            // The path in front keeps "1. Add" from being taken for a list, which Mermaid does not draw.
+            write!(f, "    {}[\"{path} ", Node(indices))?;
+            OneLine(&step.description).write_each(f, escaped)?;
+            if let Some(result) = said(&step.result) {
+                f.write_str(": ")?;
+                result.write_each(f, escaped)?;
+            }
+            if let Some(mark) = said(&step.mark) {
+                f.write_str(" (")?;
+                mark.write_each(f, escaped)?;
+                f.write_str(")")?;
+            }
+            writeln!(f, "\"]:::{}", class(step.status))?;
+            if let Some((last, parents)) = indices.split_last() {
+                match (entry.position(), parents) {
+                    (0, []) => {}
+                    (0, parents) => writeln!(f, "    {} -.-> {}", Node(parents), Node(indices))?,
+                    (_, parents) => {
+                        let before: Vec<usize> = parents.iter().copied().chain([last - 1]).collect();
+                        writeln!(f, "    {} --> {}", Node(&before), Node(indices))?;
+                    }
+                }
+            }
+        }
+        f.write_str(
+            "    classDef pending stroke-dasharray:4\n    \
+             classDef done fill:#d3f2d9,stroke:#2e7d32,color:#000\n    \
+             classDef verification_needed fill:#fff3cd,stroke:#b26a00,color:#000",
+        )
+    }
+}
+
+/// The name of a node: `s2_1`. A lone `end` or a number would mean something to Mermaid.
+struct Node<'a>(&'a [usize]);
+
+impl fmt::Display for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("s")?;
+        self.0.iter().enumerate().try_for_each(|(level, index)| {
+            let joint = if level == 0 { "" } else { "_" };
+            write!(f, "{joint}{index}")
+        })
+    }
+}
+
+fn class(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Done => "done",
+        Status::VerificationNeeded => "verification_needed",
+    }
+}
+
+/// Labels are read as Mermaid, as Markdown and as HTML; a numbered entity means itself in all three.
+fn escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
+    match c {
+        '"' | '#' | '&' | '<' | '>' | '`' | '\\' | '%' | '*' | '_' | '~' | '$' => {
+            write!(f, "#{};", u32::from(c))
+        }
+        _ => f.write_char(c),
+    }
+}

@@ -1,0 +1,71 @@
+use std::fmt;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::text::{OneLine, indent, said};
+use crate::{Plan, Status};
+
+/// A plan for people, made by [`Plan::outline`]: `- [Done] description: result (mark)`, two blanks a
+/// level, no line break at the end. Every step stays on its line.
+///
+/// ```
+/// use cogwork_plan::{Plan, Step};
+///
+/// let plan = Plan::from(vec![Step::pending("Multiply").with_sub_steps([Step::done("Tens", "600")])]);
+/// assert_eq!(plan.outline().to_string(), "- [Pending] Multiply\n  - [Done] Tens: 600");
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Outline<'a> {
+    plan: &'a Plan,
+    colored: bool,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        Self { plan, colored: false }
+    }
+
+    /// Whether the status is coloured for a terminal, in ANSI codes.
+    ///
+    /// # Default
+    ///
+    /// No.
+    pub fn colored(self, colored: bool) -> Self {
+        Self { colored, ..self }
+    }
+}
+
+impl fmt::Display for Outline<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, entry) in self.plan.walk().enumerate() {
+            if number > 0 {
+                f.write_str("\n")?;
+            }
+            let step = entry.step;
+            let style = if self.colored { style(step.status) } else { Style::new() };
+            indent(f, entry.depth - 1)?;
+            write!(f, "- {style}[{}]{style:#} {}", step.status, OneLine(&step.description))?;
+            if let Some(result) = said(&step.result) {
+                write!(f, ": {result}")?;
+            }
+            if let Some(mark) = said(&step.mark) {
+                write!(f, " ({mark})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn style(status: Status) -> Style {
+    match status {
+        Status::Pending => Style::new().dimmed(),
+        Status::Done => AnsiColor::Green.on_default(),
+        Status::VerificationNeeded => AnsiColor::Yellow.on_default(),
+    }
+}
+
+/// The plan for people, as a text; [`Plan::outline`] prints the same without making one.
+pub fn format_plan(plan: &Plan) -> String {
+    plan.outline().to_string()
+}

@@ -1,0 +1,91 @@
+use std::fmt;
+
+use crate::text::said;
+use crate::{MAX_DEPTH, Plan, Status, Step, StepPath};
+
+/// Something wrong with a step, found by [`Plan::problems`]. Its `Display` is one sentence.
+///
+/// ```
+/// use cogwork_plan::{Plan, Step};
+///
+/// let plan = Plan::from(vec![Step::done("Add", "7").with_sub_steps([Step::pending("Tens")])]);
+/// assert_eq!(plan.problems()[0].to_string(), "Step 1 is done before all its sub-steps are.");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Where it is.
+    pub path: StepPath,
+    /// What it is.
+    pub kind: ProblemKind,
+}
+
+/// What can be wrong with a step. A text of nothing but white space counts as none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// It is done, and one of its sub-steps is not.
+    ParentDoneBeforeChildren,
+    /// It is pending and has a result.
+    ResultOnPending,
+    /// Its description is empty.
+    EmptyDescription,
+    /// It is done, has no sub-steps and has no result.
+    DoneWithoutResult,
+    /// It has to be verified, and no mark says why.
+    VerificationWithoutMark,
+    /// It lies under [`MAX_DEPTH`] others, so the plan cannot be read again. What lies under it is not
+    /// checked.
+    TooDeep,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        match self.kind {
+            ProblemKind::ParentDoneBeforeChildren => {
+                write!(f, "Step {path} is done before all its sub-steps are.")
+            }
+            ProblemKind::ResultOnPending => write!(f, "Step {path} has a result though it is pending."),
+            ProblemKind::EmptyDescription => write!(f, "Step {path} has an empty description."),
+            ProblemKind::DoneWithoutResult => write!(f, "Step {path} is done without a result."),
+            ProblemKind::VerificationWithoutMark => {
+                write!(f, "Step {path} needs verification without a mark that says why.")
+            }
+            ProblemKind::TooDeep => write!(f, "Step {path} is nested deeper than {MAX_DEPTH} levels."),
+        }
+    }
+}
+
+/// Stops at the first level too deep: paths under it would add up to the square of the depth.
+pub(crate) fn check(plan: &Plan) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for entry in plan.walk().filter(|entry| entry.depth <= MAX_DEPTH + 1) {
+        let mut found = |kind| problems.push(Problem { path: entry.path(), kind });
+        if entry.depth > MAX_DEPTH {
+            found(ProblemKind::TooDeep);
+        } else {
+            check_step(entry.step, &mut found);
+        }
+    }
+    problems
+}
+
+fn check_step(step: &Step, found: &mut impl FnMut(ProblemKind)) {
+    if step.description.trim().is_empty() {
+        found(ProblemKind::EmptyDescription);
+    }
+    match step.status {
+        Status::Pending if said(&step.result).is_some() => found(ProblemKind::ResultOnPending),
+        Status::Done if step.sub_steps.iter().any(|sub_step| sub_step.status != Status::Done) => {
+            found(ProblemKind::ParentDoneBeforeChildren);
+        }
+        Status::Done if step.sub_steps.is_empty() && said(&step.result).is_none() => {
+            found(ProblemKind::DoneWithoutResult);
+        }
+        Status::VerificationNeeded if said(&step.mark).is_none() => {
+            found(ProblemKind::VerificationWithoutMark)
+        }
+        _ => {}
+    }
+}

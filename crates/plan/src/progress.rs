@@ -1,0 +1,59 @@
+use std::fmt;
+
+use crate::{Plan, Status};
+
+/// How much of a plan is done, counted over the steps that have no sub-steps: a step broken into three
+/// is three pieces of work and not four. Made by [`Plan::progress`].
+///
+/// ```
+/// use cogwork_plan::{Plan, Step};
+///
+/// let plan = Plan::from(vec![Step::done("a", "1"), Step::verification_needed("b", "?"), Step::pending("c")]);
+/// assert_eq!(plan.progress().to_string(), "1 of 3 steps done, 1 to verify");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Steps done.
+    pub done: usize,
+    /// Steps to be verified.
+    pub verification_needed: usize,
+    /// Steps still to do.
+    pub pending: usize,
+}
+
+impl Progress {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut progress = Self::default();
+        for entry in plan.walk().filter(|entry| entry.step.sub_steps.is_empty()) {
+            let count = match entry.step.status {
+                Status::Done => &mut progress.done,
+                Status::VerificationNeeded => &mut progress.verification_needed,
+                Status::Pending => &mut progress.pending,
+            };
+            *count += 1;
+        }
+        progress
+    }
+
+    /// All steps counted.
+    pub fn total(&self) -> usize {
+        self.done + self.verification_needed + self.pending
+    }
+
+    /// The part that is done, from 0 to 1; 0 for a plan without steps.
+    pub fn fraction(&self) -> f64 {
+        self.done as f64 / self.total().max(1) as f64
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = if self.total() == 1 { "step" } else { "steps" };
+        write!(f, "{} of {} {steps} done", self.done, self.total())?;
+        match self.verification_needed {
+            0 => Ok(()),
+            count => write!(f, ", {count} to verify"),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+use std::fmt::{self, Write};
+
+use crate::text::{OneLine, indent, said};
+use crate::{Plan, Status};
+
+/// A plan as a Markdown task list, made by [`Plan::task_list`]; no line break at the end. Texts are
+/// escaped, so that they read as written. A box is ticked when the step is done; one to be verified is
+/// open and says so.
+///
+/// ```
+/// use cogwork_plan::{Plan, Step};
+///
+/// let plan = Plan::from(vec![Step::done("2 * 3", "6"), Step::verification_needed("Check", "too small")]);
+/// assert_eq!(plan.task_list().to_string(), r"- [x] 2 \* 3: 6
+/// - [ ] Check (Verification Needed: too small)");
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct TaskList<'a> {
+    plan: &'a Plan,
+}
+
+impl<'a> TaskList<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        Self { plan }
+    }
+}
+
+impl fmt::Display for TaskList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, entry) in self.plan.walk().enumerate() {
+            if number > 0 {
+                f.write_str("\n")?;
+            }
+            let step = entry.step;
+            indent(f, entry.depth - 1)?;
+            f.write_str(if step.status == Status::Done { "- [x] " } else { "- [ ] " })?;
+            OneLine(&step.description).write_each(f, escaped)?;
+            if let Some(result) = said(&step.result) {
+                f.write_str(": ")?;
+                result.write_each(f, escaped)?;
+            }
+            let doubted = step.status == Status::VerificationNeeded;
+            match (said(&step.mark), doubted) {
+                (None, false) => {}
+                (None, true) => write!(f, " ({})", step.status)?,
+                (Some(mark), _) => {
+                    f.write_str(" (")?;
+                    if doubted {
+                        write!(f, "{}: ", step.status)?;
+                    }
+                    mark.write_each(f, escaped)?;
+                    f.write_str(")")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Only what means something inside a line: signs of blocks cannot begin one here.
+fn escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
+    if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~') {
+        f.write_char('\\')?;
+    }
+    f.write_char(c)
+}
