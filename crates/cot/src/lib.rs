@@ -1,1 +1,71 @@
-//! cogwork-cot
+//! A self-looping chain-of-thought node: it plans, judges its last thought, does the next step,
+//! repairs the plan where it was wrong, and concludes; every thought is kept.
+//!
+//! ```text
+//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the solution
+//! ```
+//!
+//! ```
+//! use cogwork_cot::{ChainOfThought, Reasoning, ScriptedClient};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Any `LlmClient` will do: `OpenAiClient`, one of your own, or a script for a test.
+//! let client = ScriptedClient::new(["\
+//! ```yaml
+//! current_thinking: 2 + 2 = 4.
+//! planning:
+//!   - {description: Add, status: Done, result: 4}
+//!   - {description: Conclusion, status: Done, result: 4}
+//! next_thought_needed: false
+//! ```"]);
+//!
+//! let flow = ChainOfThought::new(client).into_flow()?;
+//! let mut reasoning = Reasoning::new("What is 2 + 2?");
+//! flow.run(&mut reasoning).await?;
+//! assert_eq!(reasoning.solution(), Some("2 + 2 = 4."));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to … | use |
+//! |---|---|
+//! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
+//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`] |
+//! | bound it | [`Limits`], [`Limit`], [`CotError`] |
+//! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
+//! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
+//! | read a raw reply | [`Reply`], [`ReplyProblem`] |
+
+mod chain_of_thought;
+pub use chain_of_thought::{Brief, ChainOfThought, Turn};
+
+mod state;
+pub use state::{Reasoning, Spent, Thought, Trace, Try};
+
+mod settings;
+pub use settings::{EarlyEnd, History, Limit, Limits};
+
+mod prompt;
+pub use prompt::{Example, PromptError, Prompts};
+
+mod reply;
+pub use reply::{Reply, ReplyProblem, ReplyProblemKind};
+
+mod reporter;
+#[cfg(feature = "console")]
+pub use reporter::ConsoleReporter;
+pub use reporter::{Reporter, Silent, Working};
+
+mod error;
+pub use error::CotError;
+
+// What users of the node need from the crates it joins.
+pub use cogwork_flow::{Action, Flow, Node, RunError, Stepped};
+#[cfg(feature = "http")]
+pub use cogwork_llm::OpenAiClient;
+pub use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry, Role,
+    ScriptedClient, Usage, async_trait,
+};
+pub use cogwork_plan::{Plan, Status, Step};

@@ -1,0 +1,329 @@
+//! One turn of the loop: prep, exec, post.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::{Action, BuildError, Flow, Node};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmClient, Message};
+use cogwork_plan::{Plan, Status};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::error::Kind;
+use crate::{
+    CotError, EarlyEnd, History, Limit, Limits, Prompts, Reasoning, Reply, ReplyProblem, ReplyProblemKind,
+    Reporter, Silent, Spent, Thought, Trace, Try,
+};
+
+/// The self-looping node: each turn it has the model judge the last thought, do the next step of
+/// the plan, and give back the plan; it ends with a conclusion.
+///
+/// It answers [`CONTINUE`](Self::CONTINUE) while another thought is needed and
+/// [`END`](Self::END) with the conclusion, after PocketFlow's chain-of-thought cookbook. Cloning
+/// it is cheap; one node may serve many runs at once.
+///
+/// On a state that has its solution it does nothing and answers `END`, so a finished run that is
+/// taken up again stays finished.
+///
+/// # Errors of a run
+///
+/// `prep` fails with a [`CotError`] when the problem is empty or a limit is reached, `exec` when a
+/// call to the model fails, no reply can be used, or the time is over. The thoughts made so far stay
+/// in the state.
+///
+/// # Example
+///
+/// See the [crate's front page](crate).
+#[derive(Clone)]
+pub struct ChainOfThought {
+    client: Arc<dyn LlmClient>,
+    prompts: Arc<Prompts>,
+    reporter: Arc<dyn Reporter>,
+    request: ChatRequest,
+    limits: Limits,
+    history: History,
+    early_end: EarlyEnd,
+}
+
+/// What `exec` needs for a turn.
+#[derive(Debug)]
+pub struct Brief {
+    thought_number: u32,
+    request: ChatRequest,
+    tokens_left: u64,
+    time_left: Duration,
+}
+
+/// What `exec` brings back from a turn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Turn {
+    reply: Reply,
+    trace: Trace,
+}
+
+impl Node<Reasoning> for ChainOfThought {
+    type Prep = Option<Brief>;
+    type Exec = Option<Turn>;
+    type Error = CotError;
+
+    fn actions(&self) -> Vec<Action> {
+        vec![Self::CONTINUE, Self::END]
+    }
+
+    fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
+        if state.solution().is_some() {
+            return Ok(None);
+        }
+        let thought_number = state.begin_thought();
+        let fail = |kind| Err(CotError::new(thought_number, kind));
+        let (Limits { thoughts, tokens, time, .. }, spent) = (self.limits, state.spent());
+        if state.problem().trim().is_empty() {
+            return fail(Kind::EmptyProblem);
+        } else if thought_number > thoughts {
+            return fail(Kind::Limit(Limit::Thoughts(thoughts)));
+        } else if spent.tokens() >= tokens {
+            return fail(Kind::Limit(Limit::Tokens(tokens)));
+        } else if spent.time >= time {
+            return fail(Kind::Limit(Limit::Time(time)));
+        }
+        let messages = state.conversation(&self.prompts, self.history);
+        Ok(Some(Brief {
+            thought_number,
+            request: self.request.clone().with_messages(messages),
+            tokens_left: tokens - spent.tokens(),
+            time_left: time - spent.time,
+        }))
+    }
+
+    async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
+        let Some(brief) = brief else { return Ok(None) };
+        let working = self.reporter.working(brief.thought_number);
+        let started = Instant::now();
+        // Outside the future that may run out of time, so that the replies outlive it.
+        let mut trace = Trace::default();
+        let asked = tokio::time::timeout(brief.time_left, self.ask(brief, &mut trace)).await;
+        trace.spent.time = started.elapsed();
+        drop(working);
+        match asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time)))) {
+            Ok(reply) => {
+                trace.ended_early = !reply.next_thought_needed && !open_steps(&reply.planning).is_empty();
+                Ok(Some(Turn { reply, trace }))
+            }
+            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_tries(trace.tries, trace.spent)),
+        }
+    }
+
+    fn post(&self, state: &mut Reasoning, _: Option<Brief>, turn: Option<Turn>) -> Result<Action, CotError> {
+        let Some(Turn { reply, trace }) = turn else { return Ok(Self::END) };
+        state.push(Thought::new(state.current_thought_number(), reply, trace));
+        self.reporter.thought(state);
+        if state.solution().is_none() {
+            return Ok(Self::CONTINUE);
+        }
+        self.reporter.solved(state);
+        Ok(Self::END)
+    }
+}
+
+impl ChainOfThought {
+    /// Another thought is needed.
+    pub const CONTINUE: Action = Action::from_static("continue");
+    /// The state has its solution.
+    pub const END: Action = Action::from_static("end");
+
+    /// A node that asks this client, with the English prompts, the default limits, and no report.
+    pub fn new(client: impl LlmClient + 'static) -> Self {
+        Self {
+            client: Arc::new(client),
+            prompts: Arc::new(Prompts::default()),
+            reporter: Arc::new(Silent),
+            request: ChatRequest::default(),
+            limits: Limits::default(),
+            history: History::default(),
+            early_end: EarlyEnd::default(),
+        }
+    }
+
+    /// Tells the model other texts. Default: [`Prompts::english`].
+    #[must_use]
+    pub fn with_prompts(mut self, prompts: Prompts) -> Self {
+        self.prompts = Arc::new(prompts);
+        self
+    }
+
+    /// Says what happens to a reporter. Default: [`Silent`].
+    #[must_use]
+    pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
+        self.reporter = Arc::new(reporter);
+        self
+    }
+
+    /// The settings of every request: tokens of a reply, temperature and so on. Its messages are
+    /// not used. Default: all left to the client.
+    #[must_use]
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// Where a run ends without a conclusion. Default: see [`Limits`].
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Which earlier thoughts a request carries. Default: [`History::All`].
+    #[must_use]
+    pub fn with_history(mut self, history: History) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// What happens to an end while steps are not done. Default: [`EarlyEnd::Ask`].
+    #[must_use]
+    pub fn with_early_end(mut self, policy: EarlyEnd) -> Self {
+        self.early_end = policy;
+        self
+    }
+
+    /// The node alone as a flow: one node named `think` that leads to itself.
+    ///
+    /// # Errors
+    ///
+    /// None that a user could cause; the wiring is checked like any other.
+    pub fn into_flow(self) -> Result<Flow<Reasoning>, BuildError> {
+        Flow::builder("chain of thought")
+            .start("think")
+            .node("think", self)
+            .edge("think", Self::CONTINUE, "think")
+            .end("think", Self::END)
+            .build()
+    }
+
+    /// Asks until a reply can be used. Replies that cannot are kept in the trace, and the
+    /// complaint follows them in the conversation.
+    async fn ask(&self, brief: &Brief, trace: &mut Trace) -> Result<Reply, Kind> {
+        let mut request = brief.request.clone();
+        let mut asks_left = self.limits.asks_again;
+        // A reply that ends early, kept while the model is asked about it.
+        let mut early = None;
+        loop {
+            let response = self.client.complete(request.clone()).await.map_err(Kind::Client)?;
+            count(&mut trace.spent, &request, &response);
+            let verdict = self.judge(&response, early.is_some());
+            let text = response.into_text();
+            let (problem, give_up) = match verdict {
+                Verdict::Usable(reply) => {
+                    trace.tries.push(Try { reply: text, complaint: None });
+                    return Ok(reply);
+                }
+                Verdict::Questionable(reply, problem) => {
+                    early = Some(reply);
+                    (problem, false)
+                }
+                Verdict::Unusable(problem) => {
+                    let give_up = asks_left == 0;
+                    asks_left = asks_left.saturating_sub(1);
+                    (problem, give_up)
+                }
+            };
+            request.push(Message::assistant(excerpt(&text)));
+            request.push(complaint(&self.prompts, &problem));
+            trace.tries.push(Try { reply: text, complaint: Some(problem.to_string()) });
+            if give_up {
+                return early.ok_or(Kind::Reply(problem));
+            } else if trace.spent.tokens() >= brief.tokens_left {
+                return early.ok_or(Kind::Limit(Limit::Tokens(self.limits.tokens)));
+            }
+            self.reporter.asking_again(brief.thought_number, &problem);
+        }
+    }
+
+    fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {
+        let text = response.text();
+        if *response.finish_reason() == FinishReason::Length && !text.trim_end().ends_with("```") {
+            return Verdict::Unusable(ReplyProblem::new(
+                ReplyProblemKind::CutOff,
+                "the reply was cut off at the limit of tokens; expected a shorter one",
+            ));
+        }
+        let reply = match Reply::read(text, self.limits.reply_bytes) {
+            Ok(reply) => reply,
+            Err(problem) => return Verdict::Unusable(problem),
+        };
+        let open = if reply.next_thought_needed { String::new() } else { open_steps(&reply.planning) };
+        if open.is_empty() {
+            return Verdict::Usable(reply);
+        }
+        let problem = ReplyProblem::new(ReplyProblemKind::EndedEarly, open);
+        match self.early_end {
+            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(reply, problem),
+            EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(reply),
+            EarlyEnd::Refuse => Verdict::Unusable(problem),
+        }
+    }
+}
+
+/// What a response is good for.
+enum Verdict {
+    Usable(Reply),
+    /// Usable, but worth a question.
+    Questionable(Reply, ReplyProblem),
+    Unusable(ReplyProblem),
+}
+
+/// Adds what a call cost.
+fn count(spent: &mut Spent, request: &ChatRequest, response: &ChatResponse) {
+    if let Some(usage) = response.usage() {
+        spent.usage += usage;
+    } else {
+        let read: usize = request.messages().iter().map(|message| message.text().len()).sum();
+        let bytes = read.saturating_add(response.text().len());
+        spent.estimated_tokens = spent.estimated_tokens.saturating_add(bytes as u64 / 4);
+    }
+}
+
+/// The message that asks again.
+fn complaint(prompts: &Prompts, problem: &ReplyProblem) -> Message {
+    match problem.kind() {
+        ReplyProblemKind::CutOff => prompts.cut_off(),
+        ReplyProblemKind::EndedEarly => prompts.ended_early(problem.message()),
+        _ => prompts.unreadable(&format!("{problem:#}")),
+    }
+}
+
+/// The leaves of a plan that are not done, one a line; nothing if all are.
+fn open_steps(plan: &Plan) -> String {
+    let open =
+        plan.walk().filter(|entry| entry.step.sub_steps.is_empty() && entry.step.status != Status::Done);
+    let lines =
+        open.map(|entry| format!("- {} {} ({})", entry.path(), entry.step.description, entry.step.status));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Characters of an unusable reply that the model is shown again.
+const EXCERPT: usize = 4096;
+
+/// An unusable reply as it stands in the conversation: its beginning, and never nothing, which
+/// servers refuse as a message.
+fn excerpt(reply: &str) -> String {
+    let mut characters = reply.chars();
+    let beginning: String = characters.by_ref().take(EXCERPT).collect();
+    match characters.next() {
+        None if beginning.trim().is_empty() => "(empty)".to_owned(),
+        None => beginning,
+        Some(_) => beginning + " […]",
+    }
+}
+
+impl fmt::Debug for ChainOfThought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainOfThought")
+            .field("limits", &self.limits)
+            .field("history", &self.history)
+            .field("early_end", &self.early_end)
+            .finish_non_exhaustive()
+    }
+}

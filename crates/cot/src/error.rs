@@ -1,0 +1,118 @@
+use std::error::Error;
+use std::fmt;
+
+use cogwork_llm::LlmError;
+
+use crate::{Limit, ReplyProblem, Spent, Try};
+
+/// Why a turn made no thought.
+///
+/// Nothing is lost: the state is as after the last thought, and the error holds what this turn
+/// has: every raw reply, what was wrong with each, and what they cost. `{}` is one line; `{:#}` adds
+/// the place in the last reply.
+#[derive(Debug)]
+pub struct CotError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    thought_number: u32,
+    kind: Kind,
+    tries: Vec<Try>,
+    spent: Spent,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    EmptyProblem,
+    Limit(Limit),
+    Client(LlmError),
+    Reply(ReplyProblem),
+}
+
+impl CotError {
+    pub(crate) fn new(thought_number: u32, kind: Kind) -> Self {
+        Self(Box::new(Inner { thought_number, kind, tries: Vec::new(), spent: Spent::default() }))
+    }
+
+    pub(crate) fn with_tries(mut self, tries: Vec<Try>, spent: Spent) -> Self {
+        self.0.tries = tries;
+        self.0.spent = spent;
+        self
+    }
+
+    /// The number of the thought that was not made.
+    pub fn thought_number(&self) -> u32 {
+        self.0.thought_number
+    }
+
+    /// The limit that was reached, if it was one.
+    pub fn limit(&self) -> Option<Limit> {
+        match self.0.kind {
+            Kind::Limit(limit) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// What was wrong with the last reply, if no reply of the turn could be used.
+    pub fn reply_problem(&self) -> Option<&ReplyProblem> {
+        match &self.0.kind {
+            Kind::Reply(problem) => Some(problem),
+            _ => None,
+        }
+    }
+
+    /// The client's error, if a call failed.
+    pub fn llm_error(&self) -> Option<&LlmError> {
+        match &self.0.kind {
+            Kind::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the problem is empty.
+    pub fn is_empty_problem(&self) -> bool {
+        matches!(self.0.kind, Kind::EmptyProblem)
+    }
+
+    /// Every reply of the turn, in order, with the model's raw text.
+    pub fn tries(&self) -> &[Try] {
+        &self.0.tries
+    }
+
+    /// What the turn cost; [`Reasoning::charge`](crate::Reasoning::charge) adds it to the state's sum.
+    pub fn spent(&self) -> Spent {
+        self.0.spent
+    }
+}
+
+impl fmt::Display for CotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { thought_number, kind, tries, .. } = self.0.as_ref();
+        write!(f, "thought {thought_number}: ")?;
+        match kind {
+            Kind::EmptyProblem => {
+                f.write_str("the problem is empty; expected a text that says what to solve")
+            }
+            Kind::Limit(limit) => write!(f, "the limit of {limit} is reached without a conclusion"),
+            Kind::Client(error) => {
+                f.write_str("the call to the model failed: ")?;
+                fmt::Display::fmt(error, f)
+            }
+            Kind::Reply(problem) => {
+                let plural = if tries.len() == 1 { "y" } else { "ies" };
+                write!(f, "no usable reply in {} tr{plural}: ", tries.len())?;
+                fmt::Display::fmt(problem, f)
+            }
+        }
+    }
+}
+
+impl Error for CotError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0.kind {
+            Kind::Client(error) => Some(error),
+            Kind::Reply(problem) => Some(problem),
+            Kind::EmptyProblem | Kind::Limit(_) => None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+use serde::{Deserialize, Serialize};
+
+use super::template::names;
+use crate::Reply;
+
+/// Every text the model is told, as data: replace any of it, in another language too.
+///
+/// The texts are templates: `{name}` stands for a value, each text has its own names, and
+/// [`check`](Prompts::check) refuses a name that is not known or one that is missing. The defaults
+/// are the crate's `prompts/english.yaml` and `prompts/chinese.yaml`.
+///
+/// ```
+/// use cogwork_cot::Prompts;
+///
+/// let mut prompts = Prompts::english();
+/// prompts.system.push_str("\nWork in metric units.");
+/// assert!(prompts.check().is_ok());
+///
+/// prompts.problem = "Solve {task}".to_owned();
+/// assert_eq!(
+///     prompts.check().unwrap_err().to_string(),
+///     "prompt `problem`: `{task}` is not known here; it may use {problem}, and must use {problem}",
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Prompts {
+    /// Standing instructions: what a thought is, the form of a reply, the rules of the plan. No names.
+    pub system: String,
+    /// A worked example about another problem, shown as an earlier exchange. Models copy an
+    /// example that stands inside the instructions. `None`: no example.
+    pub example: Option<Example>,
+    /// The problem. `{problem}`.
+    pub problem: String,
+    /// Instructions for the first thought; they follow the problem in one message.
+    /// `{thought_number}`.
+    pub first_turn: String,
+    /// An earlier thought, as the model's own words. `{thought_number}`, `{current_thinking}`.
+    pub thought: String,
+    /// What stands between two earlier thoughts. `{thought_number}` of the one that follows.
+    pub next_thought: String,
+    /// Instructions for a later thought, with the plan. `{thought_number}`,
+    /// `{last_thought_number}`, `{plan}`, `{left_out}`.
+    pub later_turn: String,
+    /// Says that earlier thoughts are not shown; empty when all are. `{left_out_count}`.
+    pub left_out: String,
+    /// Asks again after a reply that could not be read. `{complaint}`.
+    pub unreadable: String,
+    /// Asks again after a reply that was cut off at the limit of tokens. No names.
+    pub cut_off: String,
+    /// Asks about an end while steps are not done. `{open_steps}`.
+    pub ended_early: String,
+}
+
+/// A problem and the replies to it; all but the last stand in the request as earlier thoughts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// A problem that is not the user's.
+    pub problem: String,
+    /// Good replies to it, in the order of thoughts.
+    pub replies: Vec<Reply>,
+}
+
+/// A prompt that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// The text uses a name that has no value, or leaves out one that must be there.
+    #[error("prompt `{prompt}`: `{{{name}}}` {}; it may use {}, and must use {}", if *.known { "is missing" } else { "is not known here" }, braced(may), braced(must))]
+    Name {
+        /// The field of [`Prompts`].
+        prompt: &'static str,
+        /// The name at fault.
+        name: String,
+        /// Whether the name is known, and missing; else it is there, and not known.
+        known: bool,
+        /// Every name the text may use.
+        may: &'static [&'static str],
+        /// Those of them it must use.
+        must: &'static [&'static str],
+    },
+    /// The text is not prompts in YAML.
+    #[error("prompts: {0}")]
+    Yaml(#[from] serde_yaml::Error),
+}
+
+fn braced(names: &[&str]) -> String {
+    match names {
+        [] => "no names".to_owned(),
+        names => names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl Prompts {
+    /// The prompts in English, the default.
+    pub fn english() -> Self {
+        Self::built_in(include_str!("../../prompts/english.yaml"))
+    }
+
+    /// The prompts in Chinese (the keys and statuses of the reply stay as they are).
+    pub fn chinese() -> Self {
+        Self::built_in(include_str!("../../prompts/chinese.yaml"))
+    }
+
+    #[expect(clippy::expect_used, reason = "the texts are part of the crate, and a test reads each")]
+    fn built_in(yaml: &str) -> Self {
+        Self::from_yaml(yaml).expect("the crate's own prompts can be read")
+    }
+
+    /// Reads prompts from YAML, in the form of the crate's own files, and checks them.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not such YAML (with the line), or a check fails.
+    pub fn from_yaml(yaml: &str) -> Result<Self, PromptError> {
+        let prompts: Self = serde_yaml::from_str(yaml)?;
+        prompts.check()?;
+        Ok(prompts)
+    }
+
+    /// Holds every text against the names it may and must use.
+    ///
+    /// # Errors
+    ///
+    /// The first text at fault.
+    pub fn check(&self) -> Result<(), PromptError> {
+        type Names = &'static [&'static str];
+        let rules: [(&'static str, &str, Names, Names); 10] = [
+            ("system", &self.system, &[], &[]),
+            ("problem", &self.problem, &["problem"], &["problem"]),
+            ("first_turn", &self.first_turn, &["thought_number"], &[]),
+            ("thought", &self.thought, &["thought_number", "current_thinking"], &["current_thinking"]),
+            ("next_thought", &self.next_thought, &["thought_number"], &[]),
+            (
+                "later_turn",
+                &self.later_turn,
+                &["thought_number", "last_thought_number", "plan", "left_out"],
+                &["plan"],
+            ),
+            ("left_out", &self.left_out, &["left_out_count"], &[]),
+            ("unreadable", &self.unreadable, &["complaint"], &["complaint"]),
+            ("cut_off", &self.cut_off, &[], &[]),
+            ("ended_early", &self.ended_early, &["open_steps"], &["open_steps"]),
+        ];
+        for (prompt, text, may, must) in rules {
+            let used = names(text);
+            let unknown = used.iter().find(|name| !may.contains(name)).map(|name| (*name, false));
+            let missing = must.iter().find(|name| !used.contains(name)).map(|name| (*name, true));
+            if let Some((name, known)) = unknown.or(missing) {
+                return Err(PromptError::Name { prompt, name: name.to_owned(), known, may, must });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self::english()
+    }
+}

@@ -1,0 +1,272 @@
+use std::fmt::{self, Write as _};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use cogwork_plan::{Plan, Status, Step};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::{Reasoning, ReplyProblem, Reporter, Spent, Thought, Working};
+
+/// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
+/// as a tree with its progress, what changed, what it cost, and the solution at the end.
+///
+/// On a terminal it writes in colour and turns a spinner on standard error while the model works;
+/// plain text otherwise, and when `NO_COLOR` is set. What a model wrote cannot steer the terminal.
+///
+/// ```no_run
+/// use cogwork_cot::{ChainOfThought, ConsoleReporter, ScriptedClient};
+///
+/// let node = ChainOfThought::new(ScriptedClient::new(["…"])).with_reporter(ConsoleReporter::stdout());
+/// ```
+pub struct ConsoleReporter {
+    out: Mutex<Box<dyn Write + Send>>,
+    styles: Styles,
+    spinners: Option<MultiProgress>,
+}
+
+impl ConsoleReporter {
+    /// Writes to standard output, in colour if it is a terminal and `NO_COLOR` is not set, with a
+    /// spinner if standard error is a terminal.
+    pub fn stdout() -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let spinners = io::stderr().is_terminal().then(MultiProgress::new);
+        let reporter = Self::to(io::stdout()).colored(io::stdout().is_terminal() && !plain);
+        Self { spinners, ..reporter }
+    }
+
+    /// Writes plain text anywhere, without a spinner.
+    pub fn to(out: impl Write + Send + 'static) -> Self {
+        Self { out: Mutex::new(Box::new(out)), styles: Styles::default(), spinners: None }
+    }
+
+    /// Whether to write in colour. Default: as the constructor says.
+    #[must_use]
+    pub fn colored(mut self, colored: bool) -> Self {
+        self.styles = if colored { Styles::colored() } else { Styles::default() };
+        self
+    }
+
+    /// Writes a piece at once, so that runs side by side do not mix their lines. A closed pipe is
+    /// the reader's choice and no reason to end a run.
+    fn print(&self, text: &str) {
+        let write = || {
+            let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        };
+        match &self.spinners {
+            Some(spinners) => spinners.suspend(write),
+            None => write(),
+        }
+    }
+}
+
+impl Reporter for ConsoleReporter {
+    fn working(&self, thought_number: u32) -> Working {
+        let Some(spinners) = &self.spinners else { return Working::default() };
+        let spinner = spinners.add(ProgressBar::new_spinner());
+        if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} Thought {msg} … {elapsed:.dim}") {
+            spinner.set_style(style);
+        }
+        spinner.set_message(thought_number.to_string());
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        Working::until_dropped(Spinner(spinner))
+    }
+
+    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
+        let Styles { warning, .. } = self.styles;
+        let problem = Harmless(&problem.to_string()).to_string().replace('\n', "; ");
+        self.print(&format!("{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"));
+    }
+
+    fn thought(&self, reasoning: &Reasoning) {
+        self.print(&self.styles.thought(reasoning).unwrap_or_default());
+    }
+
+    fn solved(&self, reasoning: &Reasoning) {
+        self.print(&self.styles.solved(reasoning).unwrap_or_default());
+    }
+}
+
+struct Spinner(ProgressBar);
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// How each kind of text looks; by default all alike.
+#[derive(Debug, Clone, Copy, Default)]
+struct Styles {
+    heading: Style,
+    evaluation: Style,
+    faint: Style,
+    good: Style,
+    warning: Style,
+}
+
+impl Styles {
+    fn colored() -> Self {
+        Self {
+            heading: AnsiColor::Cyan.on_default().bold(),
+            evaluation: Style::new().italic(),
+            faint: Style::new().dimmed(),
+            good: AnsiColor::Green.on_default(),
+            warning: AnsiColor::Yellow.on_default(),
+        }
+    }
+
+    fn thought(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
+        let Self { heading, evaluation, faint, warning, .. } = self;
+        let mut text = String::new();
+        let Some(thought) = reasoning.thoughts().last() else { return Ok(text) };
+        let number = thought.thought_number();
+        if number == 1 {
+            writeln!(text, "{heading}Problem{heading:#}\n{}\n", Harmless(reasoning.problem().trim()))?;
+        }
+        writeln!(text, "{heading}Thought {number}{heading:#}")?;
+        let thinking = thought.current_thinking().trim();
+        match thinking.split_once('\n') {
+            // The instructions ask for the evaluation of the last thought first.
+            Some((first, rest)) if number > 1 => {
+                writeln!(
+                    text,
+                    "{evaluation}{}{evaluation:#}\n{}\n",
+                    Harmless(first.trim_end()),
+                    Harmless(rest)
+                )?;
+            }
+            _ => writeln!(text, "{}\n", Harmless(thinking))?,
+        }
+        let progress = thought.planning().progress();
+        writeln!(text, "{heading}Plan{heading:#}  {}  {progress}", self.bar(progress.fraction()))?;
+        self.tree(&mut text, thought.planning())?;
+        self.changes(&mut text, reasoning, thought)?;
+        if thought.trace().ended_early {
+            writeln!(text, "{warning}Ended although steps of the plan are not done.{warning:#}")?;
+        }
+        writeln!(text, "{faint}{}{faint:#}\n", Cost(thought.trace().spent))?;
+        Ok(text)
+    }
+
+    fn solved(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
+        let Self { heading, faint, good, .. } = self;
+        let mut text = String::new();
+        let solution = Harmless(reasoning.solution().unwrap_or_default().trim());
+        writeln!(text, "{heading}Solution{heading:#}\n{good}{solution}{good:#}\n")?;
+        let thoughts = reasoning.thoughts().len();
+        let plural = if thoughts == 1 { "" } else { "s" };
+        writeln!(text, "{faint}{thoughts} thought{plural}, {}{faint:#}", Cost(reasoning.spent()))?;
+        Ok(text)
+    }
+
+    fn bar(&self, fraction: f64) -> String {
+        const WIDTH: usize = 20;
+        let Self { good, faint, .. } = self;
+        let full = ((fraction * WIDTH as f64) as usize).min(WIDTH);
+        format!("{good}{}{good:#}{faint}{}{faint:#}", "━".repeat(full), "┄".repeat(WIDTH - full))
+    }
+
+    fn tree(&self, text: &mut String, plan: &Plan) -> fmt::Result {
+        // The lines to the left of each level: whether that level has more steps below.
+        let mut lines: Vec<bool> = Vec::new();
+        let mut left: Vec<usize> = vec![plan.steps().len()];
+        for entry in plan.walk() {
+            left.truncate(entry.depth);
+            lines.truncate(entry.depth - 1);
+            let last = left.last_mut().is_none_or(|left| {
+                *left -= 1;
+                *left == 0
+            });
+            let Self { faint, .. } = self;
+            write!(text, "{faint}")?;
+            for more in &lines {
+                text.push_str(if *more { "│  " } else { "   " });
+            }
+            write!(text, "{}{faint:#}", if last { "└─ " } else { "├─ " })?;
+            self.step(text, entry.step)?;
+            lines.push(!last);
+            left.push(entry.step.sub_steps.len());
+        }
+        Ok(())
+    }
+
+    fn step(&self, text: &mut String, step: &Step) -> fmt::Result {
+        let (style, sign) = match step.status {
+            Status::Done => (self.good, "✓"),
+            Status::Pending => (self.faint, "·"),
+            Status::VerificationNeeded => (self.warning, "?"),
+        };
+        write!(text, "{style}{sign}{style:#} {}", OneLine(&step.description))?;
+        if let Some(result) = &step.result {
+            write!(text, ": {style}{}{style:#}", OneLine(result))?;
+        }
+        if let Some(mark) = &step.mark {
+            write!(text, " {style}({}){style:#}", OneLine(mark))?;
+        }
+        text.push('\n');
+        Ok(())
+    }
+
+    fn changes(&self, text: &mut String, reasoning: &Reasoning, thought: &Thought) -> fmt::Result {
+        let Self { heading, .. } = self;
+        let Some(previous) = reasoning.previous_plan() else { return Ok(()) };
+        let changes = thought.planning().changes_since(previous);
+        if changes.is_empty() {
+            return writeln!(text, "{heading}Changed{heading:#} nothing");
+        }
+        writeln!(text, "{heading}Changed{heading:#}")?;
+        changes.iter().try_for_each(|change| writeln!(text, "  {change}"))
+    }
+}
+
+/// Tokens and seconds. Guessed tokens are not shown as if they were counted.
+struct Cost(Spent);
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Spent { usage, time, .. } = self.0;
+        if usage.total_tokens() > 0 {
+            write!(f, "{} tokens read, {} written, ", usage.prompt_tokens, usage.completion_tokens)?;
+        }
+        write!(f, "{:.1} s", time.as_secs_f64())
+    }
+}
+
+/// A model's text without what could steer a terminal: control characters but the line break and
+/// the tab, and the marks that turn the direction of text around.
+struct Harmless<'a>(&'a str);
+
+impl fmt::Display for Harmless<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '\n' | '\t' => f.write_char(character)?,
+                '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+                _ if character.is_control() => {}
+                _ => f.write_char(character)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same on one line.
+struct OneLine<'a>(&'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, word) in self.0.split_whitespace().enumerate() {
+            write!(f, "{}{}", if index > 0 { " " } else { "" }, Harmless(word))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ConsoleReporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConsoleReporter").field("spinner", &self.spinners.is_some()).finish_non_exhaustive()
+    }
+}

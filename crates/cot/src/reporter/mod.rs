@@ -1,0 +1,96 @@
+//! What a person is told while thoughts are made.
+
+#[cfg(feature = "console")]
+mod console;
+
+#[cfg(feature = "console")]
+pub use console::ConsoleReporter;
+
+use std::fmt;
+
+use crate::{Reasoning, ReplyProblem};
+
+/// Hears what happens in the turns of a [`ChainOfThought`](crate::ChainOfThought).
+///
+/// Every method has a default that does nothing. One reporter may serve many runs at once. Calls
+/// come from inside the run: a reporter that blocks holds it up.
+///
+/// ```
+/// use cogwork_cot::{Reasoning, Reporter};
+///
+/// /// Counts what is done, for a progress bar of one's own.
+/// struct Progress;
+///
+/// impl Reporter for Progress {
+///     fn thought(&self, reasoning: &Reasoning) {
+///         if let Some(plan) = reasoning.plan() {
+///             eprintln!("{}", plan.progress());
+///         }
+///     }
+/// }
+/// ```
+pub trait Reporter: Send + Sync {
+    /// The model begins to work on a thought; it has stopped when the answer is dropped, be it
+    /// with a thought, an error, or because the run was given up.
+    fn working(&self, thought_number: u32) -> Working {
+        let _ = thought_number;
+        Working::default()
+    }
+
+    /// A reply could not be used, and the model is asked again.
+    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
+        let _ = (thought_number, problem);
+    }
+
+    /// The last of the thoughts was added.
+    fn thought(&self, reasoning: &Reasoning) {
+        let _ = reasoning;
+    }
+
+    /// The last thought brought the solution. Called after [`thought`](Reporter::thought).
+    fn solved(&self, reasoning: &Reasoning) {
+        let _ = reasoning;
+    }
+}
+
+/// Held while the model works; dropped when it stops.
+#[derive(Default)]
+#[must_use = "dropping it says that the model has stopped"]
+pub struct Working(Option<Box<dyn Send + Sync>>);
+
+impl Working {
+    /// Lasts as long as `guard`, whose `Drop` does what is to be done when the model stops.
+    pub fn until_dropped(guard: impl Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(guard)))
+    }
+}
+
+impl fmt::Debug for Working {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Working").field(&self.0.is_some()).finish()
+    }
+}
+
+/// The reporter that says nothing: the library prints nothing unasked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Reporter for Silent {}
+
+impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
+    fn working(&self, thought_number: u32) -> Working {
+        self.as_ref().working(thought_number)
+    }
+
+    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
+        self.as_ref().asking_again(thought_number, problem);
+    }
+
+    fn thought(&self, reasoning: &Reasoning) {
+        self.as_ref().thought(reasoning);
+    }
+
+    fn solved(&self, reasoning: &Reasoning) {
+        self.as_ref().solved(reasoning);
+    }
+}

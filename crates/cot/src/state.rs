@@ -1,0 +1,287 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_llm::{Messages, Usage};
+use cogwork_plan::Plan;
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::prompt::Transcript;
+use crate::{CotError, History, Prompts, Reply};
+
+/// A problem, the thoughts on it so far, and the solution when there is one: the state of the
+/// chain-of-thought node.
+///
+/// Its serialised form has the field names of the source document (`problem`, `thoughts`,
+/// `current_thought_number`, `solution`), and beside them what the thoughts cost. A state read
+/// back goes on where it stopped.
+///
+/// ```
+/// use cogwork_cot::Reasoning;
+///
+/// let reasoning = Reasoning::new("What is 2 + 2?");
+/// let saved = serde_json::to_string(&reasoning)?;
+/// assert_eq!(saved, r#"{"problem":"What is 2 + 2?","thoughts":[],"current_thought_number":0,"solution":null}"#);
+/// let read: Reasoning = serde_json::from_str(&saved)?;
+/// assert_eq!(read, reasoning);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reasoning {
+    problem: String,
+    #[serde(deserialize_with = "numbered")]
+    thoughts: Vec<Thought>,
+    current_thought_number: u32,
+    #[serde(default)]
+    solution: Option<String>,
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    spent: Spent,
+    #[serde(skip)]
+    transcript: Transcript,
+}
+
+/// What thoughts have cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Spent {
+    /// Tokens, as the client reported them.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Tokens guessed for replies whose client reported none: one for every four bytes of text
+    /// read and written.
+    #[serde(default)]
+    pub estimated_tokens: u64,
+    /// Time in `exec`.
+    #[serde(default, with = "seconds", rename = "seconds")]
+    pub time: Duration,
+}
+
+impl Spent {
+    /// Tokens reported and guessed: what the limit of tokens is held against.
+    pub fn tokens(&self) -> u64 {
+        self.usage.total_tokens().saturating_add(self.estimated_tokens)
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.usage += other.usage;
+        self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
+/// One thought: what the model said in one turn, and how it came about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thought {
+    thought_number: u32,
+    current_thinking: String,
+    planning: Plan,
+    next_thought_needed: bool,
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    trace: Trace,
+}
+
+/// How a thought came about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Trace {
+    /// Every reply of the turn in order; the last one became the thought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
+    /// What the turn cost, all tries together.
+    #[serde(skip_serializing_if = "Spent::is_nothing")]
+    pub spent: Spent,
+    /// The thought ends the reasoning although steps of its plan are not done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended_early: bool,
+}
+
+impl Trace {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// One reply of the model, and what was wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Try {
+    /// The model's raw text.
+    pub reply: String,
+    /// Why the model was asked again; `None` for a reply that was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
+
+impl Reasoning {
+    /// A problem nobody has thought about yet.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            thoughts: Vec::new(),
+            current_thought_number: 0,
+            solution: None,
+            spent: Spent::default(),
+            transcript: Transcript::default(),
+        }
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    /// The thoughts so far, in order.
+    pub fn thoughts(&self) -> &[Thought] {
+        &self.thoughts
+    }
+
+    /// The number of the thought being made, or of the last one made; 0 before the first.
+    pub fn current_thought_number(&self) -> u32 {
+        self.current_thought_number
+    }
+
+    /// The conclusion, once there is one.
+    pub fn solution(&self) -> Option<&str> {
+        self.solution.as_deref()
+    }
+
+    /// The plan as the last thought left it.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.thoughts.last().map(Thought::planning)
+    }
+
+    /// The plan as the last but one thought left it.
+    pub fn previous_plan(&self) -> Option<&Plan> {
+        self.thoughts.iter().nth_back(1).map(Thought::planning)
+    }
+
+    /// What the thoughts have cost, all together.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Counts what a failed turn has cost, which only its error knows: a state that is to go on
+    /// after the error then keeps to its limits.
+    pub fn charge(&mut self, error: &CotError) {
+        self.spent += error.spent();
+    }
+
+    pub(crate) fn begin_thought(&mut self) -> u32 {
+        // From the thoughts there are, so that a repeated turn does not count twice.
+        let number = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX).saturating_add(1);
+        self.current_thought_number = number;
+        number
+    }
+
+    /// The messages that ask for the next thought.
+    pub(crate) fn conversation(&mut self, prompts: &Arc<Prompts>, history: History) -> Messages {
+        self.transcript.conversation(prompts, &self.problem, &self.thoughts, history)
+    }
+
+    pub(crate) fn push(&mut self, thought: Thought) {
+        self.spent += thought.trace.spent;
+        if !thought.next_thought_needed {
+            self.solution = Some(thought.current_thinking.clone());
+        }
+        self.thoughts.push(thought);
+    }
+}
+
+impl PartialEq for Reasoning {
+    /// The transcript is a cache and does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.problem == other.problem
+            && self.thoughts == other.thoughts
+            && self.current_thought_number == other.current_thought_number
+            && self.solution == other.solution
+            && self.spent == other.spent
+    }
+}
+
+impl Thought {
+    /// The thought that a reply makes.
+    pub fn new(thought_number: u32, reply: Reply, trace: Trace) -> Self {
+        let Reply { current_thinking, planning, next_thought_needed } = reply;
+        Self { thought_number, current_thinking, planning, next_thought_needed, trace }
+    }
+
+    /// Its number, from 1.
+    pub fn thought_number(&self) -> u32 {
+        self.thought_number
+    }
+
+    /// The evaluation of the thought before and the thinking of this one.
+    pub fn current_thinking(&self) -> &str {
+        &self.current_thinking
+    }
+
+    /// The plan as this thought leaves it.
+    pub fn planning(&self) -> &Plan {
+        &self.planning
+    }
+
+    /// Whether the reasoning goes on after it.
+    pub fn next_thought_needed(&self) -> bool {
+        self.next_thought_needed
+    }
+
+    /// How it came about: every raw reply, what it cost.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
+
+/// Reads thoughts that must be numbered from 1 without a gap; the error stands at the one that is not.
+fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
+    struct Numbered;
+
+    impl<'de> de::Visitor<'de> for Numbered {
+        type Value = Vec<Thought>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of thoughts")
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut thoughts: Vec<Thought> = Vec::new();
+            while let Some(thought) = items.next_element::<Thought>()? {
+                let (expected, found) = (thoughts.len() + 1, thought.thought_number);
+                if u32::try_from(expected) != Ok(found) {
+                    return Err(de::Error::custom(format!(
+                        "thought {expected} of the list has the thought_number {found}; expected {expected}"
+                    )));
+                }
+                thoughts.push(thought);
+            }
+            Ok(thoughts)
+        }
+    }
+
+    deserializer.deserialize_seq(Numbered)
+}
+
+/// A duration as a number of seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(time.as_secs_f64())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| de::Error::custom(format!("{seconds} is not a number of seconds")))
+    }
+}
