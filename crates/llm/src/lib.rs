@@ -19,7 +19,32 @@
 //!         Ok(ChatResponse::new(last.to_uppercase()))
 //!     }
 //! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), LlmError> {
+//! use cogwork_llm::Message;
+//!
+//! let response = Shouter.complete(ChatRequest::new([Message::user("hello")])).await?;
+//! assert_eq!(response.text(), "HELLO");
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! # Map
+//!
+//! | for | see |
+//! |---|---|
+//! | what a backend implements and a program calls | [`LlmClient`] |
+//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`] |
+//! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
+//! | a server over HTTP (feature `http`, on by default) | `OpenAiClient` |
+//! | trying again | [`Retry`] with a [`Backoff`] |
+//! | tests | [`ScriptedClient`], or a mock: the trait takes `mockall` as it is |
+//!
+//! Requests go by value and share their text, so keeping one, repeating one or sending a
+//! conversation that grows by a message each time copies nothing.
+//!
+//! Without default features there is no HTTP, no TLS and no JSON in the dependencies.
 
 mod client;
 pub use client::LlmClient;
@@ -42,5 +67,10 @@ pub use retry::Retry;
 
 mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};
+
+#[cfg(feature = "http")]
+mod openai;
+#[cfg(feature = "http")]
+pub use openai::{OpenAiClient, OpenAiClientBuilder};
 
 pub use async_trait::async_trait;

@@ -1,0 +1,115 @@
+use secrecy::{ExposeSecret, SecretString};
+
+/// The longest part of an answer's body that an error keeps, in characters.
+const BODY: usize = 500;
+/// The longest part of a server's words in an error's own line, in characters.
+const LINE: usize = 300;
+/// From how many characters on the beginning of a secret is hidden, where the text ends within it.
+const PART: usize = 4;
+const MASK: &str = "[redacted]";
+const CUT: char = '…';
+
+/// What must never be shown, and so the door through which every word of a server goes.
+pub(super) struct Secrets(Vec<SecretString>);
+
+impl Secrets {
+    pub(super) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        Self(secrets.into_iter().filter(|secret| !secret.expose_secret().is_empty()).collect())
+    }
+
+    /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey.
+    pub(super) fn body(&self, bytes: &[u8]) -> String {
+        self.cut(&String::from_utf8_lossy(bytes), BODY, true)
+    }
+
+    /// A server's words as a part of one line.
+    pub(super) fn line(&self, text: &str) -> String {
+        self.cut(text.trim(), LINE, false)
+    }
+
+    /// Masks while it cuts: a cut made first could leave the half of a secret, and a mask over
+    /// the whole text would read megabytes to show a few lines.
+    fn cut(&self, text: &str, limit: usize, lines: bool) -> String {
+        let (mut cut, mut width, mut rest) = (String::new(), 0, text);
+        while let Some(next) = rest.chars().next() {
+            let hidden = self.0.iter().find_map(|secret| spelt(rest, secret.expose_secret()));
+            let taken = hidden.unwrap_or(next.len_utf8());
+            width += if hidden.is_some() { MASK.len() } else { 1 };
+            if width >= limit {
+                cut.push(CUT);
+                break;
+            }
+            match hidden {
+                Some(_) => cut.push_str(MASK),
+                None => cut.push(harmless(next, lines)),
+            }
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+        cut
+    }
+}
+
+/// How many bytes at the start of `text` spell `secret`, each character as it is or escaped in
+/// the way of JSON, HTML or URLs: servers echo a header in whatever encoding their answer has.
+fn spelt(text: &str, secret: &str) -> Option<usize> {
+    if text.starts_with(secret) {
+        return Some(secret.len());
+    }
+    let mut rest = text;
+    for (position, wanted) in secret.chars().enumerate() {
+        if rest.is_empty() && position >= PART {
+            break;
+        }
+        rest = strip(rest, wanted)?;
+    }
+    Some(text.len() - rest.len())
+}
+
+/// `text` without `wanted` at its start, in whatever way it is written there.
+fn strip(text: &str, wanted: char) -> Option<&str> {
+    let code = u32::from(wanted);
+    let strip_form = |text: &'_ str, form: &str| -> Option<usize> {
+        text.get(..form.len()).filter(|start| start.eq_ignore_ascii_case(form)).map(str::len)
+    };
+    let length = match text.chars().next()? {
+        '\\' => {
+            // JSON within JSON doubles its backslashes.
+            let escaped = text.trim_start_matches('\\');
+            let slashes = text.len() - escaped.len();
+            let form = if escaped.starts_with(wanted) { wanted.to_string() } else { format!("u{code:04x}") };
+            strip_form(escaped, &form).map(|length| slashes + length)
+        }
+        '%' => strip_form(text, &format!("%{code:02x}")),
+        '&' => {
+            let named = match wanted {
+                '&' => "&amp;",
+                '<' => "&lt;",
+                '>' => "&gt;",
+                '"' => "&quot;",
+                '\'' => "&apos;",
+                _ => "",
+            };
+            let forms = [named, &format!("&#{code};"), &format!("&#x{code:x};"), &format!("&#0{code};")];
+            forms.iter().filter(|form| !form.is_empty()).find_map(|form| strip_form(text, form))
+        }
+        _ => None,
+    };
+    match length {
+        Some(length) => text.get(length..),
+        None => text.strip_prefix(wanted),
+    }
+}
+
+/// The character, or what stands in for one that would move a cursor, ring a bell, start an
+/// escape sequence or turn the direction of writing.
+fn harmless(character: char, lines: bool) -> char {
+    match character {
+        '\n' if lines => '\n',
+        '\n' | '\r' | '\t' => ' ',
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            '\u{fffd}'
+        }
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    }
+}

@@ -1,0 +1,145 @@
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::{Response, StatusCode, Url};
+
+use super::excerpt::Secrets;
+use super::failure;
+use super::retry_after::retry_after;
+use crate::{LlmError, LlmErrorKind};
+
+/// The most that is read of the body of a failure, in bytes: it is for people, who see less.
+const FAILURE_BYTES: usize = 64 * 1024;
+
+/// One address, and how to send to it.
+pub(super) struct Exchange {
+    pub(super) http: reqwest::Client,
+    pub(super) endpoint: Url,
+    pub(super) timeout: Duration,
+    pub(super) connect_timeout: Duration,
+    pub(super) max_response_bytes: usize,
+    pub(super) secrets: Secrets,
+}
+
+/// A whole answer with a good status.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why reading a body stopped before its end.
+enum Stop {
+    TooLarge,
+    Broken(reqwest::Error),
+}
+
+impl Exchange {
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Sends `body`, and reads the answer.
+    pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, LlmError> {
+        let sent = self.http.post(self.endpoint.clone()).body(body).send().await;
+        let mut response = sent.map_err(|error| self.broken(error))?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.failure(response).await);
+        }
+        let (body, stop) = read(&mut response, self.max_response_bytes).await;
+        let error = match stop {
+            None => return Ok(Answer { status: status.as_u16(), body }),
+            Some(Stop::Broken(error)) => self.broken(error),
+            Some(Stop::TooLarge) => {
+                let message = format!("the answer is over the limit of {} bytes", self.max_response_bytes);
+                LlmError::new(LlmErrorKind::Decode, message)
+            }
+        };
+        Err(error.with_status(status.as_u16()).with_body(self.secrets.body(&body)))
+    }
+
+    /// The error of a status that is no success.
+    async fn failure(&self, mut response: Response) -> LlmError {
+        let status = response.status();
+        // The status is the news. A body that breaks off or never ends is shown as far as it came.
+        let (body, _) = read(&mut response, self.max_response_bytes.min(FAILURE_BYTES)).await;
+        let error = if status.is_redirection() {
+            self.redirect(&response)
+        } else {
+            failure::of_status(status, &body, &self.secrets)
+        };
+        let error = error.with_status(status.as_u16()).with_body(self.secrets.body(&body));
+        match retry_after(response.headers()) {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
+    }
+
+    /// A redirect is not followed: it would carry the conversation to a place nobody named.
+    fn redirect(&self, response: &Response) -> LlmError {
+        let location = response.headers().get(reqwest::header::LOCATION);
+        let target = location.and_then(|value| self.endpoint.join(value.to_str().ok()?).ok());
+        let host = target.as_ref().and_then(Url::host_str).unwrap_or("an unnamed host");
+        let message = format!(
+            "the server redirects to {}, and redirects are not followed; expected a base URL that answers itself",
+            self.secrets.line(host)
+        );
+        LlmError::new(LlmErrorKind::InvalidRequest, message)
+    }
+
+    /// The error of an exchange that came to no end.
+    fn broken(&self, error: reqwest::Error) -> LlmError {
+        // Every address in it is the endpoint, which the client's `Debug` shows to who asks.
+        let error = error.without_url();
+        let host = self.endpoint.host_str().unwrap_or_default();
+        let (kind, message) = match (error.is_timeout(), error.is_connect()) {
+            (true, true) => {
+                (LlmErrorKind::Timeout, format!("no connection to {host} within {:?}", self.connect_timeout))
+            }
+            (true, false) => (LlmErrorKind::Timeout, format!("no whole answer within {:?}", self.timeout)),
+            (false, true) => {
+                (LlmErrorKind::Transport, format!("no connection to {host}: {}", self.cause(&error)))
+            }
+            (false, false) => {
+                (LlmErrorKind::Transport, format!("the connection broke: {}", self.cause(&error)))
+            }
+        };
+        LlmError::new(kind, message).with_source(error)
+    }
+
+    /// What is underneath all the layers, each of which only says that the next one failed.
+    fn cause(&self, error: &dyn Error) -> String {
+        let mut cause = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        self.secrets.line(&cause.to_string())
+    }
+}
+
+/// Reads the body up to `limit` bytes, chunk by chunk: a length that is stated may be a lie, and
+/// a body without one may never end.
+async fn read(response: &mut Response, limit: usize) -> (Vec<u8>, Option<Stop>) {
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let room = limit.saturating_sub(body.len());
+                body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+                if chunk.len() > room {
+                    return (body, Some(Stop::TooLarge));
+                }
+            }
+            Ok(None) => return (body, None),
+            Err(error) => return (body, Some(Stop::Broken(error))),
+        }
+    }
+}
+
+/// `429 Too Many Requests`, or the number alone where it has no name.
+pub(super) fn name_of(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(reason) => format!("{} {reason}", status.as_u16()),
+        None => status.as_u16().to_string(),
+    }
+}

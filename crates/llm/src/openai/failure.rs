@@ -1,0 +1,141 @@
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::excerpt::Secrets;
+use super::exchange::name_of;
+use crate::{LlmError, LlmErrorKind as Kind};
+
+/// How deep an error may be wrapped in another one, as proxies do.
+const WRAPPINGS: usize = 4;
+
+/// The error of an answer with this status.
+pub(super) fn of_status(status: StatusCode, body: &[u8], secrets: &Secrets) -> LlmError {
+    let text = String::from_utf8_lossy(body);
+    let details = serde_json::from_str(&text).map(Details::of).unwrap_or_default();
+    let kind = details.kind(status.as_u16());
+    let message = match &details.message {
+        Some(message) => secrets.line(message),
+        None if text.trim().is_empty() => format!("the server answered {} and no more", name_of(status)),
+        None if is_html(&text) => format!("the server answered {} and an HTML page", name_of(status)),
+        None => secrets.line(&text),
+    };
+    LlmError::new(kind, message)
+}
+
+/// The error of an `error` value that came with a good status.
+pub(super) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
+    let details = Details::of(value);
+    let status = details.code.as_deref().and_then(|code| code.parse().ok()).filter(|code| *code >= 400);
+    let kind = details.kind(status.unwrap_or(200));
+    LlmError::new(kind, secrets.line(details.message.as_deref().unwrap_or(value.get())))
+}
+
+/// Whether a body is a page for people, as proxies and wrong addresses answer.
+pub(super) fn is_html(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+}
+
+/// What servers say about a failure, in any of the shapes they say it.
+#[derive(Default)]
+struct Details {
+    message: Option<String>,
+    code: Option<String>,
+    category: Option<String>,
+}
+
+/// Every field is raw, so that one of an unexpected type costs that field alone. `error` stays the
+/// first: serde reads an array into a struct field by field, and so finds the error in
+/// `[{"error": …}]`, which Google's servers send.
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    detail: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "type")]
+    category: Option<&'a RawValue>,
+}
+
+impl Details {
+    /// Reads `{"error": {"message", "type", "code"}}`, `{"error": "text"}`, `{"message"}`,
+    /// `{"detail"}` and a bare text.
+    fn of(value: &RawValue) -> Self {
+        let mut details = Self::default();
+        let mut next = Some(value);
+        for _ in 0..WRAPPINGS {
+            let Some(value) = next else { break };
+            let Ok(wire) = serde_json::from_str::<Wire<'_>>(value.get()) else {
+                details.message = scalar(value).or(details.message);
+                break;
+            };
+            // What is said further in is nearer to the cause.
+            let detail = wire.detail.map(|detail| scalar(detail).unwrap_or_else(|| detail.get().to_owned()));
+            details.message = wire.message.and_then(scalar).or(detail).or(details.message);
+            details.code = wire.code.and_then(scalar).or(details.code);
+            details.category = wire.category.and_then(scalar).or(details.category);
+            next = wire.error;
+        }
+        details
+    }
+
+    fn kind(&self, status: u16) -> Kind {
+        let says = |words: &[&str]| {
+            [&self.code, &self.category].into_iter().flatten().any(|said| words.contains(&said.as_str()))
+        };
+        if status == 402 || says(&["insufficient_quota", "billing_hard_limit_reached"]) {
+            return Kind::Quota;
+        }
+        if says(&["context_length_exceeded", "exceed_context_size_error"])
+            || matches!(status, 200 | 400 | 413 | 422) && self.tells_of_context()
+        {
+            return Kind::ContextLength;
+        }
+        if says(&["content_filter", "content_policy_violation", "responsible_ai_policy_violation"]) {
+            return Kind::ContentFilter;
+        }
+        match status {
+            401 | 403 => Kind::Authentication,
+            429 => Kind::RateLimit,
+            408 | 504 => Kind::Timeout,
+            503 | 529 => Kind::Overloaded,
+            300..=499 => Kind::InvalidRequest,
+            500.. => Kind::Server,
+            _ if says(&["authentication_error", "permission_error", "invalid_api_key"]) => {
+                Kind::Authentication
+            }
+            _ if says(&["rate_limit_exceeded", "rate_limit_error"]) => Kind::RateLimit,
+            _ if says(&["overloaded_error", "unavailable_error"]) => Kind::Overloaded,
+            _ if says(&["invalid_request_error", "not_found_error"]) => Kind::InvalidRequest,
+            _ => Kind::Server,
+        }
+    }
+
+    /// Most servers have no code for it, only words.
+    fn tells_of_context(&self) -> bool {
+        let Some(message) = &self.message else { return false };
+        let message = message.to_lowercase();
+        let phrases = [
+            "context length",
+            "context window",
+            "context size",
+            "maximum context",
+            "prompt is too long",
+            "input is too long",
+        ];
+        phrases.iter().any(|phrase| message.contains(phrase))
+    }
+}
+
+/// A text or a number as text.
+fn scalar(value: &RawValue) -> Option<String> {
+    let text = serde_json::from_str::<String>(value.get()).ok();
+    text.or_else(|| {
+        serde_json::from_str::<serde_json::Number>(value.get()).ok().map(|number| number.to_string())
+    })
+    .filter(|text| !text.trim().is_empty())
+}

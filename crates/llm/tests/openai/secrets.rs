@@ -1,0 +1,174 @@
+//! The key is in the `Authorization` header and nowhere else.
+
+use std::error::Error;
+use std::time::Duration;
+
+use cogwork_llm::{LlmError, OpenAiClient};
+use proptest::prelude::*;
+
+use crate::support::{Answer, Server, answer, ask, bytes, ok};
+
+const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
+
+/// All that can be seen of an error.
+fn everything(error: &LlmError) -> String {
+    let mut all =
+        format!("{error}\n{error:#}\n{error:?}\n{error:#?}\n{}\n{:?}", error.message(), error.body());
+    let mut source = error.source();
+    while let Some(inner) = source {
+        all += &format!("\n{inner}\n{inner:#}\n{inner:?}\n{inner:#?}");
+        source = inner.source();
+    }
+    all
+}
+
+/// Fails if the key, or so much as its beginning, shows in any spelling.
+fn assert_hidden(shown: &str, case: &str) {
+    let plain = shown.replace('\\', "");
+    for secret in [KEY, "sk-proj-", "0123456789", "XYZ"] {
+        assert!(!plain.contains(secret), "{case}: {shown}");
+    }
+}
+
+fn client(server: &Server) -> OpenAiClient {
+    OpenAiClient::builder(server.base_url(), "m")
+        .api_key(KEY)
+        .header("X-Second-Key", "sk-proj-second-0123456789")
+        .timeout(Duration::from_millis(500))
+        .build()
+        .unwrap()
+}
+
+fn unicode_escaped(text: &str) -> String {
+    text.chars().map(|c| format!("\\u{:04X}", c as u32)).collect()
+}
+
+#[tokio::test]
+async fn no_error_shows_the_key_whatever_the_server_echoes() {
+    let json = serde_json::to_string(KEY).unwrap();
+    let twice = serde_json::to_string(&json).unwrap();
+    let slashed = json.replace('/', "\\/");
+    let html = KEY
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;");
+    let url: String = KEY
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("%{:02X}", c as u32) })
+        .collect();
+    let escaped = unicode_escaped(KEY);
+    let bodies = [
+        format!("Authorization: Bearer {KEY}"),
+        format!("{}{KEY}", "x".repeat(290)),
+        format!("{}{KEY}", "x".repeat(485)),
+        KEY.repeat(100),
+        format!(r#"{{"error":{{"message":{json},"code":{json},"type":{json}}}}}"#),
+        format!(r#"{{"error":{{"message":{slashed}}}}}"#),
+        format!(r#"{{"error":{{"message":"wrong key {escaped}"}}}}"#),
+        format!(r#"{{"error":{twice}}}"#),
+        format!(r#"{{"headers":{{"authorization":["Bearer",{json}]}}}}"#),
+        format!(r#"{{"choices":{json}}}"#),
+        format!(r#"{{"choices":[{{"message":{json}}}]}}"#),
+        format!(r#"{{"choices":[{{"message":{{"content":{{"{KEY}":1}}}}}}]}}"#),
+        format!(r#"{{"choices":[{{"message":{{"refusal":{json}}}}}]}}"#),
+        format!("<html>{html}</html>"),
+        format!("key={url}"),
+        "second: sk-proj-second-0123456789".to_owned(),
+    ];
+    for status in [200, 301, 400, 401, 429, 500] {
+        for body in &bodies {
+            let server = Server::start([answer(status, "", body)]).await;
+            let error = ask(&client(&server)).await.unwrap_err();
+            assert_hidden(&everything(&error), &format!("{status} {body}"));
+            assert_eq!(error.status(), Some(status));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_marked() {
+    let server = Server::start([answer(401, "", &format!("no such key: {KEY}!"))]).await;
+    let error = ask(&client(&server)).await.unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "authentication: no such key: [redacted]! (status 401)\nno such key: [redacted]!"
+    );
+}
+
+#[tokio::test]
+async fn broken_connections_do_not_show_the_key() {
+    let half_a_key = format!("{{\"key\": \"{}", &KEY[..20]);
+    let answers = [
+        Answer::Raw(Vec::new()),
+        Answer::Raw(bytes(200, "", &half_a_key, 1000)),
+        Answer::Raw(bytes(401, "", &half_a_key, 1000)),
+        Answer::Reset(bytes(200, "", &half_a_key, 1000)),
+        Answer::Stall(bytes(200, "", &half_a_key, 1000)),
+        Answer::Raw(format!("{KEY}\r\n\r\n").into_bytes()),
+        answer(302, &format!("location: http://{}.example/?k={KEY}\r\n", "sk-proj-second-0123456789"), ""),
+    ];
+    for answer in answers {
+        let server = Server::start([answer]).await;
+        let error = ask(&client(&server)).await.unwrap_err();
+        assert_hidden(&everything(&error), "broken");
+    }
+}
+
+#[tokio::test]
+async fn clients_and_settings_do_not_show_the_key() {
+    let server = Server::start([ok("{}")]).await;
+    let client = client(&server);
+    assert_eq!(
+        format!("{client:?}"),
+        format!("OpenAiClient {{ base_url: {:?}, model: \"m\", .. }}", server.base_url())
+    );
+    assert_hidden(&format!("{client:#?}"), "client");
+    let builder =
+        OpenAiClient::builder(format!("http://me:{KEY}@localhost"), "m").api_key(KEY).header("x", KEY);
+    assert_hidden(&format!("{builder:?} {builder:#?}"), "builder");
+    let error = builder.api_key(format!("{KEY}\n")).header(KEY, "v").build().unwrap_err();
+    assert_hidden(&everything(&error), "settings");
+}
+
+#[tokio::test]
+async fn a_short_header_value_is_no_secret() {
+    let server = Server::start([answer(500, "", "1 of 10 failed")]).await;
+    let client = OpenAiClient::builder(server.base_url(), "m").header("x-version", "1").build().unwrap();
+    assert_eq!(ask(&client).await.unwrap_err().message(), "1 of 10 failed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn the_key_is_hidden_at_any_place_in_any_spelling(
+        before in "[^s]{0,520}",
+        after in ".{0,20}",
+        spelling in 0..4_u8,
+        status in prop_oneof![Just(200_u16), Just(401), Just(500)],
+    ) {
+        let key = match spelling {
+            0 => KEY.to_owned(),
+            1 => unicode_escaped(KEY),
+            2 => KEY.chars().map(|c| format!("&#{};", c as u32)).collect(),
+            _ => KEY.bytes().map(|b| format!("%{b:02x}")).collect(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(async {
+            let server = Server::start([answer(status, "", &format!("{before}{key}{after}"))]).await;
+            ask(&client(&server)).await.unwrap_err()
+        });
+        let shown = everything(&error);
+        assert_hidden(&shown, &before);
+        // Not a spelled-out beginning either: five characters of it are more than chance.
+        let start: String = match spelling {
+            0 => KEY[..5].to_owned(),
+            1 => unicode_escaped(&KEY[..5]).replace('\\', ""),
+            2 => KEY[..5].chars().map(|c| format!("&#{};", c as u32)).collect(),
+            _ => KEY[..5].bytes().map(|b| format!("%{b:02x}")).collect(),
+        };
+        prop_assert!(!shown.replace('\\', "").contains(&start), "{}", shown);
+    }
+}

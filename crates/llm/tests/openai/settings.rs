@@ -1,0 +1,146 @@
+//! Every wrong setting is an error before the first call.
+
+use std::time::Duration;
+
+use cogwork_llm::{LlmErrorKind, OpenAiClient, OpenAiClientBuilder};
+
+fn problem(builder: OpenAiClientBuilder) -> String {
+    let error = builder.build().unwrap_err();
+    assert_eq!(error.kind(), LlmErrorKind::Settings);
+    assert!(!error.is_retryable());
+    error.to_string().strip_prefix("settings: ").unwrap().to_owned()
+}
+
+fn good() -> OpenAiClientBuilder {
+    OpenAiClient::builder("http://localhost:1", "m")
+}
+
+#[test]
+fn base_urls_are_checked() {
+    let unreadable = |why: &str| {
+        format!("the base URL cannot be read: {why}; expected one like https://api.openai.com/v1")
+    };
+    let no_http = "the base URL is not for HTTP; expected it to begin with http:// or https://".to_owned();
+    let credentials = "the base URL holds credentials; expected them in the API key or a header".to_owned();
+    let query = "the base URL holds a query or a fragment; expected it to end with its path".to_owned();
+    let space = "the base URL holds a space or a line end; expected one without".to_owned();
+    for (url, expected) in [
+        ("", unreadable("relative URL without a base")),
+        ("api.openai.com/v1", unreadable("relative URL without a base")),
+        ("/v1", unreadable("relative URL without a base")),
+        ("http://", unreadable("empty host")),
+        ("http://[::1", unreadable("invalid IPv6 address")),
+        ("http://host:99999", unreadable("invalid port number")),
+        ("localhost:8080/v1", no_http.clone()),
+        ("ftp://host/v1", no_http.clone()),
+        ("file:///etc/passwd", no_http.clone()),
+        ("unix:/run/llm.sock", no_http),
+        ("http://me@host", credentials.clone()),
+        ("http://me:secret@host/v1", credentials.clone()),
+        ("http://:secret@host/v1", credentials),
+        ("http://host/v1?key=1", query.clone()),
+        ("http://host/v1#top", query),
+        ("http://host/v1\n", space.clone()),
+        (" http://host", space.clone()),
+        ("http://ho\tst", space),
+    ] {
+        assert_eq!(problem(OpenAiClient::builder(url, "m")), expected, "{url:?}");
+    }
+}
+
+#[test]
+fn good_base_urls_are_taken() {
+    for (url, shown) in [
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://localhost:8080/", "http://localhost:8080"),
+        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+        ("https://api.openai.com/v1//", "https://api.openai.com/v1"),
+        ("HTTP://[::1]:8080/a/b", "http://[::1]:8080/a/b"),
+        ("http://192.168.1.7/v1", "http://192.168.1.7/v1"),
+    ] {
+        let client = OpenAiClient::builder(url, "m").api_key("k").build().unwrap();
+        assert_eq!(
+            format!("{client:?}"),
+            format!("OpenAiClient {{ base_url: {shown:?}, model: \"m\", .. }}")
+        );
+    }
+}
+
+#[test]
+fn a_model_has_a_name() {
+    for model in ["", " ", "\n"] {
+        assert_eq!(
+            problem(OpenAiClient::builder("http://localhost", model)),
+            "the model is empty; expected the server's name of a model"
+        );
+    }
+}
+
+#[test]
+fn a_key_is_visible_ascii() {
+    for key in ["", "sk-1\n", "sk 1", "sk-\u{0}", "sk-\u{e9}", "\u{7f}"] {
+        assert_eq!(
+            problem(good().api_key(key)),
+            "the API key is empty or holds a space, a line end or another character that a key cannot hold; \
+             expected visible ASCII",
+            "{key:?}"
+        );
+    }
+}
+
+#[test]
+fn headers_are_checked() {
+    assert_eq!(
+        problem(good().header("ok", "1").header("not ok", "1")),
+        "header 2 has a name that no header can have"
+    );
+    assert_eq!(problem(good().header("X-One", "a\nb")), "the value of the header x-one is not visible ASCII");
+    assert_eq!(
+        problem(good().header("Content-Length", "0")),
+        "the header content-length is the client's own; expected another name"
+    );
+}
+
+#[test]
+fn extra_fields_are_checked() {
+    for name in ["model", "messages", "stream"] {
+        assert_eq!(
+            problem(good().extra(name, true)),
+            format!("the extra field {name:?} is the client's own; expected another name")
+        );
+    }
+    let keyed_by_pairs = std::collections::HashMap::from([((1, 2), 3)]);
+    assert_eq!(
+        problem(good().extra("pairs", keyed_by_pairs)),
+        "the extra field \"pairs\" does not go into JSON: key must be a string"
+    );
+}
+
+#[test]
+fn limits_are_above_zero() {
+    assert_eq!(problem(good().timeout(Duration::ZERO)), "the timeout is zero; expected a longer time");
+    assert_eq!(
+        problem(good().connect_timeout(Duration::ZERO)),
+        "the connect timeout is zero; expected a longer time"
+    );
+    assert_eq!(problem(good().max_response_bytes(0)), "the largest answer has 0 bytes; expected more");
+}
+
+#[tokio::test]
+async fn the_largest_limits_are_taken() {
+    let server = crate::support::Server::start([crate::support::says("Hi.")]).await;
+    let client = OpenAiClient::builder(server.base_url(), "m")
+        .timeout(Duration::MAX)
+        .connect_timeout(Duration::MAX)
+        .max_response_bytes(usize::MAX)
+        .build()
+        .unwrap();
+    assert_eq!(crate::support::ask(&client).await.unwrap().text(), "Hi.");
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let builder =
+        OpenAiClient::builder("nowhere", "").api_key("").extra("stream", true).timeout(Duration::ZERO);
+    assert_eq!(problem(builder).split("; ").filter(|part| !part.starts_with("expected")).count(), 5);
+}
