@@ -57,6 +57,12 @@ impl From<&Action> for Action {
     }
 }
 
+impl AsRef<str> for Action {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

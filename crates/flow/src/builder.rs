@@ -1,11 +1,10 @@
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::error::write_list;
 use crate::visit::{Leaf, Subflow, Visit};
 use crate::wiring::{Exit, Place, Target, Wiring};
-use crate::{Action, Flow, Node};
+use crate::{Action, BuildError, Flow, Node, Problem};
 
 /// Wires nodes by name; made by [`Flow::builder`].
 ///
@@ -36,10 +35,16 @@ pub struct FlowBuilder<S> {
     edges: Vec<Edge>,
 }
 
+/// How many subflows may stand inside one another. Each level costs stack when the flow is drawn,
+/// visited and dropped; this many fit eight times into a thread of 2 MiB.
+pub(crate) const MAX_DEPTH: usize = 1_000;
+
 struct Wanted<S> {
     name: String,
-    actions: Vec<Action>,
+    actions: Arc<[Action]>,
     subflow: Option<Arc<Wiring>>,
+    /// How many subflows stand inside one another here.
+    depth: usize,
     visit: Box<dyn Visit<S>>,
 }
 
@@ -66,13 +71,20 @@ impl<S> FlowBuilder<S> {
     where
         S: Send + 'static,
     {
-        let actions = node.actions();
-        self.nodes.push(Wanted { name: name.into(), actions, subflow: None, visit: Box::new(Leaf(node)) });
+        let actions = node.actions().into();
+        self.nodes.push(Wanted {
+            name: name.into(),
+            actions,
+            subflow: None,
+            depth: 0,
+            visit: Box::new(Leaf(node)),
+        });
         self
     }
 
     /// Adds a whole flow over a part of the state under a name. The label on which it ends
-    /// chooses the edge to follow; `|state| state` hands it the whole state.
+    /// chooses the edge to follow; `|state| state` hands it the whole state. Up to 1,000 subflows
+    /// may stand inside one another.
     pub fn subflow<T: 'static>(
         mut self,
         name: impl Into<String>,
@@ -82,12 +94,13 @@ impl<S> FlowBuilder<S> {
     where
         S: 'static,
     {
-        let actions = flow.actions();
+        let actions = flow.actions().into();
         let subflow = Some(Arc::clone(&flow.wiring));
         self.nodes.push(Wanted {
             name: name.into(),
             actions,
             subflow,
+            depth: flow.wiring.depth + 1,
             visit: Box::new(Subflow { flow, part }),
         });
         self
@@ -117,14 +130,15 @@ impl<S> FlowBuilder<S> {
         check.reachable(start, &exits);
         let problems = check.problems;
         if !problems.is_empty() {
-            return Err(BuildError { flow: self.name, problems });
+            return Err(BuildError::new(self.name, problems));
         }
         let (mut places, mut visits) = (Vec::with_capacity(exits.len()), Vec::with_capacity(exits.len()));
+        let depth = self.nodes.iter().map(|wanted| wanted.depth).max().unwrap_or_default();
         for (wanted, exits) in self.nodes.into_iter().zip(exits) {
             places.push(Place { name: wanted.name, exits, subflow: wanted.subflow });
             visits.push(wanted.visit);
         }
-        let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places };
+        let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places, depth };
         Ok(Flow { wiring: Arc::new(wiring), visits })
     }
 }
@@ -132,90 +146,102 @@ impl<S> FlowBuilder<S> {
 /// The check of a graph: looks up names once, collects problems as it goes.
 struct Check<'b> {
     /// Each name and the actions declared under it, in the order of the nodes.
-    nodes: Vec<(&'b str, &'b [Action])>,
+    nodes: Vec<(&'b str, &'b Arc<[Action]>)>,
     index: HashMap<&'b str, usize>,
+    /// The names once more, as problems carry them: one list, however many problems there are.
+    names: Arc<[String]>,
     problems: Vec<Problem>,
 }
 
 impl<'b> Check<'b> {
     fn new<S>(builder: &'b FlowBuilder<S>) -> Self {
-        let mut check = Self { nodes: Vec::new(), index: HashMap::new(), problems: Vec::new() };
+        let mut check =
+            Self { nodes: Vec::new(), index: HashMap::new(), names: Arc::new([]), problems: Vec::new() };
         if builder.nodes.is_empty() {
             check.problems.push(Problem::NoNodes);
         }
-        for (index, wanted) in builder.nodes.iter().enumerate() {
-            check.nodes.push((&wanted.name, &wanted.actions));
-            if check.index.insert(&wanted.name, index).is_some() {
-                check.problems.push(Problem::DuplicateNode { node: wanted.name.clone() });
-            }
+        let mut repeated = HashSet::new();
+        for wanted in &builder.nodes {
             if wanted.actions.is_empty() {
                 check.problems.push(Problem::NoActions { node: wanted.name.clone() });
             }
+            if wanted.depth > MAX_DEPTH {
+                check.problems.push(Problem::TooDeep { node: wanted.name.clone(), depth: wanted.depth });
+            }
+            // A second bearer of a name is left out of all other checks: no edge could name it, and
+            // what they would say of it would read as said of the first.
+            match check.index.entry(&wanted.name) {
+                Entry::Vacant(free) => {
+                    free.insert(check.nodes.len());
+                    check.nodes.push((&wanted.name, &wanted.actions));
+                }
+                Entry::Occupied(_) if repeated.insert(&wanted.name) => {
+                    check.problems.push(Problem::DuplicateNode { node: wanted.name.clone() });
+                }
+                Entry::Occupied(_) => {}
+            }
         }
+        check.names = check.nodes.iter().map(|(name, _)| (*name).to_owned()).collect();
         check
     }
 
-    fn names(&self) -> Vec<String> {
-        self.nodes.iter().map(|(name, _)| (*name).to_owned()).collect()
-    }
-
     fn start(&mut self, starts: &[String]) -> Option<usize> {
-        match starts {
-            [] => {
-                self.problems.push(Problem::NoStart { nodes: self.names() });
-                None
-            }
-            [start] => {
-                let index = self.index.get(start.as_str()).copied();
-                if index.is_none() {
-                    self.problems.push(Problem::UnknownStart { start: start.clone(), nodes: self.names() });
-                }
-                index
-            }
-            _ => {
-                self.problems.push(Problem::ManyStarts { starts: starts.to_vec() });
-                None
-            }
-        }
+        let nodes = || Arc::clone(&self.names);
+        let problem = match starts {
+            [] => Problem::NoStart { nodes: nodes() },
+            [start] => match self.index.get(start.as_str()) {
+                Some(index) => return Some(*index),
+                None => Problem::UnknownStart { start: start.clone(), nodes: nodes() },
+            },
+            _ => Problem::ManyStarts { starts: starts.to_vec() },
+        };
+        self.problems.push(problem);
+        None
     }
 
     /// The exits of each node, in the order of the nodes.
-    fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
+    fn exits(&mut self, edges: &'b [Edge]) -> Vec<Vec<Exit>> {
         let mut exits: Vec<Vec<Exit>> = self.nodes.iter().map(|_| Vec::new()).collect();
+        // Whether an edge bears it, for each action declared by each node.
+        let mut borne: HashMap<(usize, &Action), bool> = HashMap::new();
+        for (index, (_, declared)) in self.nodes.iter().enumerate() {
+            borne.extend(declared.iter().map(|action| ((index, action), false)));
+        }
         for edge in edges {
-            let (from, action) = (edge.from.clone(), edge.action.clone());
+            let (from, action, nodes) = (edge.from.clone(), edge.action.clone(), Arc::clone(&self.names));
             let target = match &edge.to {
                 None => Some(Target::End),
                 Some(to) => self.index.get(to.as_str()).copied().map(Target::Node),
             };
             if let (None, Some(to)) = (target, edge.to.clone()) {
-                let (from, action, nodes) = (from.clone(), action.clone(), self.names());
+                let (from, action, nodes) = (from.clone(), action.clone(), Arc::clone(&nodes));
                 self.problems.push(Problem::UnknownTarget { from, action, to, nodes });
             }
-            let found = self
-                .index
-                .get(from.as_str())
-                .and_then(|index| Some((self.nodes.get(*index)?, exits.get_mut(*index)?)));
-            let Some(((_, declared), known)) = found else {
-                self.problems.push(Problem::UnknownSource { from, action, nodes: self.names() });
+            let index = self.index.get(from.as_str()).copied();
+            let found = index.and_then(|index| Some((index, self.nodes.get(index)?, exits.get_mut(index)?)));
+            let Some((index, (_, declared), known)) = found else {
+                self.problems.push(Problem::UnknownSource { from, action, nodes });
                 continue;
             };
-            if !declared.contains(&action) {
-                self.problems.push(Problem::UndeclaredAction { from, action, declared: declared.to_vec() });
-            } else if known.iter().any(|exit| exit.action == action) {
-                self.problems.push(Problem::DuplicateEdge { from, action });
-            } else {
-                // An unknown target is reported already; the edge still answers its action.
-                known.push(Exit { action, target: target.unwrap_or(Target::End) });
+            match borne.get_mut(&(index, &edge.action)) {
+                None => {
+                    let declared = Arc::clone(declared);
+                    self.problems.push(Problem::UndeclaredAction { from, action, declared });
+                }
+                Some(true) => self.problems.push(Problem::DuplicateEdge { from, action }),
+                Some(borne) => {
+                    *borne = true;
+                    // An unknown target is reported already; the edge still answers its action.
+                    known.push(Exit { action, target: target.unwrap_or(Target::End) });
+                }
             }
         }
-        for ((name, declared), known) in self.nodes.iter().zip(&exits) {
-            for action in *declared {
-                if !known.iter().any(|exit| exit.action == *action) {
-                    self.problems.push(Problem::ActionLeadsNowhere {
-                        node: (*name).to_owned(),
-                        action: action.clone(),
-                    });
+        for (index, (name, declared)) in self.nodes.iter().enumerate() {
+            for action in declared.iter() {
+                // Removed, so that an action declared twice is reported once.
+                if borne.remove(&(index, action)) == Some(false) {
+                    let (node, action) = ((*name).to_owned(), action.clone());
+                    self.problems.push(Problem::ActionLeadsNowhere { node, action });
                 }
             }
         }
@@ -238,123 +264,5 @@ impl<'b> Check<'b> {
         let unreached = self.nodes.iter().zip(&reached).filter(|(_, reached)| !**reached);
         self.problems
             .extend(unreached.map(|((name, _), _)| Problem::Unreachable { node: (*name).to_owned() }));
-    }
-}
-
-/// A graph that is not whole, with every problem it has.
-///
-/// `{}` is one line, `{:#}` a line for each problem.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuildError {
-    flow: String,
-    problems: Vec<Problem>,
-}
-
-impl BuildError {
-    /// The name of the flow.
-    pub fn flow(&self) -> &str {
-        &self.flow
-    }
-
-    /// Everything that is wrong with it, at least one problem.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.problems.len() == 1 { "" } else { "s" };
-        write!(f, "flow `{}` has {} problem{plural}:", self.flow, self.problems.len())?;
-        for (index, problem) in self.problems.iter().enumerate() {
-            match (f.alternate(), index) {
-                (true, _) => write!(f, "\n- {problem}")?,
-                (false, 0) => write!(f, " {problem}")?,
-                (false, _) => write!(f, "; {problem}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-/// One thing that is wrong with a graph.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the fields are named as in the sentence that each problem displays")]
-pub enum Problem {
-    /// The flow has no node.
-    NoNodes,
-    /// No start is said.
-    NoStart { nodes: Vec<String> },
-    /// More than one start is said.
-    ManyStarts { starts: Vec<String> },
-    /// The start is not a node.
-    UnknownStart { start: String, nodes: Vec<String> },
-    /// Two nodes bear the same name.
-    DuplicateNode { node: String },
-    /// A node that declares no action could never be left; a subflow without an end is one.
-    NoActions { node: String },
-    /// An edge or end leaves a name that is not a node.
-    UnknownSource { from: String, action: Action, nodes: Vec<String> },
-    /// An edge leads to a name that is not a node.
-    UnknownTarget { from: String, action: Action, to: String, nodes: Vec<String> },
-    /// An edge is for an action that its node never answers.
-    UndeclaredAction { from: String, action: Action, declared: Vec<Action> },
-    /// Two edges leave a node on the same action.
-    DuplicateEdge { from: String, action: Action },
-    /// A node may answer an action that no edge and no end bears.
-    ActionLeadsNowhere { node: String, action: Action },
-    /// No path leads from the start to the node.
-    Unreachable { node: String },
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoNodes => f.write_str("it has no node; add one with `node`"),
-            Self::NoStart { nodes } => {
-                f.write_str("it has no start; say one with `start`; the nodes are ")?;
-                write_list(f, nodes)
-            }
-            Self::ManyStarts { starts } => {
-                f.write_str("it has more than one start: ")?;
-                write_list(f, starts)
-            }
-            Self::UnknownStart { start, nodes } => {
-                write!(f, "the start `{start}` is not a node; the nodes are ")?;
-                write_list(f, nodes)
-            }
-            Self::DuplicateNode { node } => write!(f, "more than one node is named `{node}`"),
-            Self::NoActions { node } => {
-                write!(f, "node `{node}` declares no action, so a run could never leave it")
-            }
-            Self::UnknownSource { from, action, nodes } => {
-                write!(f, "the edge on `{action}` leaves `{from}`, which is not a node; the nodes are ")?;
-                write_list(f, nodes)
-            }
-            Self::UnknownTarget { from, action, to, nodes } => {
-                write!(
-                    f,
-                    "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node; the nodes are "
-                )?;
-                write_list(f, nodes)
-            }
-            Self::UndeclaredAction { from, action, declared } => {
-                write!(f, "the edge from `{from}` on `{action}` is never taken: `{from}` declares ")?;
-                write_list(f, declared)
-            }
-            Self::DuplicateEdge { from, action } => {
-                write!(f, "more than one edge leaves `{from}` on `{action}`")
-            }
-            Self::ActionLeadsNowhere { node, action } => {
-                write!(
-                    f,
-                    "node `{node}` declares the action `{action}`, which leads nowhere; add an edge or an end for it"
-                )
-            }
-            Self::Unreachable { node } => write!(f, "node `{node}` cannot be reached from the start"),
-        }
     }
 }

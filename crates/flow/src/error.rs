@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::quote::{Name, write_list};
 use crate::visit::Failure;
 use crate::{Action, BoxError};
 
@@ -28,7 +29,11 @@ impl fmt::Display for Phase {
 /// Why a run stopped before an end, and where.
 ///
 /// `{}` is one line that names flow, node, phase and attempts, and ends with the source's own
-/// line; `{:#}` shows the source in its longer form. The state is as after the last whole step.
+/// line; `{:#}` shows the source in its longer form. Control characters in names are escaped and
+/// long names cut; [`flow_path`](RunError::flow_path) and [`node`](RunError::node) have them whole.
+///
+/// The state is as after the last whole step, and then whatever the node's own `prep` and `post`
+/// did to it before the error.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Phase, from_fn};
@@ -101,7 +106,8 @@ impl RunError {
         self.failure().map(|failure| failure.phase)
     }
 
-    /// How often the failed phase was tried, where a node failed.
+    /// How often the failed phase was tried, where a node failed. Of retries inside retries, the
+    /// outermost count.
     pub fn attempts(&self) -> Option<u32> {
         self.failure().map(|failure| failure.attempts)
     }
@@ -111,7 +117,7 @@ impl RunError {
         matches!(self.0.kind, Kind::StepLimit { .. })
     }
 
-    /// Whether `post` answered a label that its node does not declare.
+    /// Whether `post` answered a label that its node does not declare. `post` has then run.
     pub fn is_undeclared_action(&self) -> bool {
         matches!(self.0.kind, Kind::UndeclaredAction { .. })
     }
@@ -140,7 +146,10 @@ impl RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { flow_path, node, kind } = self.0.as_ref();
-        write!(f, "flow `{}`, node `{node}`: ", flow_path.join("/"))?;
+        for (index, flow) in flow_path.iter().enumerate() {
+            write!(f, "{}{}", if index == 0 { "flow `" } else { "/" }, Name(flow))?;
+        }
+        write!(f, "`, node `{}`: ", Name(node))?;
         match kind {
             Kind::Node(Failure { phase, attempts, source }) => {
                 write!(f, "{phase} failed")?;
@@ -153,12 +162,14 @@ impl fmt::Display for RunError {
             Kind::UndeclaredAction { action, declared } => {
                 write!(
                     f,
-                    "post answered the action `{action}`, which the node does not declare; it declares "
+                    "post answered the action `{}`, which the node does not declare; it declares ",
+                    Name(action.as_str())
                 )?;
                 write_list(f, declared)
             }
             Kind::StepLimit { limit } => {
-                write!(f, "the run reached its limit of {limit} steps before this node")
+                let plural = if *limit == 1 { "" } else { "s" };
+                write!(f, "the run reached its limit of {limit} step{plural} before this node")
             }
         }
     }
@@ -167,20 +178,5 @@ impl fmt::Display for RunError {
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.failure().map(|failure| failure.source.as_ref() as _)
-    }
-}
-
-/// Writes `` `a`, `b` and `c` ``, or `nothing`.
-pub(crate) fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
-    match items {
-        [] => f.write_str("nothing"),
-        [only] => write!(f, "`{only}`"),
-        [first, middle @ .., last] => {
-            write!(f, "`{first}`")?;
-            for item in middle {
-                write!(f, ", `{item}`")?;
-            }
-            write!(f, " and `{last}`")
-        }
     }
 }

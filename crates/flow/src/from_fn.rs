@@ -118,7 +118,7 @@ impl<S, F> fmt::Debug for FromFn<S, F> {
 /// A node from three closures: take from the state, work, put back.
 ///
 /// `exec` gets what `prep` gave by value, so that its future borrows nothing; it is cloned for
-/// each attempt. `exec` alone names the error; `prep` cannot fail, `post` answers as in [`from_fn`].
+/// each attempt. `exec` alone can fail; `post` answers nothing or an [`Action`].
 ///
 /// ```
 /// use cogwork_flow::{Action, from_phases};

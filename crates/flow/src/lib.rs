@@ -55,7 +55,10 @@ mod flow;
 pub use flow::Flow;
 
 mod builder;
-pub use builder::{BuildError, FlowBuilder, Problem};
+pub use builder::FlowBuilder;
+
+mod problem;
+pub use problem::{BuildError, Problem};
 
 mod run;
 pub use run::{Ended, Run, Stepped};
@@ -66,6 +69,7 @@ pub use error::{Phase, RunError};
 mod mermaid;
 pub use mermaid::Mermaid;
 
+mod quote;
 mod visit;
 mod wiring;
 

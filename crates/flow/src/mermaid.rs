@@ -17,31 +17,39 @@ impl<'f> Mermaid<'f> {
 impl fmt::Display for Mermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD\n")?;
-        write_flow(f, self.0, "n", 1)
+        write_flow(f, self.0, 1, &mut 0)
     }
 }
 
-/// `id` begins the ids of the flow's nodes: `n` at the top, `n2_` inside its third place.
-fn write_flow(f: &mut fmt::Formatter<'_>, wiring: &Wiring, id: &str, depth: usize) -> fmt::Result {
-    let indent = "    ".repeat(depth);
-    writeln!(f, "{indent}{id}start(( )) --> {id}{}", wiring.start)?;
-    for (index, place) in wiring.places.iter().enumerate() {
+/// `numbered` counts the nodes that have an id already. Ids are numbers and not paths, and the
+/// indentation stops growing, so that a deep flow is drawn in space linear in its nodes.
+fn write_flow(
+    f: &mut fmt::Formatter<'_>,
+    wiring: &Wiring,
+    depth: usize,
+    numbered: &mut usize,
+) -> fmt::Result {
+    let indent = "    ".repeat(depth.min(8));
+    let first = *numbered;
+    *numbered += wiring.places.len();
+    writeln!(f, "{indent}start{first}(( )) --> n{}", first + wiring.start)?;
+    for (id, place) in (first..).zip(&wiring.places) {
         let name = Escaped(&place.name);
         match &place.subflow {
-            None => writeln!(f, "{indent}{id}{index}[\"{name}\"]")?,
+            None => writeln!(f, "{indent}n{id}[\"{name}\"]")?,
             Some(subflow) => {
-                writeln!(f, "{indent}subgraph {id}{index}[\"{name}\"]")?;
-                write_flow(f, subflow, &format!("{id}{index}_"), depth + 1)?;
+                writeln!(f, "{indent}subgraph n{id}[\"{name}\"]")?;
+                write_flow(f, subflow, depth + 1, numbered)?;
                 writeln!(f, "{indent}end")?;
             }
         }
     }
-    for (index, place) in wiring.places.iter().enumerate() {
+    for (id, place) in (first..).zip(&wiring.places) {
         for exit in &place.exits {
-            write!(f, "{indent}{id}{index} -->|\"{}\"| {id}", Escaped(exit.action.as_str()))?;
+            write!(f, "{indent}n{id} -->|\"{}\"| ", Escaped(exit.action.as_str()))?;
             match exit.target {
-                Target::Node(target) => writeln!(f, "{target}")?,
-                Target::End => writeln!(f, "end(((end)))")?,
+                Target::Node(target) => writeln!(f, "n{}", first + target)?,
+                Target::End => writeln!(f, "end{first}(((end)))")?,
             }
         }
     }
@@ -53,10 +61,16 @@ struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_char(' '); // an empty label does not parse
+        }
         for character in self.0.chars() {
             match character {
                 '\n' => f.write_str("<br/>")?,
-                '"' | '#' | '&' | '<' | '>' | '`' | '\\' | ';' => write!(f, "#{};", u32::from(character))?,
+                // `%` because `%%{…}%%` is an instruction to Mermaid wherever it stands.
+                '"' | '#' | '%' | '&' | '<' | '>' | '`' | '\\' | ';' => {
+                    write!(f, "#{};", u32::from(character))?
+                }
                 _ if character.is_control() => f.write_char(' ')?,
                 _ => f.write_char(character)?,
             }

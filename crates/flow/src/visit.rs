@@ -28,9 +28,17 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
-        match error.into().downcast::<Attempts>() {
-            Ok(counted) => Self { phase, attempts: counted.attempts, source: counted.source },
-            Err(source) => Self { phase, attempts: 1, source },
+        let (mut source, mut attempts) = (error.into(), None);
+        // Retries around retries each add a layer. The outermost count is the one kept: inner
+        // counts may differ between the outer attempts, and only the last would be known.
+        loop {
+            match source.downcast::<Attempts>() {
+                Ok(counted) => {
+                    attempts.get_or_insert(counted.attempts);
+                    source = counted.source;
+                }
+                Err(source) => return Self { phase, attempts: attempts.unwrap_or(1), source },
+            }
         }
     }
 }

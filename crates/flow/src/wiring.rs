@@ -1,5 +1,6 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::Action;
@@ -9,6 +10,8 @@ pub(crate) struct Wiring {
     pub(crate) name: String,
     pub(crate) start: usize,
     pub(crate) places: Vec<Place>,
+    /// How many subflows stand inside one another, at the deepest.
+    pub(crate) depth: usize,
 }
 
 /// A name in a flow, and the ways that leave it.
@@ -40,13 +43,10 @@ impl Wiring {
 
     /// The labels on which the flow ends, each once.
     pub(crate) fn end_actions(&self) -> Vec<Action> {
-        let mut actions: Vec<Action> = Vec::new();
-        for exit in self.places.iter().flat_map(|place| &place.exits) {
-            if exit.target == Target::End && !actions.contains(&exit.action) {
-                actions.push(exit.action.clone());
-            }
-        }
-        actions
+        let exits = self.places.iter().flat_map(|place| &place.exits);
+        let ends = exits.filter(|exit| exit.target == Target::End).map(|exit| &exit.action);
+        let mut seen = HashSet::new();
+        ends.filter(|action| seen.insert(*action)).cloned().collect()
     }
 }
 

@@ -1,0 +1,149 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Action;
+use crate::builder::MAX_DEPTH;
+use crate::quote::{Name, write_list};
+
+/// A graph that is not whole, with every problem it has.
+///
+/// `{}` is one line, `{:#}` a line for each problem. Control characters in names are escaped, long
+/// names and lists cut; the fields of a [`Problem`] have them whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildError {
+    flow: String,
+    problems: Vec<Problem>,
+}
+
+impl BuildError {
+    pub(crate) fn new(flow: String, problems: Vec<Problem>) -> Self {
+        Self { flow, problems }
+    }
+
+    /// The name of the flow.
+    pub fn flow(&self) -> &str {
+        &self.flow
+    }
+
+    /// Everything that is wrong with it, at least one problem.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.problems.len() == 1 { "" } else { "s" };
+        write!(f, "flow `{}` has {} problem{plural}:", Name(&self.flow), self.problems.len())?;
+        for (index, problem) in self.problems.iter().enumerate() {
+            match (f.alternate(), index) {
+                (true, _) => write!(f, "\n- {problem}")?,
+                (false, 0) => write!(f, " {problem}")?,
+                (false, _) => write!(f, "; {problem}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// One thing that is wrong with a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are named as in the sentence that each problem displays")]
+pub enum Problem {
+    /// The flow has no node.
+    NoNodes,
+    /// No start is said.
+    NoStart { nodes: Arc<[String]> },
+    /// More than one start is said.
+    ManyStarts { starts: Vec<String> },
+    /// The start is not a node.
+    UnknownStart { start: String, nodes: Arc<[String]> },
+    /// Two nodes bear the same name.
+    DuplicateNode { node: String },
+    /// A node that declares no action could never be left; a subflow without an end is one.
+    NoActions { node: String },
+    /// Too many subflows stand inside one another.
+    TooDeep { node: String, depth: usize },
+    /// An edge or end leaves a name that is not a node.
+    UnknownSource { from: String, action: Action, nodes: Arc<[String]> },
+    /// An edge leads to a name that is not a node.
+    UnknownTarget { from: String, action: Action, to: String, nodes: Arc<[String]> },
+    /// An edge is for an action that its node never answers.
+    UndeclaredAction { from: String, action: Action, declared: Arc<[Action]> },
+    /// Two edges leave a node on the same action.
+    DuplicateEdge { from: String, action: Action },
+    /// A node may answer an action that no edge and no end bears.
+    ActionLeadsNowhere { node: String, action: Action },
+    /// No path leads from the start to the node.
+    Unreachable { node: String },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoNodes => f.write_str("it has no node; add one with `node`"),
+            Self::NoStart { nodes } => {
+                f.write_str("it has no start; say one with `start`")?;
+                write_nodes(f, nodes)
+            }
+            Self::ManyStarts { starts } => {
+                f.write_str("it has more than one start: ")?;
+                write_list(f, starts)
+            }
+            Self::UnknownStart { start, nodes } => {
+                write!(f, "the start `{}` is not a node", Name(start))?;
+                write_nodes(f, nodes)
+            }
+            Self::DuplicateNode { node } => write!(f, "more than one node is named `{}`", Name(node)),
+            Self::NoActions { node } => {
+                write!(f, "node `{}` declares no action, so a run could never leave it", Name(node))
+            }
+            Self::TooDeep { node, depth } => {
+                write!(
+                    f,
+                    "node `{}` is {depth} subflows inside one another; at most {MAX_DEPTH} may be",
+                    Name(node)
+                )
+            }
+            Self::UnknownSource { from, action, nodes } => {
+                let (from, action) = (Name(from), Name(action.as_str()));
+                write!(f, "the edge on `{action}` leaves `{from}`, which is not a node")?;
+                write_nodes(f, nodes)
+            }
+            Self::UnknownTarget { from, action, to, nodes } => {
+                let (from, action, to) = (Name(from), Name(action.as_str()), Name(to));
+                write!(f, "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node")?;
+                write_nodes(f, nodes)
+            }
+            Self::UndeclaredAction { from, action, declared } => {
+                let (from, action) = (Name(from), Name(action.as_str()));
+                write!(f, "the edge from `{from}` on `{action}` is never taken: `{from}` declares ")?;
+                if declared.is_empty() { f.write_str("nothing") } else { write_list(f, declared) }
+            }
+            Self::DuplicateEdge { from, action } => {
+                let (from, action) = (Name(from), Name(action.as_str()));
+                write!(f, "more than one edge leaves `{from}` on `{action}`")
+            }
+            Self::ActionLeadsNowhere { node, action } => {
+                let (node, action) = (Name(node), Name(action.as_str()));
+                write!(
+                    f,
+                    "node `{node}` declares the action `{action}`, which leads nowhere; add an edge or an end for it"
+                )
+            }
+            Self::Unreachable { node } => write!(f, "node `{}` cannot be reached from the start", Name(node)),
+        }
+    }
+}
+
+/// Ends a sentence with the names there are, if there are any.
+fn write_nodes(f: &mut fmt::Formatter<'_>, nodes: &[String]) -> fmt::Result {
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    f.write_str("; the nodes are ")?;
+    write_list(f, nodes)
+}
