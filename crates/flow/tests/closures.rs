@@ -1,0 +1,129 @@
+//! Nodes made of closures, and everything such a closure may answer.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::fmt;
+use std::io;
+
+use cogwork_flow::{Action, BoxError, Flow, Node, Phase, from_fn, from_phases};
+use insta::assert_snapshot;
+
+/// A flow of one node that declares `default` and `other`.
+fn flow(node: impl Node<i32> + 'static) -> Flow<i32> {
+    let flow = Flow::builder("f").start("n").node("n", node);
+    flow.end("n", "default").end("n", "other").build().unwrap()
+}
+
+const BOTH: [&str; 2] = ["default", "other"];
+
+fn sign(n: i32) -> Action {
+    if n < 0 { Action::from_static("other") } else { Action::DEFAULT }
+}
+
+#[tokio::test]
+async fn a_closure_may_answer_nothing_an_action_or_a_result_of_either() {
+    let nothing = flow(from_fn(|n: &mut i32| *n += 1).with_actions(BOTH));
+    let action = flow(from_fn(|n: &mut i32| sign(*n)).with_actions(BOTH));
+    let result = flow(
+        from_fn(|n: &mut i32| if *n == 0 { Err(io::Error::other("zero")) } else { Ok(()) })
+            .with_actions(BOTH),
+    );
+    let both = flow(
+        from_fn(|n: &mut i32| if *n == 0 { Err(io::Error::other("zero")) } else { Ok(sign(*n)) })
+            .with_actions(BOTH),
+    );
+
+    let mut n = 4;
+    assert_eq!(nothing.run(&mut n).await.unwrap().action, Action::DEFAULT);
+    assert_eq!(n, 5);
+    for (mut n, expected) in [(5, "default"), (-5, "other")] {
+        assert_eq!(action.run(&mut n).await.unwrap().action.as_str(), expected);
+        assert_eq!(result.run(&mut n).await.unwrap().action, Action::DEFAULT);
+        assert_eq!(both.run(&mut n).await.unwrap().action.as_str(), expected);
+    }
+    for flow in [result, both] {
+        let error = flow.run(&mut 0).await.unwrap_err();
+        assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: zero");
+        assert_eq!(error.phase(), Some(Phase::Post));
+        assert!(error.downcast_ref::<io::Error>().is_some());
+    }
+}
+
+/// Also a mere text is an error, as everywhere in Rust where errors are boxed.
+#[tokio::test]
+async fn any_error_that_boxes_will_do() {
+    let text = flow(from_fn(|_: &mut i32| Err::<(), _>("a text")).with_actions(BOTH));
+    assert_snapshot!(text.run(&mut 0).await.unwrap_err(), @"flow `f`, node `n`: post failed: a text");
+    let owned = flow(from_fn(|n: &mut i32| Err::<(), _>(format!("not {n}"))).with_actions(BOTH));
+    assert_snapshot!(owned.run(&mut 3).await.unwrap_err(), @"flow `f`, node `n`: post failed: not 3");
+    let boxed = flow(from_fn(|_: &mut i32| Err::<Action, BoxError>(fmt::Error.into())).with_actions(BOTH));
+    assert!(boxed.run(&mut 0).await.unwrap_err().downcast_ref::<fmt::Error>().is_some());
+}
+
+#[tokio::test]
+async fn three_closures_are_the_three_phases() {
+    let node = from_phases(
+        |n: &mut i32| *n,
+        |n: i32| async move {
+            tokio::task::yield_now().await;
+            n.checked_mul(2).ok_or("too large")
+        },
+        |n: &mut i32, doubled: i32| {
+            *n = doubled;
+            sign(doubled)
+        },
+    );
+    let flow = flow(node.with_actions(BOTH));
+    for (mut n, doubled, label) in [(21, 42, "default"), (-21, -42, "other")] {
+        assert_eq!(flow.run(&mut n).await.unwrap().action.as_str(), label);
+        assert_eq!(n, doubled);
+    }
+    let error = flow.run(&mut i32::MAX.clone()).await.unwrap_err();
+    assert_snapshot!(error, @"flow `f`, node `n`: exec failed: too large");
+    assert_eq!(error.phase(), Some(Phase::Exec));
+}
+
+/// `exec` has its own copy of what `prep` gave, so it may hold it across its awaits.
+#[tokio::test]
+async fn the_work_owns_what_it_works_on() {
+    let node = from_phases(
+        |words: &mut Vec<String>| words.clone(),
+        |words: Vec<String>| async move {
+            let joined: Vec<&str> = words.iter().map(String::as_str).collect();
+            tokio::task::yield_now().await;
+            Ok::<_, fmt::Error>(joined.join(" "))
+        },
+        |words: &mut Vec<String>, joined: String| words.push(joined),
+    );
+    let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
+    let mut words = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(flow.run(&mut words).await.unwrap().action, Action::DEFAULT);
+    assert_eq!(words, ["a", "b", "a b"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_declared_is_an_error() {
+    let node = from_fn(|n: &mut i32| sign(*n));
+    let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
+    assert!(flow.run(&mut 1).await.is_ok());
+    let error = flow.run(&mut -1).await.unwrap_err();
+    assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `other`, which the node does not declare; it declares `default`");
+
+    let node = from_phases(
+        |n: &mut i32| *n,
+        |n: i32| async move { Ok::<_, fmt::Error>(n) },
+        |_: &mut i32, n| sign(n),
+    );
+    let flow = Flow::builder("f").start("n").node("n", node.with_actions(["x", "y", "z"]));
+    let flow = flow.end("n", "x").end("n", "y").end("n", "z").build().unwrap();
+    let error = flow.run(&mut 1).await.unwrap_err();
+    assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `default`, which the node does not declare; it declares `x`, `y` and `z`");
+}
+
+#[test]
+fn nodes_of_closures_show_what_they_declare() {
+    let node = from_fn(|_: &mut i32| ()).with_actions(["x"]);
+    assert_eq!(format!("{node:?}"), r#"FromFn { actions: ["x"], .. }"#);
+    let node = from_phases(|_: &mut i32| (), |()| async { Ok::<_, fmt::Error>(()) }, |_: &mut i32, ()| ());
+    assert_eq!(format!("{node:?}"), r#"FromPhases { actions: ["default"], .. }"#);
+}

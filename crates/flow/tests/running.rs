@@ -1,0 +1,305 @@
+//! What a run does, step by step.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_flow::{Action, Ended, Flow, FromFn, Node, RunError, Stepped, from_fn, from_phases};
+use insta::assert_snapshot;
+
+type Log = Vec<&'static str>;
+
+fn says(word: &'static str) -> FromFn<Log, impl Fn(&mut Log) + Send + Sync> {
+    from_fn(move |log: &mut Log| log.push(word))
+}
+
+fn line(words: [&'static str; 2]) -> Flow<Log> {
+    let [first, second] = words;
+    Flow::builder("line")
+        .start(first)
+        .node(first, says(first))
+        .edge(first, "default", second)
+        .node(second, says(second))
+        .end(second, "default")
+        .build()
+        .unwrap()
+}
+
+/// Counts down, and answers `again` until it is at 0, then `zero`.
+fn countdown(name: &str) -> Flow<u32> {
+    let count = from_fn(|left: &mut u32| {
+        *left = left.saturating_sub(1);
+        Action::from_static(if *left == 0 { "zero" } else { "again" })
+    });
+    Flow::builder(name)
+        .start("count")
+        .node("count", count.with_actions(["again", "zero"]))
+        .edge("count", "again", "count")
+        .end("count", "zero")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_node_can_lead_back_to_itself() {
+    let mut left = 5;
+    let ended = countdown("c").run(&mut left).await.unwrap();
+    assert_eq!((left, ended.steps, ended.action.as_str()), (0, 5, "zero"));
+}
+
+#[tokio::test]
+async fn an_action_chooses_the_branch() {
+    let flow = Flow::builder("sign")
+        .start("look")
+        .node(
+            "look",
+            from_fn(|n: &mut i32| Action::from_static(if *n < 0 { "negative" } else { "rest" }))
+                .with_actions(["negative", "rest"]),
+        )
+        .edge("look", "negative", "negate")
+        .end("look", "rest")
+        .node("negate", from_fn(|n: &mut i32| *n = -*n))
+        .end("negate", "default")
+        .build()
+        .unwrap();
+    for (mut n, action, steps) in [(-7, "default", 2), (7, "rest", 1)] {
+        let ended = flow.run(&mut n).await.unwrap();
+        assert_eq!((n, ended.action.as_str(), ended.steps), (7, action, steps));
+    }
+    assert_eq!(flow.actions(), ["rest", "default"].map(Action::from_static));
+}
+
+#[tokio::test]
+async fn the_label_on_which_a_subflow_ends_chooses_the_outer_edge() {
+    let judge = Flow::builder("judge")
+        .start("parity")
+        .node(
+            "parity",
+            from_fn(|n: &mut u32| Action::from_static(if n.is_multiple_of(2) { "even" } else { "odd" }))
+                .with_actions(["even", "odd"]),
+        )
+        .end("parity", "even")
+        .end("parity", "odd")
+        .build()
+        .unwrap();
+    let flow = Flow::builder("collatz")
+        .start("judge")
+        .subflow("judge", judge, |state: &mut (u32, Vec<u32>)| &mut state.0)
+        .edge("judge", "even", "halve")
+        .edge("judge", "odd", "grow")
+        .node(
+            "halve",
+            from_fn(|(n, seen): &mut (u32, Vec<u32>)| {
+                *n /= 2;
+                seen.push(*n);
+                Action::from_static(if *n == 1 { "one" } else { "more" })
+            })
+            .with_actions(["one", "more"]),
+        )
+        .edge("halve", "more", "judge")
+        .end("halve", "one")
+        .node(
+            "grow",
+            from_fn(|(n, seen): &mut (u32, Vec<u32>)| {
+                *n = *n * 3 + 1;
+                seen.push(*n);
+            }),
+        )
+        .edge("grow", "default", "judge")
+        .build()
+        .unwrap();
+    let mut state = (6, Vec::new());
+    let ended = flow.run(&mut state).await.unwrap();
+    assert_eq!(state.1, [3, 10, 5, 16, 8, 4, 2, 1]);
+    assert_eq!((ended.action.as_str(), ended.steps), ("one", 16));
+}
+
+#[tokio::test]
+async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
+    struct App {
+        before: u32,
+        log: Log,
+    }
+    let middle = Flow::builder("middle")
+        .start("b")
+        .node("b", says("b"))
+        .edge("b", "default", "inner")
+        .subflow("inner", line(["c", "d"]), |log| log)
+        .edge("inner", "default", "e")
+        .node("e", says("e"))
+        .end("e", "default")
+        .build()
+        .unwrap();
+    let flow = Flow::builder("outer")
+        .start("a")
+        .node("a", says("a").focus(|app: &mut App| &mut app.log))
+        .edge("a", "default", "middle")
+        .subflow("middle", middle, |app: &mut App| &mut app.log)
+        .edge("middle", "default", "countdown")
+        .subflow("countdown", countdown("c"), |app: &mut App| &mut app.before)
+        .end("countdown", "zero")
+        .build()
+        .unwrap();
+
+    let mut app = App { before: 2, log: Vec::new() };
+    let mut run = flow.start();
+    let mut visited = Vec::new();
+    while let Some(node) = run.node() {
+        visited.push(node);
+        run.step(&mut app).await.unwrap();
+    }
+    assert_eq!(visited, ["a", "b", "c", "d", "e", "count", "count"]);
+    assert_eq!((app.before, app.log), (0, vec!["a", "b", "c", "d", "e"]));
+}
+
+#[tokio::test]
+async fn an_edge_can_lead_from_a_subflow_back_to_it() {
+    let flow = Flow::builder("loop")
+        .start("line")
+        .subflow("line", line(["a", "b"]), |log| log)
+        .edge("line", "default", "enough")
+        .node(
+            "enough",
+            from_fn(|log: &mut Log| Action::from_static(if log.len() < 6 { "no" } else { "yes" }))
+                .with_actions(["yes", "no"]),
+        )
+        .edge("enough", "no", "line")
+        .end("enough", "yes")
+        .build()
+        .unwrap();
+    let mut log = Log::new();
+    assert_eq!(flow.run(&mut log).await.unwrap().steps, 9);
+    assert_eq!(log, ["a", "b", "a", "b", "a", "b"]);
+
+    let turns = Flow::builder("itself")
+        .start("line")
+        .subflow("line", line(["a", "b"]), |log| log)
+        .edge("line", "default", "line")
+        .build()
+        .unwrap();
+    let mut log = Log::new();
+    let error = turns.start().max_steps(5).finish(&mut log).await.unwrap_err();
+    assert_eq!(log, ["a", "b", "a", "b", "a"]);
+    assert_snapshot!(error, @"flow `itself/line`, node `b`: the run reached its limit of 5 steps before this node");
+}
+
+#[tokio::test]
+async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
+    let flow = countdown("c");
+    let mut left = 5;
+    let mut run = flow.start().max_steps(3);
+    let error = loop {
+        match run.step(&mut left).await {
+            Ok(stepped) => assert!(matches!(stepped, Stepped::Moved { .. })),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((left, run.steps(), run.node()), (2, 3, Some("count")));
+    assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 3 steps before this node");
+    assert!(error.is_step_limit() && !error.is_undeclared_action());
+    assert_eq!((error.phase(), error.attempts()), (None, None));
+    assert!(error.source().is_none() && error.into_source().is_none());
+    assert!(run.step(&mut left).await.unwrap_err().is_step_limit());
+
+    let ended = run.max_steps(5).finish(&mut left).await.unwrap();
+    assert_eq!((left, ended.steps), (0, 5));
+
+    let error = flow.start().max_steps(1).finish(&mut 9).await.unwrap_err();
+    assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 1 step before this node");
+    let mut untouched = 9;
+    assert!(flow.start().max_steps(0).finish(&mut untouched).await.unwrap_err().is_step_limit());
+    assert_eq!(untouched, 9);
+}
+
+#[tokio::test]
+async fn a_run_has_a_step_limit_unasked() {
+    let mut left = 20_000;
+    let error = countdown("c").run(&mut left).await.unwrap_err();
+    assert!(error.is_step_limit());
+    assert_eq!(left, 10_000);
+}
+
+#[tokio::test]
+async fn stepping_does_what_a_whole_run_does() {
+    let flow = line(["a", "b"]);
+    let (mut whole, mut stepped) = (Log::new(), Log::new());
+    let ended = flow.run(&mut whole).await.unwrap();
+
+    let mut run = flow.start();
+    assert_eq!((run.node(), run.steps()), (Some("a"), 0));
+    assert_eq!(
+        run.step(&mut stepped).await.unwrap(),
+        Stepped::Moved { from: "a", action: Action::DEFAULT, to: "b" }
+    );
+    assert_eq!((run.node(), run.steps(), &*stepped), (Some("b"), 1, &["a"][..]));
+    assert_eq!(run.step(&mut stepped).await.unwrap(), Stepped::Ended(ended.clone()));
+    assert_eq!(whole, stepped);
+
+    // At the end a step changes nothing and answers the end again.
+    assert_eq!((run.node(), run.steps()), (None, 2));
+    assert_eq!(run.step(&mut stepped).await.unwrap(), Stepped::Ended(ended.clone()));
+    assert_eq!(run.finish(&mut stepped).await.unwrap(), ended);
+    assert_eq!(whole, stepped);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_flow_serves_many_runs_at_once() {
+    let flow = Flow::builder("sum")
+        .start("add")
+        .node(
+            "add",
+            from_phases(
+                |(left, _): &mut (u64, u64)| *left,
+                |left: u64| async move {
+                    tokio::task::yield_now().await;
+                    Ok::<_, fmt::Error>(left)
+                },
+                |(left, sum): &mut (u64, u64), n: u64| {
+                    *sum += n;
+                    *left -= 1;
+                    Action::from_static(if *left == 0 { "done" } else { "again" })
+                },
+            )
+            .with_actions(["done", "again"]),
+        )
+        .edge("add", "again", "add")
+        .end("add", "done")
+        .build()
+        .unwrap();
+    let flow = Arc::new(flow);
+    let runs: Vec<_> = (1..=200_u64)
+        .map(|n| {
+            let flow = Arc::clone(&flow);
+            tokio::spawn(async move {
+                let mut state = (n, 0);
+                let steps = flow.run(&mut state).await.map(|ended| ended.steps);
+                (n, state.1, steps)
+            })
+        })
+        .collect();
+    for run in runs {
+        let (n, sum, steps) = run.await.unwrap();
+        assert_eq!((sum, steps.unwrap()), (n * (n + 1) / 2, n));
+    }
+}
+
+#[test]
+fn flows_runs_errors_and_futures_can_go_to_other_threads() {
+    fn can_go<T: Send>(_: &T) {}
+    fn can_be_shared<T: Send + Sync + 'static>() {}
+    // A `Cell` can be sent and not shared: a state asks for no more than `Send`.
+    type State = std::cell::Cell<u32>;
+    can_be_shared::<Flow<State>>();
+    can_be_shared::<RunError>();
+    can_be_shared::<Ended>();
+    let flow = Flow::builder("f").start("n").node("n", from_fn(|_: &mut State| ())).end("n", "default");
+    let flow = flow.build().unwrap();
+    let mut state = State::new(0);
+    can_go(&flow.run(&mut state));
+    let mut run = flow.start();
+    can_go(&run);
+    can_go(&run.step(&mut state));
+    can_go(&run.finish(&mut state));
+}

@@ -1,0 +1,235 @@
+//! What `build` refuses, and the sentences in which it says so.
+
+#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+
+use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, Problem, from_fn};
+use insta::assert_snapshot;
+
+fn flow() -> FlowBuilder<()> {
+    Flow::builder("f")
+}
+
+fn does(actions: &[&'static str]) -> FromFn<(), impl Fn(&mut ()) + Send + Sync + use<>> {
+    from_fn(|(): &mut ()| ()).with_actions(actions.iter().copied())
+}
+
+fn refused<S>(builder: FlowBuilder<S>) -> BuildError {
+    builder.build().expect_err("this graph is not whole")
+}
+
+#[test]
+fn an_empty_flow_lacks_a_node_and_a_start() {
+    let error = refused(flow());
+    assert_snapshot!(error, @"flow `f` has 2 problems: it has no node; add one with `node`; it has no start; say one with `start`");
+    assert_snapshot!(format!("{error:#}"), @r"
+    flow `f` has 2 problems:
+    - it has no node; add one with `node`
+    - it has no start; say one with `start`
+    ");
+    assert_eq!(error.flow(), "f");
+    assert_eq!(error.problems(), [Problem::NoNodes, Problem::NoStart { nodes: [].into() }]);
+}
+
+#[test]
+fn a_flow_has_exactly_one_start_and_it_is_a_node() {
+    let two = || flow().node("a", does(&["x"])).edge("a", "x", "b").node("b", does(&["x"])).end("b", "x");
+    assert_snapshot!(refused(two()), @"flow `f` has 1 problem: it has no start; say one with `start`; the nodes are `a` and `b`");
+    assert_snapshot!(refused(two().start("a").start("b")), @"flow `f` has 1 problem: it has more than one start: `a` and `b`");
+    assert_snapshot!(refused(two().start("a").start("a")), @"flow `f` has 1 problem: it has more than one start: `a` and `a`");
+    assert_snapshot!(refused(two().start("A")), @"flow `f` has 1 problem: the start `A` is not a node; the nodes are `a` and `b`");
+    assert_snapshot!(refused(flow().start("a")), @"flow `f` has 2 problems: it has no node; add one with `node`; the start `a` is not a node");
+}
+
+/// The second and third bearer of a name are reported once, and cause no complaint about the first.
+#[test]
+fn a_name_stands_for_one_node() {
+    let error = refused(
+        flow()
+            .start("a")
+            .node("a", does(&["x"]))
+            .node("a", does(&["y"]))
+            .node("a", does(&["z"]))
+            .end("a", "x"),
+    );
+    assert_snapshot!(error, @"flow `f` has 1 problem: more than one node is named `a`");
+}
+
+#[test]
+fn a_node_and_a_subflow_can_be_left() {
+    let error = refused(flow().start("a").node("a", does(&[])));
+    assert_snapshot!(error, @"flow `f` has 1 problem: node `a` declares no action, so a run could never leave it");
+
+    let endless = flow().start("a").node("a", does(&["x"])).edge("a", "x", "a").build().unwrap();
+    let error = refused(flow().start("s").subflow("s", endless, |state| state).end("s", "x"));
+    assert_snapshot!(format!("{error:#}"), @r"
+    flow `f` has 2 problems:
+    - node `s` declares no action, so a run could never leave it
+    - the edge from `s` on `x` is never taken: `s` declares nothing
+    ");
+}
+
+#[test]
+fn edges_lead_from_nodes_to_nodes_on_declared_actions() {
+    let whole = || flow().start("a").node("a", does(&["x", "y"])).end("a", "x").end("a", "y");
+    assert!(whole().build().is_ok());
+    assert_snapshot!(refused(whole().edge("b", "x", "a")), @"flow `f` has 1 problem: the edge on `x` leaves `b`, which is not a node; the nodes are `a`");
+    assert_snapshot!(refused(whole().end("b", "x")), @"flow `f` has 1 problem: the edge on `x` leaves `b`, which is not a node; the nodes are `a`");
+    assert_snapshot!(refused(whole().edge("a", "z", "a")), @"flow `f` has 1 problem: the edge from `a` on `z` is never taken: `a` declares `x` and `y`");
+    assert_snapshot!(refused(whole().end("a", "x")), @"flow `f` has 1 problem: more than one edge leaves `a` on `x`");
+    assert_snapshot!(
+        refused(flow().start("a").node("a", does(&["x"])).edge("a", "x", "b")),
+        @"flow `f` has 1 problem: the edge from `a` on `x` leads to `b`, which is not a node; the nodes are `a`"
+    );
+}
+
+#[test]
+fn every_declared_action_leads_somewhere_once() {
+    let error = refused(flow().start("a").node("a", does(&["x", "y", "y"])).end("a", "x"));
+    assert_snapshot!(error, @"flow `f` has 1 problem: node `a` declares the action `y`, which leads nowhere; add an edge or an end for it");
+    assert!(flow().start("a").node("a", does(&["x", "x"])).end("a", "x").build().is_ok());
+}
+
+#[test]
+fn every_node_can_be_reached() {
+    let error = refused(
+        flow()
+            .start("a")
+            .node("a", does(&["x"]))
+            .end("a", "x")
+            .node("b", does(&["x"]))
+            .edge("b", "x", "c")
+            .node("c", does(&["x"]))
+            .edge("c", "x", "b"),
+    );
+    assert_snapshot!(error, @"flow `f` has 2 problems: node `b` cannot be reached from the start; node `c` cannot be reached from the start");
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let error = refused(
+        flow()
+            .start("raed")
+            .start("read")
+            .node("read", does(&["done", "empty"]))
+            .node("read", does(&["done"]))
+            .node("judge", does(&[]))
+            .edge("read", "done", "jugde")
+            .edge("read", "done", "judge")
+            .edge("reed", "empty", "judge")
+            .end("read", "emtpy"),
+    );
+    assert_snapshot!(format!("{error:#}"), @r"
+    flow `f` has 8 problems:
+    - more than one node is named `read`
+    - node `judge` declares no action, so a run could never leave it
+    - it has more than one start: `raed` and `read`
+    - the edge from `read` on `done` leads to `jugde`, which is not a node; the nodes are `read` and `judge`
+    - more than one edge leaves `read` on `done`
+    - the edge on `empty` leaves `reed`, which is not a node; the nodes are `read` and `judge`
+    - the edge from `read` on `emtpy` is never taken: `read` declares `done` and `empty`
+    - node `read` declares the action `empty`, which leads nowhere; add an edge or an end for it
+    ");
+    assert_eq!(error.problems().len(), 8);
+}
+
+#[test]
+fn subflows_have_a_greatest_depth() {
+    let mut deep = flow().start("n").node("n", does(&["x"])).end("n", "x").build().unwrap();
+    for _ in 0..1_000 {
+        deep = flow().start("s").subflow("s", deep, |state| state).end("s", "x").build().unwrap();
+    }
+    let error = refused(flow().start("s").subflow("s", deep, |state| state).end("s", "x"));
+    assert_snapshot!(error, @"flow `f` has 1 problem: node `s` is 1001 subflows inside one another; at most 1000 may be");
+}
+
+#[tokio::test]
+async fn names_and_labels_may_come_from_configuration() {
+    let lines = ["judge bad read", "judge good -"].map(String::from);
+    let mut builder = Flow::builder(String::from("configured"))
+        .start(String::from("read"))
+        .node("read", from_fn(|_: &mut u32| ()).with_actions(["default"]))
+        .edge("read", Action::DEFAULT, "judge")
+        .node(
+            String::from("judge"),
+            from_fn(|visits: &mut u32| {
+                *visits += 1;
+                Action::new(if *visits < 3 { "bad" } else { "good" })
+            })
+            .with_actions([String::from("good"), String::from("bad")]),
+        );
+    for line in &lines {
+        let mut words = line.split(' ').map(String::from);
+        let (from, label, to) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
+        builder = if to == "-" { builder.end(from, label) } else { builder.edge(from, label, to) };
+    }
+    let ended = builder.build().unwrap().run(&mut 0).await.unwrap();
+    assert_eq!((ended.action, ended.steps), (Action::from_static("good"), 6));
+}
+
+#[tokio::test]
+async fn names_are_any_text_and_messages_stay_one_line() {
+    let long = "x".repeat(10_000);
+    let names =
+        ["", " ", "it's \"quoted\" `ticked`", "zwei\nZeilen\r\n\t\u{1b}[31m\u{2028}", "思考", "👩‍🚀/é", &long];
+    for name in names {
+        let build = |end: &str| {
+            Flow::builder(name)
+                .start(name)
+                .node(name, from_fn(|(): &mut ()| ()).with_actions([name.to_owned()]))
+                .end(name, end.to_owned())
+                .build()
+        };
+        let flow = build(name).unwrap();
+        assert_eq!(flow.actions(), [Action::new(name)]);
+        let error = flow.run(&mut ()).await.unwrap_err();
+        let refused = build("other").unwrap_err();
+        for line in [error.to_string(), refused.to_string()] {
+            assert!(!line.contains(|c: char| c.is_control() || c == '\u{2028}'), "{line}");
+            assert!(line.len() < 1_000, "{line}");
+        }
+        assert_eq!((error.node(), error.flow_path(), refused.flow()), (name, &[name.to_owned()][..], name));
+    }
+    let odd = names[3];
+    let error = refused(flow().start(odd).node("a", does(&["x"])).end("a", "x"));
+    assert_snapshot!(error, @r"flow `f` has 1 problem: the start `zwei\nZeilen\r\n\t\u{1b}[31m\u{2028}` is not a node; the nodes are `a`");
+    let error = refused(flow().start(&*long).node("a", does(&["x"])).end("a", "x"));
+    assert_eq!(
+        error.to_string(),
+        format!("flow `f` has 1 problem: the start `{}…` is not a node; the nodes are `a`", "x".repeat(80))
+    );
+}
+
+#[test]
+fn many_names_are_listed_in_part() {
+    let mut builder = flow().start("n");
+    for index in 0..21 {
+        builder = builder.node(format!("n{index}"), does(&["x"])).end(format!("n{index}"), "x");
+    }
+    assert_snapshot!(refused(builder), @"flow `f` has 1 problem: the start `n` is not a node; the nodes are `n0`, `n1`, `n2`, `n3`, `n4`, `n5`, `n6`, `n7`, `n8`, `n9`, `n10`, `n11`, `n12`, `n13`, `n14`, `n15`, `n16`, `n17`, `n18`, `n19` and 1 more");
+}
+
+/// Each problem names the nodes there are, and each node could be the subject of a problem: neither
+/// the memory nor the text may grow with the square of the graph.
+#[test]
+fn a_large_wrong_graph_is_reported_in_full_without_growing_quadratically() {
+    const NODES: usize = 20_000;
+    let mut builder = flow().start("n0");
+    for index in 0..NODES {
+        builder = builder.node(format!("n{index}"), does(&["x"])).edge(format!("n{index}"), "x", "nowhere");
+    }
+    let error = refused(builder);
+    assert_eq!(error.problems().len(), NODES + (NODES - 1)); // wrong edges, and nodes not reached
+    assert!(format!("{error:#}").len() < NODES * 400);
+}
+
+/// One node of 20,000 labels, and a flow that ends on each of them.
+#[test]
+fn many_labels_are_checked_and_collected() {
+    const LABELS: usize = 20_000;
+    let labels = || (0..LABELS).map(|index| format!("label {index}"));
+    let mut builder = flow().start("a").node("a", from_fn(|(): &mut ()| ()).with_actions(labels()));
+    for label in labels() {
+        builder = builder.end("a", label);
+    }
+    assert!(builder.build().unwrap().actions().into_iter().eq(labels().map(Action::new)));
+}
