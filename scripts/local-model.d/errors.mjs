@@ -1,0 +1,17 @@
+// The errors of the API: what a client is told, in the form OpenAI-compatible servers use.
+
+export class ApiError extends Error {
+  /** `extra` holds further fields of the error object. */
+  constructor(status, type, message, extra = {}) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.extra = extra;
+  }
+
+  body() {
+    return { error: { message: this.message, type: this.type, code: this.status, ...this.extra } };
+  }
+}
+
+export const invalid = (message) => new ApiError(400, "invalid_request_error", message);
