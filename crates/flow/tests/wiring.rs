@@ -105,6 +105,13 @@ fn every_node_can_be_reached() {
 }
 
 #[test]
+fn a_flow_names_each_label_it_ends_on_once() {
+    let flow = flow().start("a").node("a", does(&["on", "x", "y"])).node("b", does(&["y", "x"]));
+    let flow = flow.edge("a", "on", "b").end("a", "x").end("b", "x").end("b", "y").end("a", "y");
+    assert_eq!(flow.build().unwrap().actions(), ["x", "y"].map(Action::from_static));
+}
+
+#[test]
 fn all_problems_are_reported_at_once() {
     let error = refused(
         flow()
