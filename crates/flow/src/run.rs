@@ -1,3 +1,7 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::task::Poll;
+
 use crate::error::RunError;
 use crate::visit::Failure;
 use crate::wiring::{Place, Target, Wiring};
@@ -31,7 +35,6 @@ use crate::{Action, Flow};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct Run<'f, S> {
     flow: &'f Flow<S>,
     /// The graphs from the flow down to the one the next node is in…
@@ -42,6 +45,10 @@ pub struct Run<'f, S> {
     max_steps: u64,
     ended: Option<Ended>,
 }
+
+/// A run whose nodes never wait gives way to other tasks after so many steps, or a timeout around
+/// it could not fire.
+const STEPS_BETWEEN_YIELDS: u64 = 128;
 
 /// What one step of a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +116,11 @@ impl<'f, S> Run<'f, S> {
         self.place().map(|place| place.name.as_str())
     }
 
+    /// The names of the flow and of the subflows down to that node, outermost first; empty at the end.
+    pub fn flow_path(&self) -> Vec<String> {
+        self.levels.iter().map(|wiring| wiring.name.clone()).collect()
+    }
+
     /// Visits the next node and follows the edge of the action it answers.
     ///
     /// At the end it answers the same [`Stepped::Ended`] again. The future may be dropped at any
@@ -126,6 +138,9 @@ impl<'f, S> Run<'f, S> {
         };
         if self.steps >= self.max_steps {
             return Err(RunError::step_limit(self.flow_path(), &place.name, self.max_steps));
+        }
+        if self.steps % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
+            yield_now().await;
         }
         let action = match self.flow.visit(state, &self.position).await {
             Ok(action) => action,
@@ -147,12 +162,12 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    /// Steps to the end.
+    /// Steps to the end. When it stops before, the run stays where it was and can go on.
     ///
     /// # Errors
     ///
     /// As [`step`](Run::step).
-    pub async fn finish(mut self, state: &mut S) -> Result<Ended, RunError> {
+    pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
         loop {
             if let Stepped::Ended(ended) = self.step(state).await? {
                 return Ok(ended);
@@ -191,12 +206,27 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    fn flow_path(&self) -> Vec<String> {
-        self.levels.iter().map(|wiring| wiring.name.clone()).collect()
-    }
-
     #[cold]
     fn failed(&self, place: &Place, failure: Failure) -> RunError {
         RunError::node_failed(self.flow_path(), &place.name, failure)
     }
+}
+
+impl<S> fmt::Debug for Run<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("node", &self.node()).field("steps", &self.steps).finish_non_exhaustive()
+    }
+}
+
+/// Lets other tasks run, on any runtime.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

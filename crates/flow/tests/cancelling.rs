@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Node, Run, Stepped};
+use cogwork_flow::{Action, Flow, Node, Run, Stepped, from_fn};
 
 /// How often each visit waits.
 const WAITS: usize = 3;
@@ -173,4 +173,20 @@ async fn a_run_in_a_select_loses_no_step() {
         }
     }
     assert_eq!((visits, run.steps(), interrupted), (4, 4, 1));
+}
+
+/// Nodes that never wait would otherwise keep the runtime to themselves.
+#[tokio::test]
+async fn a_timeout_fires_around_nodes_that_never_wait() {
+    let flow = Flow::builder("busy")
+        .start("spin")
+        .node("spin", from_fn(|count: &mut u64| *count += 1))
+        .edge("spin", "default", "spin")
+        .build()
+        .unwrap();
+    let mut count = 0;
+    let mut run = flow.start().max_steps(u64::MAX);
+    let ended = tokio::time::timeout(Duration::from_millis(5), run.finish(&mut count)).await;
+    assert!(ended.is_err());
+    assert_eq!(run.steps(), count, "the state is as after the last whole step");
 }

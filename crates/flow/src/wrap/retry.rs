@@ -72,6 +72,13 @@ pub struct RetryError<E> {
     pub error: E,
 }
 
+impl<E: fmt::Display> fmt::Display for RetryError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.attempts == 1 { "" } else { "s" };
+        write!(f, "failed after {} attempt{plural}: {}", self.attempts, self.error)
+    }
+}
+
 /// Carries the number of attempts through the erasure of the error's type.
 #[derive(Debug, thiserror::Error)]
 #[error("{source}")]

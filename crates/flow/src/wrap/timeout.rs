@@ -1,3 +1,4 @@
+use std::fmt;
 use std::time::Duration;
 
 use crate::{Action, BoxError, Node};
@@ -26,6 +27,15 @@ pub enum TimeoutError<E> {
     Elapsed(Elapsed),
     /// The node failed in time.
     Node(E),
+}
+
+impl<E: fmt::Display> fmt::Display for TimeoutError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elapsed(elapsed) => elapsed.fmt(f),
+            Self::Node(error) => error.fmt(f),
+        }
+    }
 }
 
 /// `exec` took longer than it was given.
