@@ -1,0 +1,95 @@
+//! A backend that follows rules: it works through arithmetic and says so.
+
+mod conversation;
+mod evaluate;
+mod expression;
+mod number;
+mod operations;
+mod parser;
+mod planning;
+mod stories;
+mod tokens;
+mod words;
+mod working;
+mod writing;
+
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+
+/// An [`LlmClient`] without a language model, behind the examples that run offline.
+///
+/// It works through arithmetic problems the way the chain of thought asks any model to: it reads
+/// problem, history and last plan out of the request, evaluates the last thought, does one step,
+/// and gives back the whole plan as YAML in a fence. It keeps nothing between calls, so equal
+/// requests have equal replies. What it does:
+///
+/// - **Expressions**, alone or within a sentence: numbers (`2.5`, `1,000`), `+ - * / ^` (also
+///   `× · ÷ − **` and `x`), parentheses, percentages, and the words for them (`plus`, `squared`,
+///   `half of`, `the sum of 3 and 4`, `80 increased by 10%`). Precedence is that of mathematics:
+///   `2^3^2` is `2^9`, `-3^2` is -9. A percent sign means one hundredth wherever it stands, so
+///   `20%` is 1/5 and `80 + 10%` is 80.1. The arithmetic is exact.
+/// - **Stories**: speed, time and distance; counts at a price, with change; things had, bought and
+///   given away.
+/// - **A mistake on purpose**: the operation in the middle comes out wrong at first. The next thought
+///   finds it by working it out again, marks it `Verification Needed`, and the one after repairs it.
+///   A wrong result from elsewhere is found and repaired in the same way.
+///
+/// Everything is bounded: 4,000 characters, 200 operations, 40 levels of nesting, 999 digits.
+/// What is beyond that, or not understood, is refused in the conclusion. No usage is reported,
+/// since there are no tokens.
+///
+/// ```
+/// use cogwork_examples::RuleBasedClient;
+/// use cogwork_llm::{ChatRequest, LlmClient, Message};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let request = ChatRequest::new([Message::user("<problem>What is (17 + 4) * 3?</problem>")]);
+/// let response = RuleBasedClient::new().complete(request).await?;
+/// assert!(response.text().contains("description: Add 17 and 4"));
+/// assert!(response.text().contains("next_thought_needed: true"));
+/// # Ok::<(), cogwork_llm::LlmError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RuleBasedClient {
+    delay: Duration,
+}
+
+impl RuleBasedClient {
+    /// A client that replies at once.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Waits this long before each reply, so that people can watch it work. Default: none.
+    #[must_use]
+    pub fn with_delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+}
+
+#[async_trait]
+impl LlmClient for RuleBasedClient {
+    /// Works out the next turn of the newest problem in the request.
+    ///
+    /// # Errors
+    ///
+    /// An [invalid request](LlmErrorKind::InvalidRequest) when no user message holds a problem
+    /// between `<problem>` and `</problem>`.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        if !self.delay.is_zero() {
+            tokio::time::sleep(self.delay).await;
+        }
+        let (problem, last) = conversation::read(request.messages()).ok_or_else(|| {
+            let message = "no user message holds a problem between <problem> and </problem>";
+            LlmError::new(LlmErrorKind::InvalidRequest, message)
+        })?;
+        let reply = writing::reply(&working::turn(problem, last)).map_err(|error| {
+            LlmError::new(LlmErrorKind::Other, "the reply could not be written").with_source(error)
+        })?;
+        Ok(ChatResponse::new(reply).with_model("rule-based"))
+    }
+}

@@ -1,0 +1,274 @@
+//! An expression out of tokens: signs, and the words that stand for them.
+
+use num_rational::BigRational;
+use num_traits::One;
+use thiserror::Error;
+
+use super::expression::{Expr, Op};
+use super::number::parse_decimal;
+use super::tokens::{Lexeme, Token};
+
+/// The most operations of one expression.
+pub(super) const MAX_OPERATIONS: usize = 200;
+
+/// The deepest nesting of parentheses, signs and exponents.
+pub(super) const MAX_NESTING: usize = 40;
+
+/// Why tokens that begin like an expression are none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum ParseError {
+    #[error("I expected a number or an opening parenthesis {0}")]
+    Operand(String),
+    #[error("I expected a closing parenthesis {0}")]
+    Closing(String),
+    #[error("I expected \"and\" between the two numbers {0}")]
+    And(String),
+    #[error("two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)")]
+    SideBySide,
+    #[error("it nests deeper than {MAX_NESTING} levels")]
+    Nesting,
+    #[error("it holds more than {MAX_OPERATIONS} operations")]
+    Operations,
+}
+
+type Parsed = Result<Expr, ParseError>;
+
+/// Parses the longest expression at the start; gives it and how many tokens it took.
+pub(super) fn parse(lexemes: &[Lexeme]) -> Result<(Expr, usize), ParseError> {
+    let mut parser = Parser { lexemes, position: 0, nesting: 0, operations: 0 };
+    let expr = parser.sum()?;
+    if parser.begins_operand() {
+        return Err(ParseError::SideBySide);
+    }
+    Ok((expr, parser.position))
+}
+
+/// Whether an expression may begin with these tokens.
+pub(super) fn begins(lexemes: &[Lexeme]) -> bool {
+    let mut parser = Parser { lexemes, position: 0, nesting: 0, operations: 0 };
+    while parser.minus() {}
+    parser.begins_operand()
+}
+
+struct Parser<'a> {
+    lexemes: &'a [Lexeme],
+    position: usize,
+    nesting: usize,
+    operations: usize,
+}
+
+impl Parser<'_> {
+    fn sum(&mut self) -> Parsed {
+        let mut left = self.product()?;
+        loop {
+            let op = if self.symbol('+') || self.words(&["plus"]) {
+                Op::Add
+            } else if self.symbol('-') || self.words(&["minus"]) {
+                Op::Subtract
+            } else if self.words(&["increased", "by"]) {
+                left = self.changed_by(Op::Add, left)?;
+                continue;
+            } else if self.words(&["decreased", "by"]) || self.words(&["reduced", "by"]) {
+                left = self.changed_by(Op::Subtract, left)?;
+                continue;
+            } else {
+                return Ok(left);
+            };
+            let right = self.product()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    /// `80 increased by 10%` is 80 * (1 + 10%); without a percent sign, a plain sum.
+    fn changed_by(&mut self, op: Op, left: Expr) -> Parsed {
+        let change = self.product()?;
+        if !matches!(change, Expr::Percent(_)) {
+            return self.binary(op, left, change);
+        }
+        let factor = self.binary(op, Expr::Number(BigRational::one()), change)?;
+        self.binary(Op::Multiply, left, factor)
+    }
+
+    fn product(&mut self) -> Parsed {
+        let mut left = self.signed()?;
+        loop {
+            let op = if self.symbol('*') || self.words(&["x"]) || self.words(&["times"]) {
+                Op::Multiply
+            } else if self.symbol('/') || self.words(&["divided", "by"]) || self.words(&["over"]) {
+                Op::Divide
+            } else if self.words(&["multiplied", "by"]) {
+                Op::Multiply
+            } else if matches!(left, Expr::Binary(Op::Divide, ..)) && self.words(&["of"]) {
+                Op::Of
+            } else {
+                return Ok(left);
+            };
+            let right = self.signed()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    /// Every way to nest goes through here, so here the depth is counted.
+    fn signed(&mut self) -> Parsed {
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err(ParseError::Nesting);
+        }
+        let expr = if self.minus() { Expr::Negate(Box::new(self.signed()?)) } else { self.power()? };
+        self.nesting -= 1;
+        Ok(expr)
+    }
+
+    fn minus(&mut self) -> bool {
+        self.symbol('-') || self.words(&["minus"]) || self.words(&["negative"])
+    }
+
+    fn power(&mut self) -> Parsed {
+        let base = self.postfix()?;
+        if self.symbol('^')
+            || self.words(&["to", "the", "power", "of"])
+            || self.words(&["to", "the", "power"])
+        {
+            let exponent = self.signed()?;
+            return self.binary(Op::Power, base, exponent);
+        }
+        Ok(base)
+    }
+
+    fn postfix(&mut self) -> Parsed {
+        let mut expr = self.operand()?;
+        loop {
+            if self.symbol('%') || self.words(&["percent"]) || self.words(&["per", "cent"]) {
+                expr = Expr::Percent(Box::new(expr));
+                if self.words(&["of"]) {
+                    let whole = self.signed()?;
+                    return self.binary(Op::Of, expr, whole);
+                }
+            } else if self.words(&["squared"]) {
+                expr = self.binary(Op::Power, expr, number("2"))?;
+            } else if self.words(&["cubed"]) {
+                expr = self.binary(Op::Power, expr, number("3"))?;
+            } else {
+                return Ok(expr);
+            }
+        }
+    }
+
+    fn operand(&mut self) -> Parsed {
+        if self.symbol('(') {
+            let inner = self.sum()?;
+            if !self.symbol(')') {
+                return Err(ParseError::Closing(self.place()));
+            }
+            return Ok(inner);
+        }
+        if let Some(number) = self.number() {
+            return Ok(number);
+        }
+        if let Some((_, factor)) = FACTORS.iter().find(|(word, _)| self.words(&[word])) {
+            self.words(&["of"]);
+            let whole = self.signed()?;
+            return self.binary(Op::Multiply, number(factor), whole);
+        }
+        let start = self.position;
+        self.words(&["the"]);
+        if let Some((_, op)) = NOUNS.iter().find(|(noun, _)| self.words(&[noun]))
+            && (self.words(&["of"]) || self.words(&["between"]))
+        {
+            let left = self.sum()?;
+            if !self.words(&["and"]) {
+                return Err(ParseError::And(self.place()));
+            }
+            let right = self.sum()?;
+            return self.binary(*op, left, right);
+        }
+        self.position = start;
+        Err(ParseError::Operand(self.place()))
+    }
+
+    fn number(&mut self) -> Option<Expr> {
+        let value = match &self.lexemes.get(self.position)?.token {
+            Token::Number(value) => value.clone(),
+            Token::Word(word) => number_word(word)?,
+            Token::Symbol(_) => return None,
+        };
+        self.position += 1;
+        Some(Expr::Number(value))
+    }
+
+    fn binary(&mut self, op: Op, left: Expr, right: Expr) -> Parsed {
+        self.operations += 1;
+        if self.operations > MAX_OPERATIONS {
+            return Err(ParseError::Operations);
+        }
+        Ok(Expr::binary(op, left, right))
+    }
+
+    fn begins_operand(&self) -> bool {
+        let rest = self.lexemes.get(self.position..).unwrap_or_default();
+        let word_at = |index: usize| match rest.get(index).map(|lexeme| &lexeme.token) {
+            Some(Token::Word(word)) => word.as_str(),
+            _ => "",
+        };
+        match rest.first().map(|lexeme| &lexeme.token) {
+            Some(Token::Number(_) | Token::Symbol('(')) => true,
+            Some(Token::Word(word)) => {
+                let noun = usize::from(word == "the");
+                number_word(word).is_some()
+                    || FACTORS.iter().any(|(factor, _)| factor == word)
+                    || NOUNS.iter().any(|(known, _)| *known == word_at(noun))
+                        && matches!(word_at(noun + 1), "of" | "between")
+            }
+            _ => false,
+        }
+    }
+
+    fn symbol(&mut self, wanted: char) -> bool {
+        let found =
+            self.lexemes.get(self.position).is_some_and(|lexeme| lexeme.token == Token::Symbol(wanted));
+        self.position += usize::from(found);
+        found
+    }
+
+    fn words(&mut self, wanted: &[&str]) -> bool {
+        let rest = self.lexemes.get(self.position..).unwrap_or_default();
+        let found = rest.len() >= wanted.len()
+            && rest
+                .iter()
+                .zip(wanted)
+                .all(|(lexeme, wanted)| matches!(&lexeme.token, Token::Word(word) if word == wanted));
+        self.position += if found { wanted.len() } else { 0 };
+        found
+    }
+
+    /// The place of the next token, for a message. Words are the problem's own and are not repeated.
+    fn place(&self) -> String {
+        match self.lexemes.get(self.position).map(|lexeme| &lexeme.token) {
+            None => "at the end".to_owned(),
+            Some(Token::Symbol(symbol)) => format!("before {symbol:?}"),
+            Some(Token::Number(_)) => "before the next number".to_owned(),
+            Some(Token::Word(_)) => format!("at word {} of the text", self.position + 1),
+        }
+    }
+}
+
+/// Words that multiply what follows.
+const FACTORS: [(&str, &str); 4] = [("half", "0.5"), ("double", "2"), ("twice", "2"), ("triple", "3")];
+
+/// `the sum of A and B`, and its kin.
+const NOUNS: [(&str, Op); 4] =
+    [("sum", Op::Add), ("difference", Op::Subtract), ("product", Op::Multiply), ("quotient", Op::Divide)];
+
+const NUMBER_WORDS: [&str; 13] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
+fn number(digits: &str) -> Expr {
+    Expr::Number(parse_decimal(digits).unwrap_or_default())
+}
+
+/// The value of `zero` to `twelve`.
+pub(super) fn number_word(word: &str) -> Option<BigRational> {
+    let index = NUMBER_WORDS.iter().position(|known| *known == word)?;
+    Some(BigRational::from(num_bigint::BigInt::from(index)))
+}
