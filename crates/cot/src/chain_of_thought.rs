@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use cogwork_flow::{Action, BuildError, Flow, Node};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmClient, Message};
-use cogwork_plan::{Plan, Status};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::error::Kind;
+use crate::open_steps::OpenSteps;
 use crate::{
     CotError, EarlyEnd, History, Limit, Limits, Prompts, Reasoning, Reply, ReplyProblem, ReplyProblemKind,
     Reporter, Silent, Spent, Thought, Trace, Try,
@@ -101,13 +101,15 @@ impl Node<Reasoning> for ChainOfThought {
         let working = self.reporter.working(brief.thought_number);
         let started = Instant::now();
         // Outside the future that may run out of time, so that the replies outlive it.
-        let mut trace = Trace::default();
-        let asked = tokio::time::timeout(brief.time_left, self.ask(brief, &mut trace)).await;
+        let (mut trace, mut early) = (Trace::default(), None);
+        let asked = tokio::time::timeout(brief.time_left, self.ask(brief, &mut trace, &mut early)).await;
         trace.spent.time = started.elapsed();
         drop(working);
-        match asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time)))) {
+        let asked = asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time))));
+        // A conclusion in hand is worth more than the reason why the question about it had no answer.
+        match asked.or_else(|kind| early.ok_or(kind)) {
             Ok(reply) => {
-                trace.ended_early = !reply.next_thought_needed && !open_steps(&reply.planning).is_empty();
+                trace.ended_early = OpenSteps::left_by(&reply).is_some();
                 Ok(Some(Turn { reply, trace }))
             }
             Err(kind) => Err(CotError::new(brief.thought_number, kind).with_tries(trace.tries, trace.spent)),
@@ -203,39 +205,38 @@ impl ChainOfThought {
     }
 
     /// Asks until a reply can be used. Replies that cannot are kept in the trace, and the
-    /// complaint follows them in the conversation.
-    async fn ask(&self, brief: &Brief, trace: &mut Trace) -> Result<Reply, Kind> {
+    /// complaint follows them in the conversation. A reply that ends early is kept in `early` while
+    /// the model is asked about it.
+    async fn ask(&self, brief: &Brief, trace: &mut Trace, early: &mut Option<Reply>) -> Result<Reply, Kind> {
         let mut request = brief.request.clone();
         let mut asks_left = self.limits.asks_again;
-        // A reply that ends early, kept while the model is asked about it.
-        let mut early = None;
         loop {
             let response = self.client.complete(request.clone()).await.map_err(Kind::Client)?;
             count(&mut trace.spent, &request, &response);
             let verdict = self.judge(&response, early.is_some());
             let text = response.into_text();
-            let (problem, give_up) = match verdict {
+            let (problem, message, give_up) = match verdict {
                 Verdict::Usable(reply) => {
                     trace.tries.push(Try { reply: text, complaint: None });
                     return Ok(reply);
                 }
-                Verdict::Questionable(reply, problem) => {
-                    early = Some(reply);
-                    (problem, false)
+                Verdict::Questionable(reply, problem, message) => {
+                    *early = Some(reply);
+                    (problem, message, false)
                 }
-                Verdict::Unusable(problem) => {
+                Verdict::Unusable(problem, message) => {
                     let give_up = asks_left == 0;
                     asks_left = asks_left.saturating_sub(1);
-                    (problem, give_up)
+                    (problem, message, give_up)
                 }
             };
             request.push(Message::assistant(excerpt(&text)));
-            request.push(complaint(&self.prompts, &problem));
+            request.push(message);
             trace.tries.push(Try { reply: text, complaint: Some(problem.to_string()) });
             if give_up {
-                return early.ok_or(Kind::Reply(problem));
+                return Err(Kind::Reply(problem));
             } else if trace.spent.tokens() >= brief.tokens_left {
-                return early.ok_or(Kind::Limit(Limit::Tokens(self.limits.tokens)));
+                return Err(Kind::Limit(Limit::Tokens(self.limits.tokens)));
             }
             self.reporter.asking_again(brief.thought_number, &problem);
         }
@@ -243,64 +244,49 @@ impl ChainOfThought {
 
     fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {
         let text = response.text();
-        if *response.finish_reason() == FinishReason::Length && !text.trim_end().ends_with("```") {
-            return Verdict::Unusable(ReplyProblem::new(
-                ReplyProblemKind::CutOff,
-                "the reply was cut off at the limit of tokens; expected a shorter one",
-            ));
-        }
+        let cut_off = *response.finish_reason() == FinishReason::Length;
         let reply = match Reply::read(text, self.limits.reply_bytes) {
-            Ok(reply) => reply,
-            Err(problem) => return Verdict::Unusable(problem),
+            // YAML that is cut off can still be YAML; a closed fence says that it was all.
+            Ok(reply) if !cut_off || text.trim_end().ends_with("```") => reply,
+            Err(problem) if !cut_off => {
+                let message = self.prompts.unreadable(&format!("{problem:#}"));
+                return Verdict::Unusable(problem, message);
+            }
+            _ => {
+                let problem = "the reply was cut off at the limit of tokens; expected a shorter one";
+                let problem = ReplyProblem::new(ReplyProblemKind::CutOff, problem);
+                return Verdict::Unusable(problem, self.prompts.cut_off());
+            }
         };
-        let open = if reply.next_thought_needed { String::new() } else { open_steps(&reply.planning) };
-        if open.is_empty() {
-            return Verdict::Usable(reply);
-        }
-        let problem = ReplyProblem::new(ReplyProblemKind::EndedEarly, open);
+        let Some(open) = OpenSteps::left_by(&reply) else { return Verdict::Usable(reply) };
+        let message = self.prompts.ended_early(&open.lines());
         match self.early_end {
-            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(reply, problem),
+            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(reply, open.problem(), message),
             EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(reply),
-            EarlyEnd::Refuse => Verdict::Unusable(problem),
+            EarlyEnd::Refuse => Verdict::Unusable(open.problem(), message),
         }
     }
 }
 
-/// What a response is good for.
+/// What a response is good for; where it is not simply used, what is wrong and the message that
+/// tells the model so.
 enum Verdict {
     Usable(Reply),
     /// Usable, but worth a question.
-    Questionable(Reply, ReplyProblem),
-    Unusable(ReplyProblem),
+    Questionable(Reply, ReplyProblem, Message),
+    Unusable(ReplyProblem, Message),
 }
 
 /// Adds what a call cost.
 fn count(spent: &mut Spent, request: &ChatRequest, response: &ChatResponse) {
-    if let Some(usage) = response.usage() {
+    // Some servers report zeros for what they do not count.
+    if let Some(usage) = response.usage().filter(|usage| usage.total_tokens() > 0) {
         spent.usage += usage;
     } else {
         let read: usize = request.messages().iter().map(|message| message.text().len()).sum();
         let bytes = read.saturating_add(response.text().len());
         spent.estimated_tokens = spent.estimated_tokens.saturating_add(bytes as u64 / 4);
     }
-}
-
-/// The message that asks again.
-fn complaint(prompts: &Prompts, problem: &ReplyProblem) -> Message {
-    match problem.kind() {
-        ReplyProblemKind::CutOff => prompts.cut_off(),
-        ReplyProblemKind::EndedEarly => prompts.ended_early(problem.message()),
-        _ => prompts.unreadable(&format!("{problem:#}")),
-    }
-}
-
-/// The leaves of a plan that are not done, one a line; nothing if all are.
-fn open_steps(plan: &Plan) -> String {
-    let open =
-        plan.walk().filter(|entry| entry.step.sub_steps.is_empty() && entry.step.status != Status::Done);
-    let lines =
-        open.map(|entry| format!("- {} {} ({})", entry.path(), entry.step.description, entry.step.status));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Characters of an unusable reply that the model is shown again.

@@ -60,8 +60,11 @@ pub use reporter::{Reporter, Silent, Working};
 mod error;
 pub use error::CotError;
 
+mod open_steps;
+mod text;
+
 // What users of the node need from the crates it joins.
-pub use cogwork_flow::{Action, Flow, Node, RunError, Stepped};
+pub use cogwork_flow::{Action, Backoff, Flow, Node, RunError, Stepped};
 #[cfg(feature = "http")]
 pub use cogwork_llm::OpenAiClient;
 pub use cogwork_llm::{

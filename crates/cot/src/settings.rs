@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most thoughts. Default: 50.
+    /// The most thoughts. Default: 50. A flow's own limit of steps holds beside it.
     pub thoughts: u32,
     /// The most tokens, read and written, over all thoughts; looked at before each request, so
     /// the last one may pass it. Default: 1,000,000.
@@ -115,7 +115,8 @@ pub enum History {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EarlyEnd {
-    /// Ask about it once in the turn; accept it if the model stays with it, and mark the thought.
+    /// Ask about it once in the turn. Accept it, and mark the thought, if the model stays with it or
+    /// the question brings nothing that can be used, be it for replies, a limit, or a failed call.
     #[default]
     Ask,
     /// Accept it and mark the thought.

@@ -93,7 +93,8 @@ pub struct Thought {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Every reply of the turn in order; the last one became the thought.
+    /// Every reply of the turn in order. The one without a complaint became the thought; where all
+    /// have one, the conclusion that the model was asked about did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// What the turn cost, all tries together.
@@ -170,7 +171,8 @@ impl Reasoning {
     }
 
     /// Counts what a failed turn has cost, which only its error knows: a state that is to go on
-    /// after the error then keeps to its limits.
+    /// after the error then keeps to its limits. A wrapper that makes turns again (`retry` of
+    /// flows) drops the errors before the last, and what they cost with them.
     pub fn charge(&mut self, error: &CotError) {
         self.spent += error.spent();
     }

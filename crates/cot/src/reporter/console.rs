@@ -4,9 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use cogwork_plan::{Plan, Status, Step};
+use cogwork_plan::{ChangeKind, Plan, Status, Step};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::text::{Harmless, OneLine};
 use crate::{Reasoning, ReplyProblem, Reporter, Spent, Thought, Working};
 
 /// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
@@ -76,7 +77,8 @@ impl Reporter for ConsoleReporter {
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let Styles { warning, .. } = self.styles;
-        let problem = Harmless(&problem.to_string()).to_string().replace('\n', "; ");
+        let problem = problem.to_string();
+        let problem = OneLine(&problem);
         self.print(&format!("{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"));
     }
 
@@ -218,7 +220,21 @@ impl Styles {
             return writeln!(text, "{heading}Changed{heading:#} nothing");
         }
         writeln!(text, "{heading}Changed{heading:#}")?;
-        changes.iter().try_for_each(|change| writeln!(text, "  {change}"))
+        let mut other_status = None;
+        for change in &changes {
+            match change.kind {
+                ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
+                // The result or mark that came with the status stands in the tree above.
+                ChangeKind::ResultChanged { from: None, .. } | ChangeKind::MarkChanged { from: None, .. }
+                    if other_status == Some(&change.path) =>
+                {
+                    continue;
+                }
+                _ => {}
+            }
+            writeln!(text, "  {}", OneLine(&change.to_string()))?;
+        }
+        Ok(())
     }
 }
 
@@ -232,36 +248,6 @@ impl fmt::Display for Cost {
             write!(f, "{} tokens read, {} written, ", usage.prompt_tokens, usage.completion_tokens)?;
         }
         write!(f, "{:.1} s", time.as_secs_f64())
-    }
-}
-
-/// A model's text without what could steer a terminal: control characters but the line break and
-/// the tab, and the marks that turn the direction of text around.
-struct Harmless<'a>(&'a str);
-
-impl fmt::Display for Harmless<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '\n' | '\t' => f.write_char(character)?,
-                '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-                _ if character.is_control() => {}
-                _ => f.write_char(character)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The same on one line.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, word) in self.0.split_whitespace().enumerate() {
-            write!(f, "{}{}", if index > 0 { " " } else { "" }, Harmless(word))?;
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,54 @@
+//! The steps that a reply leaves undone when it ends the reasoning.
+
+use cogwork_plan::Status;
+
+use crate::text::OneLine;
+use crate::{Reply, ReplyProblem, ReplyProblemKind};
+
+/// Steps that are named; the others are counted.
+const NAMED: usize = 20;
+/// Characters shown of a description.
+const WIDTH: usize = 200;
+
+/// The leaves of a plan that are not done, as far as a question about them names them.
+pub(crate) struct OpenSteps {
+    named: Vec<String>,
+    more: usize,
+}
+
+impl OpenSteps {
+    /// What a reply leaves undone; `None` if it goes on, or leaves nothing.
+    pub(crate) fn left_by(reply: &Reply) -> Option<Self> {
+        if reply.next_thought_needed {
+            return None;
+        }
+        let leaves = reply.planning.walk().filter(|entry| entry.step.sub_steps.is_empty());
+        let mut open = leaves.filter(|entry| entry.step.status != Status::Done);
+        let named: Vec<String> = open
+            .by_ref()
+            .take(NAMED)
+            .map(|entry| {
+                let (path, status) = (entry.path(), entry.step.status);
+                let description = OneLine(&entry.step.description).to_string();
+                format!("{path} {} ({status})", description.chars().take(WIDTH).collect::<String>())
+            })
+            .collect();
+        (!named.is_empty()).then(|| Self { named, more: open.count() })
+    }
+
+    /// One a line, for the model.
+    pub(crate) fn lines(&self) -> String {
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        let lines = self.named.iter().chain(&more).map(|line| format!("- {line}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    pub(crate) fn problem(&self) -> ReplyProblem {
+        let more = if self.more > 0 { format!("; and {} more", self.more) } else { String::new() };
+        let message = format!(
+            "the reply ends the reasoning, but these steps of its plan are not done: {}{more}",
+            self.named.join("; ")
+        );
+        ReplyProblem::new(ReplyProblemKind::EndedEarly, message)
+    }
+}
