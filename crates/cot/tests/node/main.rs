@@ -1,0 +1,14 @@
+//! The chain-of-thought node: its turns, its state, and what it reports.
+// Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod asking_again;
+mod early_end;
+mod limits;
+mod mocking;
+#[cfg(feature = "console")]
+mod reporting;
+mod saving;
+mod sequences;
+mod support;
+mod turns;
