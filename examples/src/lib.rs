@@ -18,3 +18,20 @@
 
 mod rule_based;
 pub use rule_based::RuleBasedClient;
+
+/// The code in README and the guides, compiled and run as doctests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/guide/first-flow.md")]
+    struct FirstFlow;
+    #[doc = include_str!("../../docs/guide/your-own-backend.md")]
+    struct YourOwnBackend;
+    #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
+    struct EmbeddingTheLoop;
+    #[doc = include_str!("../../docs/guide/prompts.md")]
+    struct Prompts;
+    #[doc = include_str!("../../docs/guide/when-it-goes-wrong.md")]
+    struct WhenItGoesWrong;
+}

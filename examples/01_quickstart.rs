@@ -1,0 +1,211 @@
+//! The main job: a problem is planned and solved step by step, and every thought is shown.
+//!
+//! `cargo run --example quickstart` solves a default problem, `cargo run --example quickstart --
+//! "PROBLEM"` yours. With `OPENAI_BASE_URL`, `OPENAI_MODEL` and, where needed, `OPENAI_API_KEY` set it
+//! asks that server; without them a rule-based backend that can do arithmetic and a few word problems.
+//!
+//! ```text
+//! Problem
+//! A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?
+//!
+//! Thought 1
+//! The problem asks for distance = speed * time, here 60 * 2.5 + 90 * (40 / 60). My plan: work it out step by step, check the result, conclude.
+//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+//!
+//! Plan  ━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  1 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ · Multiply 60 by 2.5
+//! │  ├─ · Divide 40 by 60
+//! │  ├─ · Multiply 90 by (40 / 60)
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! 0.0 s
+//!
+//! Thought 2
+//! Evaluation of thought 1: the problem is understood as it stands.
+//! Step 2.1: Multiply 60 by 2.5. 60 * 2.5 = 150.
+//!
+//! Plan  ━━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  2 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ · Divide 40 by 60
+//! │  ├─ · Multiply 90 by (40 / 60)
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2.1 Pending → Done: Multiply 60 by 2.5
+//! 0.0 s
+//!
+//! Thought 3
+//! Evaluation of thought 2: 60 * 2.5 = 150 is correct.
+//! Step 2.2: Divide 40 by 60. 40 / 60 = 2/3 ≈ 0.666667.
+//!
+//! Plan  ━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄  3 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ · Multiply 90 by (40 / 60)
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2.2 Pending → Done: Divide 40 by 60
+//! 0.0 s
+//!
+//! Thought 4
+//! Evaluation of thought 3: 40 / 60 = 2/3 ≈ 0.666667 is correct.
+//! Step 2.3: Multiply 90 by (40 / 60). 90 * (2 / 3) = 50.
+//!
+//! Plan  ━━━━━━━━━━━┄┄┄┄┄┄┄┄┄  4 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 50
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2.3 Pending → Done: Multiply 90 by (40 / 60)
+//! 0.0 s
+//!
+//! Thought 5
+//! Evaluation of thought 4: there is a mistake. Step 2.3: 90 * (2 / 3) is 60, not 50, a carry was dropped.
+//! I mark it and do it again in the next thought.
+//!
+//! Plan  ━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄  3 of 7 steps done, 1 to verify
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ? Multiply 90 by (40 / 60): 90 * (2 / 3) = 50 (90 * (2 / 3) is 60, not 50, a carry was dropped)
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2.3 Done → Verification Needed: Multiply 90 by (40 / 60)
+//! 0.0 s
+//!
+//! Thought 6
+//! Evaluation of thought 5: it was right to mark the mistake.
+//! Step 2.3, once more: Multiply 90 by (40 / 60). 90 * (2 / 3) = 60.
+//!
+//! Plan  ━━━━━━━━━━━┄┄┄┄┄┄┄┄┄  4 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ · Work out 60 * 2.5 + 90 * (40 / 60)
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
+//! │  └─ · Add (60 * 2.5) and (90 * (40 / 60))
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2.3 Verification Needed → Done: Multiply 90 by (40 / 60)
+//!   2.3 result 90 * (2 / 3) = 50 → 90 * (2 / 3) = 60: Multiply 90 by (40 / 60)
+//!   2.3 mark dropped: Multiply 90 by (40 / 60)
+//! 0.0 s
+//!
+//! Thought 7
+//! Evaluation of thought 6: 90 * (2 / 3) = 60 is correct.
+//! Step 2.4: Add (60 * 2.5) and (90 * (40 / 60)). 150 + 60 = 210.
+//!
+//! Plan  ━━━━━━━━━━━━━━┄┄┄┄┄┄  5 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ ✓ Work out 60 * 2.5 + 90 * (40 / 60): 210
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
+//! │  └─ ✓ Add (60 * 2.5) and (90 * (40 / 60)): 150 + 60 = 210
+//! ├─ · Check the result
+//! └─ · Conclusion
+//! Changed
+//!   2 Pending → Done: Work out 60 * 2.5 + 90 * (40 / 60)
+//!   2.4 Pending → Done: Add (60 * 2.5) and (90 * (40 / 60))
+//! 0.0 s
+//!
+//! Thought 8
+//! Evaluation of thought 7: 150 + 60 = 210 is correct.
+//! Step 3: Check the result. Modulo 97, both sides leave 16.
+//!
+//! Plan  ━━━━━━━━━━━━━━━━━┄┄┄  6 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ ✓ Work out 60 * 2.5 + 90 * (40 / 60): 210
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
+//! │  └─ ✓ Add (60 * 2.5) and (90 * (40 / 60)): 150 + 60 = 210
+//! ├─ ✓ Check the result: Modulo 97, both sides leave 16
+//! └─ · Conclusion
+//! Changed
+//!   3 Pending → Done: Check the result
+//! 0.0 s
+//!
+//! Thought 9
+//! The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
+//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+//!
+//! Plan  ━━━━━━━━━━━━━━━━━━━━  7 of 7 steps done
+//! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
+//! ├─ ✓ Work out 60 * 2.5 + 90 * (40 / 60): 210
+//! │  ├─ ✓ Multiply 60 by 2.5: 60 * 2.5 = 150
+//! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
+//! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
+//! │  └─ ✓ Add (60 * 2.5) and (90 * (40 / 60)): 150 + 60 = 210
+//! ├─ ✓ Check the result: Modulo 97, both sides leave 16
+//! └─ ✓ Conclusion: 210 km
+//! Changed
+//!   4 Pending → Done: Conclusion
+//! 0.0 s
+//!
+//! Solution
+//! The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
+//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+//!
+//! 9 thoughts, 0.0 s
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::io::{IsTerminal, stderr};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_cot::{Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry};
+use cogwork_examples::RuleBasedClient;
+
+const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let problem = env::args().nth(1).unwrap_or_else(|| PROBLEM.to_owned());
+    match solve(problem).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn solve(problem: String) -> Result<(), Box<dyn Error>> {
+    let flow = ChainOfThought::new(client()?).with_reporter(ConsoleReporter::stdout()).into_flow()?;
+    let mut reasoning = Reasoning::new(problem);
+    flow.run(&mut reasoning).await?;
+    Ok(())
+}
+
+fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
+    let wants_server = ["OPENAI_BASE_URL", "OPENAI_MODEL"].iter().any(|name| env::var_os(name).is_some());
+    if wants_server {
+        return Ok(Arc::new(Retry::new(OpenAiClient::from_env()?, Backoff::default())));
+    }
+    // On a terminal the backend takes its time, so that a person can follow.
+    let delay = if stderr().is_terminal() { Duration::from_millis(600) } else { Duration::ZERO };
+    Ok(Arc::new(RuleBasedClient::new().with_delay(delay)))
+}

@@ -1,0 +1,93 @@
+//! The chain-of-thought node inside a flow of one's own: two reasoners over parts of one state, put
+//! there by `focus`, routed by action, then a report.
+//!
+//! ```text
+//! price 48, budget 40
+//! price 36, budget 40
+//! 210 km for 36 euros, worked out in 17 thoughts
+//! 30 steps, 9 of them thoughts about the distance
+//! ```
+
+use std::error::Error;
+
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_examples::RuleBasedClient;
+use cogwork_flow::{Action, Flow, Node, from_fn};
+
+/// The program's own state; each reasoner sees only its part.
+struct Trip {
+    distance: Reasoning,
+    price: Reasoning,
+    budget: f64,
+    discount: bool,
+    report: String,
+}
+
+/// What a reasoner concluded, as a number: the result of the last step of its plan.
+fn conclusion(reasoning: &Reasoning) -> Result<f64, String> {
+    let last = reasoning.plan().and_then(|plan| plan.steps().last());
+    let result = last.and_then(|step| step.result.as_deref()).unwrap_or_default();
+    let number = result.split_whitespace().next().unwrap_or_default();
+    number.parse().map_err(|_| format!("no number in the conclusion `{result}`"))
+}
+
+fn ask_price(trip: &mut Trip) -> Result<(), String> {
+    let distance = conclusion(&trip.distance)?;
+    let share = if trip.discount { "75% of " } else { "" };
+    trip.price = Reasoning::new(format!("What is {share}({distance} * 0.2 + 6)?"));
+    Ok(())
+}
+
+const AFFORDABLE: Action = Action::from_static("affordable");
+const TOO_DEAR: Action = Action::from_static("too dear");
+
+fn compare(trip: &mut Trip) -> Result<Action, String> {
+    let price = conclusion(&trip.price)?;
+    println!("price {price}, budget {}", trip.budget);
+    Ok(if price <= trip.budget { AFFORDABLE } else { TOO_DEAR })
+}
+
+fn report(trip: &mut Trip) -> Result<(), String> {
+    let (distance, price) = (conclusion(&trip.distance)?, conclusion(&trip.price)?);
+    let thoughts = trip.distance.thoughts().len() + trip.price.thoughts().len();
+    trip.report = format!("{distance} km for {price} euros, worked out in {thoughts} thoughts");
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let thinker = ChainOfThought::new(RuleBasedClient::new());
+
+    let flow = Flow::builder("trip")
+        .start("distance")
+        .node("distance", thinker.clone().focus(|trip: &mut Trip| &mut trip.distance))
+        .node("ask price", from_fn(ask_price))
+        .node("price", thinker.focus(|trip: &mut Trip| &mut trip.price))
+        .node("compare", from_fn(compare).with_actions([AFFORDABLE, TOO_DEAR]))
+        .node("take the discount", from_fn(|trip: &mut Trip| trip.discount = true))
+        .node("report", from_fn(report))
+        .edge("distance", ChainOfThought::CONTINUE, "distance")
+        .edge("distance", ChainOfThought::END, "ask price")
+        .edge("ask price", Action::DEFAULT, "price")
+        .edge("price", ChainOfThought::CONTINUE, "price")
+        .edge("price", ChainOfThought::END, "compare")
+        .edge("compare", AFFORDABLE, "report")
+        .edge("compare", TOO_DEAR, "take the discount")
+        .edge("take the discount", Action::DEFAULT, "ask price")
+        .end("report", Action::DEFAULT)
+        .build()?;
+
+    let mut trip = Trip {
+        distance: Reasoning::new(
+            "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?",
+        ),
+        price: Reasoning::new(""),
+        budget: 40.0,
+        discount: false,
+        report: String::new(),
+    };
+    let ended = flow.run(&mut trip).await?;
+    println!("{}", trip.report);
+    println!("{} steps, {} of them thoughts about the distance", ended.steps, trip.distance.thoughts().len());
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! A run that reached its limit is saved, read back, and goes on where it stopped.
+//!
+//! ```text
+//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts is reached without a conclusion
+//! limit: Some(Thoughts(3))
+//! saved: 3 thoughts, plan: 3 of 6 steps done
+//! went on to thought 8
+//! solution: (3 + 4) * 5 - 6 = 29.
+//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+//! ```
+
+use std::error::Error;
+
+use cogwork_cot::{ChainOfThought, CotError, Limits, Reasoning};
+use cogwork_examples::RuleBasedClient;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let node = ChainOfThought::new(RuleBasedClient::new());
+
+    // Three thoughts are not enough.
+    let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?");
+    let short = node.clone().with_limits(Limits::default().thoughts(3)).into_flow()?;
+    let error = short.run(&mut reasoning).await.err().ok_or("the limit was not reached")?;
+    println!("stopped: {error}");
+    println!("limit: {:?}", error.downcast_ref::<CotError>().and_then(CotError::limit));
+
+    // Everything thought so far is in the state. Saved, it is text.
+    let saved = serde_json::to_string_pretty(&reasoning)?;
+    println!(
+        "saved: {} thoughts, plan: {}",
+        reasoning.thoughts().len(),
+        reasoning.plan().ok_or("no plan")?.progress()
+    );
+    drop(reasoning);
+
+    // Another process, another day.
+    let mut reasoning: Reasoning = serde_json::from_str(&saved)?;
+    node.into_flow()?.run(&mut reasoning).await?;
+    println!("went on to thought {}", reasoning.current_thought_number());
+    println!("solution: {}", reasoning.solution().unwrap_or("none"));
+    Ok(())
+}

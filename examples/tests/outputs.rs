@@ -1,0 +1,96 @@
+//! Each example prints what its header says. `UPDATE_OUTPUTS=1 cargo test -p cogwork-examples --test
+//! outputs` writes the headers anew.
+
+#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const BEGIN: &str = "//! ```text\n";
+const END: &str = "//! ```\n";
+
+/// What the example prints with no server named, neither here nor by whoever runs the tests.
+fn output(name: &str) -> String {
+    let cargo = env::var_os("CARGO").expect("cargo runs the tests");
+    let run = Command::new(cargo)
+        .args(["run", "--quiet", "--example", name])
+        .env_remove("OPENAI_BASE_URL")
+        .env_remove("OPENAI_MODEL")
+        .env_remove("OPENAI_API_KEY")
+        .output()
+        .expect("cargo can be started");
+    assert!(run.status.success(), "{name} failed:\n{}", String::from_utf8_lossy(&run.stderr));
+    without_times(&String::from_utf8(run.stdout).expect("an example prints text"))
+}
+
+/// Seconds are the one thing that differs from run to run.
+fn without_times(text: &str) -> String {
+    let is_time = |word: &str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let line = |line: &str| match line
+        .strip_suffix(" s")
+        .and_then(|rest| rest.rsplit_once(' ').or(Some(("", rest))))
+    {
+        Some((before, time)) if is_time(time) => format!("{before} 0.0 s").trim_start().to_owned(),
+        _ => line.trim_end().to_owned(),
+    };
+    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn check(file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let name = file.split_once('_').and_then(|(_, rest)| rest.strip_suffix(".rs")).expect("NN_name.rs");
+    let source = fs::read_to_string(&path).expect("the example can be read");
+    let (before, rest) = source.split_once(BEGIN).expect("the header has a block of output");
+    let (block, after) = rest.split_once(END).expect("the block ends");
+
+    let written: Vec<_> =
+        block.lines().map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect();
+    let printed = output(name);
+    if env::var_os("UPDATE_OUTPUTS").is_some() {
+        let block: String =
+            printed.lines().map(|line| format!("{}\n", format!("//! {line}").trim_end())).collect();
+        fs::write(&path, format!("{before}{BEGIN}{block}{END}{after}")).expect("the example can be written");
+    } else {
+        assert_same(&written.join("\n"), &printed, file);
+    }
+}
+
+/// The first line that differs says more than two whole texts.
+fn assert_same(written: &str, printed: &str, file: &str) {
+    for (number, (written, printed)) in (1..).zip(written.lines().zip(printed.lines())) {
+        assert_eq!(written, printed, "{file}: line {number} of the output in the header");
+    }
+    assert_eq!(written.lines().count(), printed.lines().count(), "{file}: lines of output in the header");
+}
+
+#[test]
+fn quickstart() {
+    check("01_quickstart.rs");
+}
+
+#[test]
+fn hello_flow() {
+    check("02_hello_flow.rs");
+}
+
+#[test]
+fn custom_backend() {
+    check("03_custom_backend.rs");
+}
+
+#[test]
+fn cot_in_a_larger_flow() {
+    check("04_cot_in_a_larger_flow.rs");
+}
+
+#[test]
+fn plan_tour() {
+    check("05_plan_tour.rs");
+}
+
+#[test]
+fn resume_a_saved_state() {
+    check("06_resume_a_saved_state.rs");
+}
