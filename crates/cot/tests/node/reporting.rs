@@ -167,12 +167,28 @@ async fn tokens_nobody_counted_are_not_shown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn of_a_step_that_changed_its_status_a_new_result_or_mark_is_not_named_again() {
+    let turn = |steps: &str| {
+        format!("```yaml\ncurrent_thinking: On we go.\nplanning: [{steps}]\nnext_thought_needed: true\n```")
+    };
+    let client = ScriptedClient::new([
+        turn("{description: a, status: Done}, {description: b, status: Pending}"),
+        turn("{description: a, status: Done, result: 1}, {description: b, status: Done, result: 2}"),
+        LAST.to_owned(),
+    ]);
+    let screen = Screen::default();
+    run(client, ConsoleReporter::to(screen.clone())).await;
+    let changed = screen.text().split("Changed\n").nth(1).unwrap().split("0.0 s").next().unwrap().to_owned();
+    assert_eq!(changed, "  1 result 1: a\n  2 Pending → Done: b\n");
+}
+
+#[tokio::test(start_paused = true)]
 async fn hostile_text_cannot_steer_the_terminal() {
     let hostile = |more: bool| {
         format!(
             "```yaml\ncurrent_thinking: \"\\e[2Jclear\\rreturn\\u202Eturned\\u2066 \\u061c\\a\\x9b31m\\nsecond\\e]0;title\\a\"\n\
              planning:\n- description: \"a\\e[31m\\nb\\u200f\\rc\"\n  status: Verification Needed\n  \
-             mark: \"\\u202Emark\\e[0m\\n\\nx\"\n- {{description: b, status: Done, result: \"{}\\b\\b\\tr\\ns\"}}\n\
+             mark: \"\\u202Emark\\e[0m\\n\\nx\"\n- {{description: \"b\\u200f\", status: Done, result: \"{}\\b\\b\\tr\\ns\"}}\n\
              next_thought_needed: {more}\n```",
             if more { "\\e[5m" } else { "\\x07" }
         )
@@ -190,7 +206,10 @@ async fn hostile_text_cannot_steer_the_terminal() {
             || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     assert_eq!(text.chars().find(|c| steers(*c)), None, "{text:?}");
-    assert_snapshot!(text);
+    // How a complaint quotes a reply is the reply reader's matter.
+    assert_snapshot!(
+        text.lines().filter(|line| !line.contains("unknown field")).collect::<Vec<_>>().join("\n")
+    );
 }
 
 /// A pipe that was closed.
