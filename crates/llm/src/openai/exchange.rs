@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Response, Url};
 
 use super::excerpt::Secrets;
 use super::failure;
@@ -133,13 +133,5 @@ async fn read(response: &mut Response, limit: usize) -> (Vec<u8>, Option<Stop>) 
             Ok(None) => return (body, None),
             Err(error) => return (body, Some(Stop::Broken(error))),
         }
-    }
-}
-
-/// `429 Too Many Requests`, or the number alone where it has no name.
-pub(super) fn name_of(status: StatusCode) -> String {
-    match status.canonical_reason() {
-        Some(reason) => format!("{} {reason}", status.as_u16()),
-        None => status.as_u16().to_string(),
     }
 }

@@ -3,7 +3,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::excerpt::Secrets;
-use super::exchange::name_of;
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// How deep an error may be wrapped in another one, as proxies do.
@@ -138,4 +137,12 @@ fn scalar(value: &RawValue) -> Option<String> {
         serde_json::from_str::<serde_json::Number>(value.get()).ok().map(|number| number.to_string())
     })
     .filter(|text| !text.trim().is_empty())
+}
+
+/// `429 Too Many Requests`, or the number alone where it has no name.
+fn name_of(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(reason) => format!("{} {reason}", status.as_u16()),
+        None => status.as_u16().to_string(),
+    }
 }
