@@ -1,57 +1,101 @@
 //! Finds the parts of a raw text that may hold a reply.
 
-/// A part of the text, and the number of the line it begins on, from 1.
+/// A part of the text, and where in the text it begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'t> {
     pub(super) text: &'t str,
-    pub(super) first_line: usize,
+    pub(super) offset: usize,
 }
 
-/// The fenced blocks labelled `yaml`, `yml` or not at all, in order; where there is no fence of
-/// any kind, the whole text if it looks like a mapping.
+/// Blocks that are tried. Each costs a parser, and a text can hold a hundred thousand of them.
+const TRIED: usize = 8;
+
+/// The blocks to read, the most likely first: the last ones that name a key of a reply. Where no
+/// fence of any label names one it is the whole text, if that does; the text of an unfenced reply may
+/// hold fences too. Where nothing names a key, it is the last block, so that the complaint can say
+/// what is wrong with it.
+pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
+    let fenced = fenced(text);
+    let wanted = || fenced.iter().filter(|fence| fence.wanted).map(|fence| fence.block).rev();
+    if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
+        wanted().filter(|block| names_a_key(block.text)).take(TRIED).collect()
+    } else if names_a_key(text) {
+        block(text, 0, text.len()).into_iter().collect()
+    } else {
+        wanted().take(1).collect()
+    }
+}
+
+/// `planning` does not count: it is a word of any prose.
+fn names_a_key(text: &str) -> bool {
+    text.contains("current_thinking") || text.contains("next_thought_needed")
+}
+
+/// A block and whether its fence is labelled `yaml`, `yml` or not at all.
+struct Fenced<'t> {
+    block: Block<'t>,
+    wanted: bool,
+}
+
+/// The fenced blocks, in order.
 ///
-/// A fence closes with a line of backticks that is indented no more than the one that opened it: a
-/// fence inside a block scalar is indented more, and is text. A fence that never closes goes to
-/// the end.
-pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
+/// A fence closes with a line of at least as many backticks that is indented no more than the one
+/// that opened it: a fence inside a block scalar is indented more, and is text. A fence that never
+/// closes goes to the end.
+fn fenced(text: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<Open> = None;
-    let mut fenced = false;
     let mut offset = 0;
-    for (line_number, line) in (1..).zip(text.split_inclusive('\n')) {
-        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
-        let rest = line.trim().strip_prefix("```");
-        match (&open, rest) {
-            (None, Some(label)) => {
-                fenced = true;
-                let wanted = matches!(label.trim().to_ascii_lowercase().as_str(), "" | "yaml" | "yml");
-                open = Some(Open { indent, wanted, from: offset + line.len(), first_line: line_number + 1 });
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_matches(is_blank);
+        let label = content.trim_start_matches('`');
+        let ticks = content.len() - label.len();
+        if ticks >= 3 {
+            let indent = line.len() - line.trim_start_matches(is_blank).len();
+            match &open {
+                None => {
+                    let label = label.trim().to_ascii_lowercase();
+                    let wanted = matches!(label.as_str(), "" | "yaml" | "yml");
+                    open = Some(Open { indent, ticks, wanted, from: offset + line.len() });
+                }
+                Some(fence) if label.is_empty() && ticks >= fence.ticks && indent <= fence.indent => {
+                    blocks.extend(fence.block(text, offset));
+                    open = None;
+                }
+                Some(_) => {}
             }
-            (Some(fence), Some("")) if indent <= fence.indent => {
-                blocks.extend(fence.block(text, offset));
-                open = None;
-            }
-            _ => {}
         }
         offset += line.len();
     }
     blocks.extend(open.and_then(|fence| fence.block(text, text.len())));
-    if !fenced && text.contains(':') {
-        blocks.push(Block { text, first_line: 1 });
-    }
     blocks
 }
 
+/// A byte order mark may stand before the first fence.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == BYTE_ORDER_MARK
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 struct Open {
     indent: usize,
+    ticks: usize,
     wanted: bool,
     from: usize,
-    first_line: usize,
 }
 
 impl Open {
-    fn block<'t>(&self, text: &'t str, to: usize) -> Option<Block<'t>> {
-        let text = text.get(self.from..to)?;
-        (self.wanted && !text.trim().is_empty()).then_some(Block { text, first_line: self.first_line })
+    fn block<'t>(&self, text: &'t str, to: usize) -> Option<Fenced<'t>> {
+        Some(Fenced { block: block(text, self.from, to)?, wanted: self.wanted })
     }
+}
+
+/// The part of a text from one offset to another, without byte order marks before it; none if it is
+/// blank.
+fn block(text: &str, from: usize, to: usize) -> Option<Block<'_>> {
+    let part = text.get(from..to)?;
+    let text = part.trim_start_matches(BYTE_ORDER_MARK);
+    let offset = from + part.len() - text.len();
+    (!text.trim().is_empty()).then_some(Block { text, offset })
 }

@@ -1,29 +1,50 @@
 //! Refuses YAML that no reply needs and that the YAML library pays dearly for: anchors and aliases
-//! (they multiply), and deep nesting (quadratic in flow style, and recursion in what reads it).
+//! (they multiply), deep nesting (quadratic in flow style, and recursion in what reads it),
+//! directives (quadratic), and with them the other rare signs, so that what is left is small enough
+//! to be followed exactly.
 //!
 //! It reads a block once, line by line, and knows just enough YAML to tell structure from text:
 //! block scalars, quoted scalars, and plain scalars that go on over several lines. A parser of its
-//! own would be a second opinion on every reply; this only ever says no, with a place.
+//! own would be a second opinion on every reply; this only ever says no, with a place. What matters
+//! is that it never takes for text what the library takes for structure.
 
-/// Levels of nesting that are read. A plan of the greatest depth takes two a step.
+/// Levels of nesting that are read: columns of block style and brackets of flow style. A plan of the
+/// greatest depth takes two a step.
 const MAX_NESTING: usize = 2 * cogwork_plan::MAX_DEPTH + 8;
 
 #[derive(Debug)]
 pub(super) struct Refusal {
-    pub(super) line: usize,
-    pub(super) column: usize,
+    /// In bytes from the beginning of the block.
+    pub(super) offset: usize,
     pub(super) message: &'static str,
 }
 
 pub(super) fn check(block: &str) -> Result<(), Refusal> {
-    let mut guard = Guard { levels: Vec::new(), flow: 0, open: Open::Nothing };
-    for (number, line) in (1..).zip(block.split('\n')) {
-        guard.line(line.as_bytes()).map_err(|(offset, message)| {
-            let column = line.get(..offset).map_or(offset, |before| before.chars().count()) + 1;
-            Refusal { line: number, column, message }
-        })?;
+    if let Some((offset, _)) = block.char_indices().find(|(_, c)| !is_allowed(*c)) {
+        return Err(Refusal { offset, message: CONTROL });
+    }
+    let mut guard = Guard { levels: Vec::new(), flow: 0, open: Open::Nothing, document: Document::Before };
+    let mut offset = 0;
+    for line in block.split_inclusive(is_break) {
+        guard
+            .line(line.trim_end_matches(is_break).as_bytes())
+            .map_err(|(at, message)| Refusal { offset: offset + at, message })?;
+        offset += line.len();
     }
     Ok(())
+}
+
+/// YAML 1.1 has more line breaks than most know, and structure may follow each.
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_allowed(c: char) -> bool {
+    c == '\t' || is_break(c) || !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'))
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 struct Guard {
@@ -32,79 +53,120 @@ struct Guard {
     /// Brackets that are open.
     flow: usize,
     open: Open,
+    document: Document,
 }
 
-/// A scalar that goes on in the next line.
+/// A scalar that may go on in the next line.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
-    /// A block or plain scalar that belongs to a collection at this column: it goes on while lines
-    /// are indented more. Without a collection it goes on to the end of the document.
+    /// A block or plain scalar in a block collection at this column: it goes on while lines are
+    /// indented more. Outside of any it goes on to the end of the document.
     Indented(Option<usize>),
+    /// A plain scalar in a flow collection.
+    Flow,
     /// A scalar in these quotes.
     Quoted(u8),
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Document {
+    Before,
+    Begun,
+    Ended,
+}
+
 const ANCHOR: &str = "anchors (`&name`) are not read; put the text in quotes";
 const ALIAS: &str = "aliases (`*name`) are not read; put the text in quotes";
+const TAG: &str = "tags (`!name`) are not read; put the text in quotes";
+const DIRECTIVE: &str = "directives (`%NAME`) are not read; put the text in quotes";
+const EXPLICIT_KEY: &str = "keys after a `?` are not read; put the text in quotes";
+const NO_KEY: &str = "there is no key before this `:`; expected `key: value`";
 const NESTING: &str = "the nesting is too deep; plans may have at most 32 levels of steps";
+const DOCUMENTS: &str = "the block has more than one YAML document; expected one reply";
+const CONTROL: &str = "control characters are not read; expected plain text";
+const MARK: &str = "a byte order mark is not read here; put the text in quotes";
 
+/// The offset in the line, and why it is refused.
 type Checked = Result<(), (usize, &'static str)>;
 
 impl Guard {
     fn line(&mut self, line: &[u8]) -> Checked {
+        let marker = ["---", "..."].into_iter().find(|marker| line.starts_with(marker.as_bytes()));
+        let marker = marker.filter(|marker| line.get(marker.len()).is_none_or(is_blank));
         let indent = line.iter().take_while(|byte| **byte == b' ').count();
-        let mut at = 0;
+        let first = line.iter().position(|byte| !is_blank(byte));
         match self.open {
             Open::Nothing => {}
+            Open::Quoted(quote) => {
+                let Some(end) = end_of_quote(line, 0, quote) else { return Ok(()) };
+                self.open = Open::Nothing;
+                return self.tokens(line, end);
+            }
             Open::Indented(column) => {
-                let blank = line.iter().all(u8::is_ascii_whitespace);
-                let inside = match column {
-                    Some(column) => indent > column,
-                    None => !line.starts_with(b"---") && !line.starts_with(b"..."),
-                };
-                if blank || inside {
+                if first.is_none() || column.map_or(marker.is_none(), |column| indent > column) {
+                    return Ok(());
+                }
+            }
+            Open::Flow if marker.is_some() => {}
+            Open::Flow => {
+                let Some(first) = first else { return Ok(()) };
+                let end = self.end_of_plain(line, first);
+                if end == line.len() {
                     return Ok(());
                 }
                 self.open = Open::Nothing;
-            }
-            Open::Quoted(quote) => match end_of_quote(line, 0, quote) {
-                Some(end) => {
-                    self.open = Open::Nothing;
-                    at = end;
-                }
-                None => return Ok(()),
-            },
-        }
-        if at == 0 {
-            at = indent;
-            if self.flow == 0 && at < line.len() {
-                while self.levels.last().is_some_and(|column| *column > indent) {
-                    self.levels.pop();
-                }
+                return self.tokens(line, end);
             }
         }
-        self.tokens(line, at)
+        self.open = Open::Nothing;
+        if let Some(marker) = marker {
+            self.document = match (marker, self.document) {
+                ("---", Document::Before) => Document::Begun,
+                ("---", _) => return Err((0, DOCUMENTS)),
+                _ => Document::Ended,
+            };
+            self.levels.clear();
+            return self.tokens(line, marker.len());
+        }
+        let Some(first) = first else { return Ok(()) };
+        // A comment says nothing about indentation.
+        if self.flow == 0 && line.get(first) != Some(&b'#') {
+            while self.levels.last().is_some_and(|column| *column > indent) {
+                self.levels.pop();
+            }
+        }
+        self.tokens(line, first)
     }
 
     /// Goes through a line from a place where a value or a key may begin.
     fn tokens(&mut self, line: &[u8], mut at: usize) -> Checked {
-        // The column of the collection that a scalar beginning here belongs to.
-        let mut parent = None;
         while let Some(byte) = line.get(at).copied() {
-            let spaced = line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+            if is_blank(&byte) {
+                at += 1;
+                continue;
+            } else if byte == b'#' {
+                return Ok(());
+            } else if self.document == Document::Ended {
+                return Err((at, DOCUMENTS));
+            }
+            self.document = Document::Begun;
+            let in_flow = self.flow > 0;
+            let spaced = line.get(at + 1).is_none_or(is_blank);
             match byte {
-                b' ' | b'\t' | b'\r' | b',' => at += 1,
-                b'-' | b'?' | b':' if spaced => {
-                    if self.flow == 0 && byte != b':' {
+                b'&' => return Err((at, ANCHOR)),
+                b'*' => return Err((at, ALIAS)),
+                b'!' => return Err((at, TAG)),
+                b'%' if at == 0 => return Err((at, DIRECTIVE)),
+                b'?' if spaced || in_flow => return Err((at, EXPLICIT_KEY)),
+                b':' if spaced && !in_flow => return Err((at, NO_KEY)),
+                b':' | b',' if in_flow => at += 1,
+                b'-' if spaced => {
+                    if !in_flow {
                         self.level(at)?;
-                        parent = Some(at);
                     }
                     at += 1;
                 }
-                b'&' if !spaced => return Err((at, ANCHOR)),
-                b'*' if !spaced => return Err((at, ALIAS)),
-                b'#' => return Ok(()),
                 b'[' | b'{' => {
                     self.flow += 1;
                     if self.flow + self.levels.len() > MAX_NESTING {
@@ -116,16 +178,8 @@ impl Guard {
                     self.flow = self.flow.saturating_sub(1);
                     at += 1;
                 }
-                b'!' => {
-                    at += line
-                        .get(at..)
-                        .unwrap_or_default()
-                        .iter()
-                        .take_while(|byte| !byte.is_ascii_whitespace())
-                        .count()
-                }
-                b'|' | b'>' if self.flow == 0 => {
-                    self.open = Open::Indented(parent);
+                b'|' | b'>' if !in_flow => {
+                    self.open = Open::Indented(self.levels.last().copied());
                     return Ok(());
                 }
                 b'"' | b'\'' => {
@@ -133,28 +187,37 @@ impl Guard {
                         self.open = Open::Quoted(byte);
                         return Ok(());
                     };
-                    if self.flow == 0 && line.get(end) == Some(&b':') {
-                        self.level(at)?;
-                        parent = Some(at);
-                    }
-                    at = end;
+                    at = self.key(line, at, end)?;
+                }
+                // The library skips one at the beginning of a line.
+                _ if line.get(at..).is_some_and(|rest| rest.starts_with("\u{feff}".as_bytes())) => {
+                    return Err((at, MARK));
                 }
                 _ => {
-                    let end = self.end_of_plain(line, at);
-                    if line.get(end) == Some(&b':') {
-                        if self.flow == 0 {
-                            self.level(at)?;
-                            parent = Some(at);
-                        }
-                    } else if self.flow == 0 {
-                        self.open = Open::Indented(parent);
+                    let end = self.end_of_plain(line, at + 1);
+                    let goes_on = end == line.len();
+                    if in_flow && goes_on {
+                        self.open = Open::Flow;
+                    } else if !in_flow && (goes_on || line.get(end) == Some(&b'#')) {
+                        self.open = Open::Indented(self.levels.last().copied());
                         return Ok(());
                     }
-                    at = end;
+                    at = self.key(line, at, end)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Where to go on behind a scalar; behind its colon if it is a key of block style.
+    fn key(&mut self, line: &[u8], from: usize, end: usize) -> Result<usize, (usize, &'static str)> {
+        let blanks = line.iter().skip(end).take_while(|byte| is_blank(byte)).count();
+        let colon = end + blanks;
+        if self.flow > 0 || line.get(colon) != Some(&b':') || !line.get(colon + 1).is_none_or(is_blank) {
+            return Ok(end);
+        }
+        self.level(from)?;
+        Ok(colon + 1)
     }
 
     /// A key or a dash at this column: inside the collections to its left.
@@ -167,21 +230,13 @@ impl Guard {
 
     /// Where a plain scalar ends: at `: `, at a comment, in a flow collection also at its signs.
     fn end_of_plain(&self, line: &[u8], from: usize) -> usize {
-        let mut at = from + 1;
-        while let Some(byte) = line.get(at) {
-            let spaced = line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
-            let ends = match byte {
-                b':' => spaced,
-                b'#' => line.get(at - 1).is_some_and(u8::is_ascii_whitespace),
-                b',' | b'[' | b']' | b'{' | b'}' => self.flow > 0,
-                _ => false,
-            };
-            if ends {
-                return at;
-            }
-            at += 1;
-        }
-        at
+        let ends = |at: &usize| match line.get(*at) {
+            Some(b':') => line.get(at + 1).is_none_or(is_blank),
+            Some(b'#') => at.checked_sub(1).and_then(|before| line.get(before)).is_none_or(is_blank),
+            Some(b',' | b'[' | b']' | b'{' | b'}') => self.flow > 0,
+            _ => false,
+        };
+        (from..line.len()).find(ends).unwrap_or(line.len())
     }
 }
 

@@ -9,9 +9,8 @@ pub use problem::{ReplyProblem, ReplyProblemKind};
 use std::fmt;
 
 use cogwork_plan::{Plan, format_plan_for_prompt};
+use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-
-use fence::Block;
 
 /// A reply that can be used: the three parts the model was asked for.
 ///
@@ -35,13 +34,17 @@ use fence::Block;
 /// # Ok::<(), cogwork_cot::ReplyProblem>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with the keys current_thinking, planning and next_thought_needed"
+)]
 pub struct Reply {
     /// The evaluation of the last thought and the thinking of this one.
     pub current_thinking: String,
     /// The whole updated plan.
     pub planning: Plan,
     /// Whether the reasoning goes on.
+    #[serde(deserialize_with = "true_or_false")]
     pub next_thought_needed: bool,
 }
 
@@ -50,68 +53,133 @@ impl Reply {
     ///
     /// The reply stands in a fence labelled `yaml`, `yml` or not at all, or is the whole text.
     /// Where several fences hold a valid reply the last one counts: a model that gives a second
-    /// block has corrected the first.
+    /// block has corrected the first. Of very many fences the last eight that name a key of a reply
+    /// are looked at.
     ///
     /// # Errors
     ///
     /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
-    /// Anchors, aliases and deep nesting are refused before the YAML library sees the text: it is
-    /// quadratic on the one and can blow up on the others, and no reply needs them.
+    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are refused before the
+    /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
+    /// needs them.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
-        if text.trim().is_empty() {
-            return Err(ReplyProblem::new(
-                ReplyProblemKind::Empty,
-                "the reply is empty; expected a YAML block",
-            ));
-        }
         if text.len() > max_bytes {
             let message = format!("the reply is {} bytes long; at most {max_bytes} are read", text.len());
             return Err(ReplyProblem::new(ReplyProblemKind::TooLong, message));
+        } else if text.trim().is_empty() {
+            let message = "the reply is empty; expected a YAML block";
+            return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
         }
-        let mut problem = None;
-        for block in fence::blocks(text).into_iter().rev() {
-            match Self::read_block(text, block) {
+        // Where no candidate can be read, the complaint is about the likeliest. The others' places are
+        // not even looked for: it takes a walk through the text.
+        let mut complaint = None;
+        for block in fence::candidates(text) {
+            match Self::read_block(block.text) {
                 Ok(reply) => return Ok(reply),
-                // Of several blocks that cannot be read, the complaint is about the one meant as a reply.
-                Err(found) if problem.is_none() || block.text.contains("current_thinking") => {
-                    problem = Some(found)
-                }
-                Err(_) => {}
+                Err(fault) => complaint = complaint.or(Some((block, fault))),
             }
         }
-        Err(problem.unwrap_or_else(|| {
-            let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
-            ReplyProblem::new(ReplyProblemKind::NoBlock, message)
-        }))
+        Err(match complaint {
+            Some((block, Fault { kind, message, offset })) => {
+                ReplyProblem::quoting(kind, &message).at(text, block.offset + offset)
+            }
+            None => {
+                let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
+                ReplyProblem::new(ReplyProblemKind::NoBlock, message)
+            }
+        })
     }
 
-    fn read_block(text: &str, block: Block<'_>) -> Result<Self, ReplyProblem> {
-        let at = |kind, line: usize, column, message: String| {
-            ReplyProblem::new(kind, message).at(text, block.first_line + line - 1, column)
-        };
-        guard::check(block.text).map_err(|found| {
-            at(ReplyProblemKind::Refused, found.line, found.column, found.message.to_owned())
+    fn read_block(block: &str) -> Result<Self, Fault> {
+        guard::check(block).map_err(|refusal| Fault {
+            kind: ReplyProblemKind::Refused,
+            message: refusal.message.to_owned(),
+            offset: refusal.offset,
         })?;
-        let reply: Self = serde_yaml::from_str(block.text).map_err(|error| {
-            let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
-            let message = error.to_string();
-            let suffix = format!(" at line {line} column {column}");
-            at(
-                ReplyProblemKind::Invalid,
-                line,
-                column,
-                message.strip_suffix(&suffix).unwrap_or(&message).to_owned(),
-            )
+        let invalid = |message: String, offset| Fault { kind: ReplyProblemKind::Invalid, message, offset };
+        let reply: Self = serde_yaml::from_str(block).map_err(|error| {
+            let offset = error.location().map_or(0, |place| place.index());
+            let message = without_places(&error.to_string());
+            let advice = advice(&message);
+            invalid(message + advice, offset)
         })?;
-        let missing = if reply.current_thinking.trim().is_empty() {
-            "`current_thinking` is empty; expected the evaluation and the thinking"
+        let (key, fault) = if reply.current_thinking.trim().is_empty() {
+            ("current_thinking", "`current_thinking` is empty; expected the evaluation and the thinking")
         } else if reply.planning.is_empty() {
-            "`planning` is empty; expected at least one step"
+            ("planning", "`planning` is empty; expected at least one step")
         } else {
             return Ok(reply);
         };
-        Err(at(ReplyProblemKind::Invalid, 1, 1, missing.to_owned()))
+        Err(invalid(fault.to_owned(), line_of(block, key)))
     }
+}
+
+/// What is wrong with a block, and where in it, in bytes.
+struct Fault {
+    kind: ReplyProblemKind,
+    message: String,
+    offset: usize,
+}
+
+/// The YAML library counts lines from the beginning of the block; a place in the whole text is said
+/// before the message.
+fn without_places(message: &str) -> String {
+    let mut pieces = message.split(" at line ");
+    let mut clean = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
+        match rest.strip_prefix(" column ") {
+            Some(rest) => clean.push_str(rest.trim_start_matches(|c: char| c.is_ascii_digit())),
+            None => clean.extend([" at line ", piece]),
+        }
+    }
+    clean
+}
+
+/// What to do about the mistakes that models make most; the YAML library names them in its own terms.
+fn advice(message: &str) -> &'static str {
+    let known = [
+        ("mapping values are not allowed", "; put a text that contains `: ` in quotes"),
+        (
+            "did not find expected key",
+            "; check the indentation, and put a text that begins with quotes in quotes",
+        ),
+        ("found character that cannot start any token", "; put the text in quotes"),
+        ("could not find expected ':'", "; expected `key: value`, and the lines of a text indented"),
+        ("found unexpected end of stream", "; a quote is not closed"),
+    ];
+    known.into_iter().find(|(mistake, _)| message.starts_with(mistake)).map_or("", |(_, advice)| advice)
+}
+
+/// Reads a truth value and, where it is none, says what would be one: `no` and `yes` once were.
+fn true_or_false<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    struct TrueOrFalse;
+
+    impl Visitor<'_> for TrueOrFalse {
+        type Value = bool;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("true or false")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+            Ok(value)
+        }
+    }
+
+    deserializer.deserialize_bool(TrueOrFalse)
+}
+
+/// Where the line begins that holds a key of the top level.
+fn line_of(block: &str, key: &str) -> usize {
+    let mut offset = 0;
+    for line in block.split_inclusive('\n') {
+        if line.starts_with(key) {
+            return offset;
+        }
+        offset += line.len();
+    }
+    0
 }
 
 impl fmt::Display for Reply {

@@ -1,0 +1,373 @@
+//! How a model's raw text is read, and what is said when it cannot be.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use cogwork_cot::{Plan, Reply, ReplyProblem, ReplyProblemKind, Step};
+
+const MAX: usize = 64 * 1024;
+
+const BODY: &str = "\
+current_thinking: Right so far.
+planning:
+  - description: Add
+    status: Done
+    result: 65.50
+  - description: Conclude
+    status: Pending
+next_thought_needed: true
+";
+
+fn read(text: &str) -> Result<Reply, ReplyProblem> {
+    Reply::read(text, MAX)
+}
+
+fn reply(thinking: &str) -> Reply {
+    Reply {
+        current_thinking: thinking.to_owned(),
+        planning: Plan::from(vec![Step::done("Add", "65.50"), Step::pending("Conclude")]),
+        next_thought_needed: true,
+    }
+}
+
+fn problem(text: &str) -> ReplyProblem {
+    read(text).expect_err(text)
+}
+
+fn fenced(body: &str) -> String {
+    format!("```yaml\n{body}```")
+}
+
+/// The line and the column in the text, as the problem has them.
+fn place(text: &str) -> (usize, usize) {
+    let problem = problem(text);
+    (problem.line().expect("a line"), problem.column().expect("a column"))
+}
+
+/// Every line moved to the right.
+fn indented(text: &str, by: &str) -> String {
+    text.lines().map(|line| format!("{by}{line}\n")).collect()
+}
+
+#[test]
+fn a_reply_is_found_in_a_fence_or_without_one() {
+    let texts = [
+        BODY.to_owned(),
+        fenced(BODY),
+        format!("```yml\n{BODY}```\n"),
+        format!("```YAML\n{BODY}```"),
+        format!("```\n{BODY}```"),
+        format!("``` yaml \n{BODY}``` "),
+        format!("````yaml\n{BODY}````"),
+        format!("Here it is: my thought.\n\n```yaml\n{BODY}```\nI hope it helps: tell me."),
+        indented(&fenced(BODY), "   "),
+        indented(&fenced(BODY), "\t").replace('\t', "    "),
+        format!("```yaml\n---\n{BODY}...\n```"),
+        format!("\n\n{BODY}\n\n"),
+        format!("---\n{BODY}"),
+        format!("```yaml\n# My thought.\n{BODY}"),
+        BODY.replace('\n', "\r\n"),
+        fenced(BODY).replace('\n', "\r\n"),
+        BODY.replace('\n', "\r"),
+        format!("\u{feff}{BODY}"),
+        format!("\u{feff}{}", fenced(BODY)),
+        format!("```yaml\n\u{feff}{BODY}```"),
+        r#"{"current_thinking": "Right so far.", "planning": [{"description": "Add", "status": "Done", "result": "65.50"},
+            {"description": "Conclude", "status": "Pending", "result": null, "sub_steps": []}], "next_thought_needed": true}"#
+            .to_owned(),
+    ];
+    for text in texts {
+        assert_eq!(read(&text), Ok(reply("Right so far.")), "{text}");
+    }
+}
+
+#[test]
+fn fences_with_other_labels_are_not_read() {
+    let text = format!("```python\nprint('current_thinking: no')\n```\n{}", fenced(BODY));
+    assert_eq!(read(&text), Ok(reply("Right so far.")));
+    let json = problem("```json\n{\"current_thinking\": \"x\"}\n```");
+    assert_eq!(json.kind(), ReplyProblemKind::NoBlock);
+}
+
+#[test]
+fn a_fence_inside_the_thinking_is_text() {
+    let thinking = "I run it:\n```\nprint(1)\n```\n\n```yaml\na: b\n```\nIt prints 1.\n";
+    let body = BODY.replace("Right so far.\n", &format!("|\n{}", indented(thinking, "  ")));
+    for text in [fenced(&body), body] {
+        assert_eq!(read(&text), Ok(reply(thinking)), "{text}");
+    }
+}
+
+#[test]
+fn of_several_fences_the_last_valid_one_counts() {
+    let first = fenced(BODY);
+    let second = fenced(&BODY.replace("Right so far.", "No, wait."));
+    let broken = fenced("current_thinking: [\n");
+    let other = fenced("speed: 60 km/h\n");
+    for text in [format!("{first}\n{second}"), format!("{second}\n{broken}"), format!("{second}\n{other}")] {
+        assert_eq!(read(&text), Ok(reply("No, wait.")), "{text}");
+    }
+}
+
+#[test]
+fn of_several_broken_fences_the_complaint_is_about_the_last_one_meant_as_a_reply() {
+    let earlier = fenced("current_thinking: x\nplan: []\n");
+    let meant = fenced("current_thinking: x\nplanning: none\n");
+    let other = fenced("speed: 60 km/h\n");
+    let text = format!("{earlier}\n{meant}\n{other}");
+    assert_eq!(
+        problem(&text).to_string(),
+        r#"line 7, column 11: planning: invalid type: string "none", expected a list of plan steps"#
+    );
+    assert_eq!(place(&other), (2, 1));
+}
+
+#[test]
+fn texts_stay_as_they_are_written() {
+    let plan = "\
+current_thinking: '0123'
+planning:
+  - {description: 2024-01-31, status: Done, result: 65.50}
+  - {description: 0x10, status: Verification Needed, mark: 1_000}
+  - {description: \"yes\", status: Done, result: true, mark: ~, sub_steps: }
+  - {description: 1e3, status: Done, result: \"\"}
+next_thought_needed: false
+";
+    let reply = read(plan).unwrap();
+    let texts: Vec<_> = reply
+        .planning
+        .steps()
+        .iter()
+        .map(|step| (step.description.as_str(), step.result.as_deref(), step.mark.as_deref()))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            ("2024-01-31", Some("65.50"), None),
+            ("0x10", None, Some("1_000")),
+            ("yes", Some("true"), None),
+            ("1e3", Some(""), None),
+        ]
+    );
+    assert_eq!(reply.current_thinking, "0123");
+}
+
+/// What looks dangerous and is not: the guard must let it through, and the library read it.
+#[test]
+fn harmless_signs_are_read() {
+    let thinkings = [
+        (
+            "|\n  [[[[ {{{{ &x *bold* - - - !tag %d\n  ? what: yes\n  --- no\n",
+            "[[[[ {{{{ &x *bold* - - - !tag %d\n? what: yes\n--- no\n",
+        ),
+        (">-\n  *bold*\n  &x\n", "*bold* &x"),
+        ("|2-\n    *deeper*\n  *less*\n", "  *deeper*\n*less*"),
+        ("|\n\n  a\n \n\n  *b*\n", "\na\n\n\n*b*\n"),
+        ("\"*a*\n  &b [[[\n  \\\"*c*\"\n", "*a* &b [[[ \"*c*"),
+        ("'*a*\n\n  it''s &b'\n", "*a*\nit's &b"),
+        ("we go on\n  *bold* and\n  &x and\n  - [[[\n  ? here\n", "we go on *bold* and &x and - [[[ ? here"),
+        ("\n  on a line of its own\n  *bold*\n", "on a line of its own *bold*"),
+        ("a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}\n", "a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}"),
+        ("see https://example.org/?a=1&b=*#top # a [[[ comment *x\n", "see https://example.org/?a=1&b=*#top"),
+        ("-5 is less than 5! :) ?ok\n", "-5 is less than 5! :) ?ok"),
+        ("50% of it's \"all\"\n", "50% of it's \"all\""),
+        ("思考：*好*、&、[1]\n", "思考：*好*、&、[1]"),
+    ];
+    for (yaml, expected) in thinkings {
+        let body = BODY.replace("Right so far.\n", yaml);
+        assert_eq!(read(&fenced(&body)), Ok(reply(expected)), "{body}");
+    }
+}
+
+#[test]
+fn plans_of_any_style_are_read() {
+    let expected = Plan::from(vec![
+        Step::pending("Multiply").with_sub_steps([Step::done("Tens", "20 * 7 = 140"), Step::pending("Ones")]),
+        Step::verification_needed("Add", "off by *one*?"),
+    ]);
+    let plans = [
+        "
+  - description: Multiply
+    status: Pending
+    sub_steps:
+      - description: Tens
+        status: Done
+        result: 20 * 7 = 140
+      - description: Ones
+        status: Pending
+  - description: Add
+    status: Verification Needed
+    mark: off by *one*?
+",
+        "
+- description: Multiply   # the hard part [[[
+  sub_steps:
+  - status: Done
+    description:
+      Tens
+    result: |-
+      20 * 7 = 140
+
+  # what is left: *ones*
+  - { description: Ones, status: Pending }
+  status: Pending
+-
+  description: 'Add'
+  status: \"Verification Needed\"
+  mark: \"off by
+    *one*?\"
+",
+        " [{description: Multiply, status: Pending, sub_steps: [{description: Tens, status: Done,
+   result: 20 * 7
+     = 140}, {\"description\":\"Ones\",\"status\":\"Pending\"}]},
+   {description: Add, status: Verification Needed, mark: off by *one*?}]
+",
+    ];
+    for plan in plans {
+        let body = format!("current_thinking: x\nplanning:{plan}next_thought_needed: true\n");
+        assert_eq!(read(&body).map(|reply| reply.planning), Ok(expected.clone()), "{body}");
+    }
+}
+
+#[test]
+fn a_place_is_the_line_and_the_character_in_the_raw_text() {
+    // The `x` that is no truth value.
+    let body = "current_thinking: y\nplanning: [{description: 思考, status: Done}]\nnext_thought_needed: x\n";
+    assert_eq!(place(&format!("思考：\n\n```yaml\n{body}```")), (6, 22));
+    assert_eq!(place(&body.replace('\n', "\r\n")), (3, 22));
+    assert_eq!(place(&format!("\u{feff}{body}")), (3, 22));
+    // The library counts lone carriage returns as lines; who looks at the text does not.
+    assert_eq!(place(&format!("# a\r# b\r\n{body}")), (4, 22));
+    // Characters, not bytes, and a tab is one.
+    assert_eq!(place("{next_thought_needed: true,\tcurrent_thinking: 思考思考, planning: x}"), (1, 63));
+    // What the guard refuses.
+    assert_eq!(place("```\ncurrent_thinking: x\nplanning:\n  - description: *x*\n"), (4, 18));
+    assert_eq!(place("current_thinking: x\n思考: [思,\t&a b]\n"), (2, 9));
+    assert_eq!(place("current_thinking: 思\u{1b}[31m"), (1, 20));
+    // The end of the text.
+    assert_eq!(place("```yaml\ncurrent_thinking: \"x\n"), (3, 1));
+    // Parts that are there, and empty.
+    assert_eq!(place(&fenced(&BODY.replace("Right so far.", "''"))), (2, 1));
+    assert_eq!(place("# planning\ncurrent_thinking: x\nplanning: []\nnext_thought_needed: true"), (3, 1));
+}
+
+#[test]
+fn an_end_of_the_text_is_no_place_beyond_it() {
+    for text in [
+        "current_thinking: {",
+        "current_thinking: '\n\n",
+        "current_thinking: [a,\r\n",
+        "- current_thinking\n- :",
+    ] {
+        let (line, column) = place(text);
+        let lines: Vec<_> = text.split('\n').collect();
+        assert!(
+            line <= lines.len() && column <= lines[line - 1].chars().count() + 1,
+            "{text:?} {line} {column}"
+        );
+    }
+}
+
+/// Every complaint, whole, with its excerpt.
+#[test]
+fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
+    let step = |rest: &str| {
+        fenced(&format!(
+            "current_thinking: x\nplanning:\n  - description: a\n    status: Done\n{rest}next_thought_needed: true\n"
+        ))
+    };
+    let without = |key: &str| {
+        let kept: String = fenced(
+            "current_thinking: x\nplanning: [{description: a, status: Done}]\nnext_thought_needed: true\n",
+        )
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with(key))
+        .collect();
+        kept
+    };
+    let with = |from: &str, to: &str| fenced(&BODY.replace(from, to));
+    let long = "x".repeat(500);
+    let cases = [
+        ("nothing", String::new()),
+        ("blanks", " \n\t\n".to_owned()),
+        ("too long", "x".repeat(MAX + 1)),
+        ("prose", "I am sorry, but I cannot help: it is too hard.\nThe planning: none.".to_owned()),
+        ("an empty fence", "```yaml\n```".to_owned()),
+        ("a fence of prose", "```\nThe answer is 4.\n```".to_owned()),
+        ("prose that names a key", "My current_thinking is that it is 4.".to_owned()),
+        ("prose before an unfenced reply", format!("Here is my reply:\n{BODY}")),
+        ("a comment only", "```yaml\n# current_thinking\n```".to_owned()),
+        ("a list", fenced("- current_thinking: x\n")),
+        ("no current_thinking", without("current_thinking")),
+        ("no planning", without("planning")),
+        ("no next_thought_needed", without("next_thought_needed")),
+        ("an unknown part", with("next_thought_needed: true", "confidence: 0.9\nnext_thought_needed: true")),
+        ("a part twice", with("planning:", "current_thinking: y\nplanning:")),
+        ("no thinking", with("Right so far.", "''")),
+        ("blank thinking", with("Right so far.", "|\n\n  \n")),
+        ("thinking as a list", with("Right so far.", "[a, b]")),
+        ("needed in quotes", with("needed: true", "needed: \"false\"")),
+        ("needed no", with("needed: true", "needed: no")),
+        ("needed nothing", with("needed: true", "needed:")),
+        (
+            "a plan as text",
+            fenced("current_thinking: x\nplanning: add, then conclude\nnext_thought_needed: true\n"),
+        ),
+        (
+            "a plan as a mapping",
+            fenced("current_thinking: x\nplanning: {step: add}\nnext_thought_needed: true\n"),
+        ),
+        ("an empty plan", fenced("current_thinking: x\nplanning: []\nnext_thought_needed: true\n")),
+        ("no plan", fenced("current_thinking: x\nplanning:\nnext_thought_needed: true\n")),
+        ("a step as text", fenced("current_thinking: x\nplanning:\n  - add\nnext_thought_needed: true\n")),
+        ("an unknown status", with("Pending", "In Progress")),
+        ("a status of another spelling", with("Pending", "pending")),
+        ("a status as a list", with("Pending", "[Done]")),
+        ("no description", with("description: Add\n    status", "status")),
+        ("no status", with("    status: Pending\n", "")),
+        ("an unknown key of a step", step("    priority: 1\n")),
+        ("a key of a step twice", step("    status: Pending\n")),
+        ("a result as a mapping", step("    result: {a: b}\n")),
+        (
+            "a status deep down",
+            step(
+                "    sub_steps:\n      - description: b\n        status: Done\n      - description: c\n        status: Doing\n",
+            ),
+        ),
+        ("a colon in a text", with("Right so far.", "Evaluation: right")),
+        ("a text that begins with a quote", with("Right so far.", "\"Right\" it is")),
+        ("a text that begins with a percent sign", with("Right so far.", "%5 of it")),
+        ("a tab as indentation", with("    status", "\tstatus")),
+        ("wrong indentation", with("    status: Done", "   status: Done")),
+        ("brackets left open", with("Right so far.", "[Right")),
+        ("quotes left open", fenced("current_thinking: 'x\nplanning: []\n")),
+        ("thinking not indented", with("Right so far.", "|\nRight so far.")),
+        ("bold at the beginning", with("Right so far.", "*Right* so far.")),
+        ("an anchor", with("Right so far.", "&x Right")),
+        ("a tag", with("Right so far.", "!Right")),
+        ("an explicit key", with("current_thinking: Right", "? current_thinking\n: Right")),
+        ("a value without a key", with("planning:", ": x\nplanning:")),
+        ("a directive", with("current_thinking", "%YAML 1.1\n---\ncurrent_thinking")),
+        ("two documents", with("planning:", "---\nplanning:")),
+        ("a document after the end", with("planning:", "...\nplanning:")),
+        ("a control character", with("so far", "so\u{1b}[31m far")),
+        ("a byte order mark", with("planning:", "\u{feff}planning:")),
+        ("deep nesting", with("Right so far.", &"[".repeat(100))),
+        ("a long line", with("result: 65.50", &format!("result: \"{long}\", 思{long}"))),
+        ("a long unknown key", with("planning", &format!("思{long}"))),
+        ("a long wrong text", with("needed: true", &format!("needed: {long}"))),
+    ];
+    let mut all = String::new();
+    for (name, text) in cases {
+        let problem = problem(&text);
+        let line = problem.to_string();
+        assert!(!line.contains('\n') && line.chars().count() < 400, "{name}: {line}");
+        assert!(!format!("{problem:#}").chars().any(|c| c.is_control() && c != '\n'), "{name}");
+        all.push_str(&format!("## {name} ({:?})\n{problem:#}\n\n", problem.kind()));
+    }
+    insta::assert_snapshot!("complaints", all);
+}
