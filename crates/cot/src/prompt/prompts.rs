@@ -68,7 +68,7 @@ pub struct Example {
 #[non_exhaustive]
 pub enum PromptError {
     /// The text uses a name that has no value, or leaves out one that must be there.
-    #[error("prompt `{prompt}`: `{{{name}}}` {}; it may use {}, and must use {}", if *.known { "is missing" } else { "is not known here" }, braced(may), braced(must))]
+    #[error("prompt `{prompt}`: `{{{name}}}` {}; it may use {}", if *.known { "is missing" } else { "is not known here" }, rule(may, must))]
     Name {
         /// The field of [`Prompts`].
         prompt: &'static str,
@@ -86,10 +86,14 @@ pub enum PromptError {
     Yaml(#[from] serde_yaml::Error),
 }
 
-fn braced(names: &[&str]) -> String {
-    match names {
-        [] => "no names".to_owned(),
-        names => names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", "),
+/// What names a text may use, and which of them it must.
+fn rule(may: &[&str], must: &[&str]) -> String {
+    let braced =
+        |names: &[&str]| names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+    match (may, must) {
+        ([], _) => "no names".to_owned(),
+        (_, []) => braced(may),
+        _ => format!("{}, and must use {}", braced(may), braced(must)),
     }
 }
 

@@ -33,16 +33,18 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The template with every known name replaced. [`unknown`] has seen to it that all are known.
+/// The template with every known name replaced. An unknown one stays as it stands, so that it is seen:
+/// whoever sets prompts may have left out the check.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text =
         String::with_capacity(template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
     for piece in pieces(template) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
-            Piece::Name(name) => {
-                text.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value));
-            }
+            Piece::Name(name) => match values.iter().find(|(known, _)| *known == name) {
+                Some((_, value)) => text.push_str(value),
+                None => text.extend(["{", name, "}"]),
+            },
         }
     }
     text
