@@ -28,7 +28,7 @@ use crate::{
 ///
 /// # Errors of a run
 ///
-/// `prep` fails with a [`CotError`] when the problem is empty or a limit is reached, `exec` when a
+/// `prep` fails with a [`CotError`] when the problem is empty, the prompts fail their check or a limit is reached, `exec` when a
 /// call to the model fails, no reply can be used, or the time is over. The thoughts made so far stay
 /// in the state.
 ///
@@ -78,7 +78,9 @@ impl Node<Reasoning> for ChainOfThought {
         let thought_number = state.begin_thought();
         let fail = |kind| Err(CotError::new(thought_number, kind));
         let (Limits { thoughts, tokens, time, .. }, spent) = (self.limits, state.spent());
-        if state.problem().trim().is_empty() {
+        if let Err(error) = self.prompts.check() {
+            return fail(Kind::Prompts(error));
+        } else if state.problem().trim().is_empty() {
             return fail(Kind::EmptyProblem);
         } else if thought_number > thoughts {
             return fail(Kind::Limit(Limit::Thoughts(thoughts)));
@@ -147,7 +149,8 @@ impl ChainOfThought {
         }
     }
 
-    /// Tells the model other texts. Default: [`Prompts::english`].
+    /// Tells the model other texts. Default: [`Prompts::english`]. Texts that fail
+    /// [`Prompts::check`] are an error of the first turn, before the model is called.
     #[must_use]
     pub fn with_prompts(mut self, prompts: Prompts) -> Self {
         self.prompts = Arc::new(prompts);

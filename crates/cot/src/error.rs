@@ -3,7 +3,7 @@ use std::fmt;
 
 use cogwork_llm::LlmError;
 
-use crate::{Limit, ReplyProblem, Spent, Try};
+use crate::{Limit, PromptError, ReplyProblem, Spent, Try};
 
 /// Why a turn made no thought.
 ///
@@ -24,6 +24,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Kind {
     EmptyProblem,
+    Prompts(PromptError),
     Limit(Limit),
     Client(LlmError),
     Reply(ReplyProblem),
@@ -69,6 +70,14 @@ impl CotError {
         }
     }
 
+    /// What is wrong with the prompts, if they failed their check.
+    pub fn prompt_error(&self) -> Option<&PromptError> {
+        match &self.0.kind {
+            Kind::Prompts(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether the problem is empty.
     pub fn is_empty_problem(&self) -> bool {
         matches!(self.0.kind, Kind::EmptyProblem)
@@ -93,6 +102,7 @@ impl fmt::Display for CotError {
             Kind::EmptyProblem => {
                 f.write_str("the problem is empty; expected a text that says what to solve")
             }
+            Kind::Prompts(error) => fmt::Display::fmt(error, f),
             Kind::Limit(limit) => write!(f, "the limit of {limit} is reached without a conclusion"),
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
@@ -112,6 +122,7 @@ impl Error for CotError {
         match &self.0.kind {
             Kind::Client(error) => Some(error),
             Kind::Reply(problem) => Some(problem),
+            Kind::Prompts(error) => Some(error),
             Kind::EmptyProblem | Kind::Limit(_) => None,
         }
     }

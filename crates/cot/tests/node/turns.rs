@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, CotError, Flow, LlmError, LlmErrorKind, Node, Reasoning, ScriptedClient, Stepped,
+    Backoff, ChainOfThought, CotError, Flow, LlmError, LlmErrorKind, Node, Prompts, Reasoning,
+    ScriptedClient, Stepped,
 };
 use cogwork_flow::{Phase, from_fn};
 use cogwork_llm::ScriptedReply;
@@ -141,6 +142,22 @@ async fn a_problem_without_a_word_is_an_error_before_any_call() {
         assert!(cot_error(&error).is_empty_problem());
         assert_eq!(client.requests().len(), 0);
     }
+}
+
+#[tokio::test]
+async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
+    let client = ScriptedClient::new([LAST]);
+    let mut prompts = Prompts::english();
+    prompts.later_turn = "Go on.".to_owned();
+    let flow = ChainOfThought::new(client.clone()).with_prompts(prompts).into_flow().unwrap();
+    let error = flow.run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow `chain of thought`, node `think`: prep failed: thought 1: prompt `later_turn`: `{plan}` is missing; \
+         it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, and must use {plan}"
+    );
+    assert!(cot_error(&error).prompt_error().is_some());
+    assert_eq!(client.requests().len(), 0);
 }
 
 struct App {
