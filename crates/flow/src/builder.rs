@@ -3,8 +3,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::visit::{Leaf, Subflow, Visit};
-use crate::wiring::{Exit, Place, Target, Wiring};
-use crate::{Action, BuildError, Flow, Node, Problem};
+use crate::wiring::{Depth, Exit, Inside, Place, Target, Wiring};
+use crate::{Action, Branches, BuildError, Each, Flow, Node, Problem};
 
 /// Wires nodes by name; made by [`Flow::builder`].
 ///
@@ -35,16 +35,15 @@ pub struct FlowBuilder<S> {
     edges: Vec<Edge>,
 }
 
-/// How many subflows may stand inside one another. Each level costs stack when the flow is drawn,
-/// visited and dropped; this many fit eight times into a thread of 2 MiB.
-pub(crate) const MAX_DEPTH: usize = 1_000;
+/// How deep flows may stand inside one another. Each level costs stack when the flow is drawn,
+/// visited and dropped; this many fit eight times into a thread of 2 MiB. A level that runs side by
+/// side is polled by the one around it, which costs more.
+pub(crate) const MAX_DEPTH: Depth = Depth { flows: 1_000, side_by_side: 64 };
 
 struct Wanted<S> {
     name: String,
     actions: Arc<[Action]>,
-    subflow: Option<Arc<Wiring>>,
-    /// How many subflows stand inside one another here.
-    depth: usize,
+    inside: Inside,
     visit: Box<dyn Visit<S>>,
 }
 
@@ -72,13 +71,8 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
     {
         let actions = node.actions().into();
-        self.nodes.push(Wanted {
-            name: name.into(),
-            actions,
-            subflow: None,
-            depth: 0,
-            visit: Box::new(Leaf(node)),
-        });
+        let visit = Box::new(Leaf(node));
+        self.nodes.push(Wanted { name: name.into(), actions, inside: Inside::Node, visit });
         self
     }
 
@@ -95,13 +89,41 @@ impl<S> FlowBuilder<S> {
         S: 'static,
     {
         let actions = flow.actions().into();
-        let subflow = Some(Arc::clone(&flow.wiring));
+        let inside = Inside::Subflow(Arc::clone(&flow.wiring));
+        let visit = Box::new(Subflow { flow, part });
+        self.nodes.push(Wanted { name: name.into(), actions, inside, visit });
+        self
+    }
+
+    /// Adds a flow that runs over each of many items in one visit; see [`Each`]. It leaves by
+    /// [`Action::DEFAULT`].
+    pub fn each<I>(mut self, name: impl Into<String>, each: Each<S, I>) -> Self
+    where
+        S: Send + 'static,
+        I: Send + 'static,
+    {
+        let inside = each.inside();
         self.nodes.push(Wanted {
             name: name.into(),
-            actions,
-            subflow,
-            depth: flow.wiring.depth + 1,
-            visit: Box::new(Subflow { flow, part }),
+            actions: [Action::DEFAULT].into(),
+            inside,
+            visit: Box::new(each),
+        });
+        self
+    }
+
+    /// Adds several flows that run side by side in one visit; see [`Branches`]. They leave
+    /// together by [`Action::DEFAULT`].
+    pub fn branches(mut self, name: impl Into<String>, branches: Branches<S>) -> Self
+    where
+        S: Send + 'static,
+    {
+        let inside = branches.inside();
+        self.nodes.push(Wanted {
+            name: name.into(),
+            actions: [Action::DEFAULT].into(),
+            inside,
+            visit: Box::new(branches),
         });
         self
     }
@@ -133,9 +155,9 @@ impl<S> FlowBuilder<S> {
             return Err(BuildError::new(self.name, problems));
         }
         let (mut places, mut visits) = (Vec::with_capacity(exits.len()), Vec::with_capacity(exits.len()));
-        let depth = self.nodes.iter().map(|wanted| wanted.depth).max().unwrap_or_default();
+        let depth = self.nodes.iter().map(|wanted| wanted.inside.depth()).fold(Depth::default(), Depth::max);
         for (wanted, exits) in self.nodes.into_iter().zip(exits) {
-            places.push(Place { name: wanted.name, exits, subflow: wanted.subflow });
+            places.push(Place { name: wanted.name, exits, inside: wanted.inside });
             visits.push(wanted.visit);
         }
         let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places, depth };
@@ -165,8 +187,12 @@ impl<'b> Check<'b> {
             if wanted.actions.is_empty() {
                 check.problems.push(Problem::NoActions { node: wanted.name.clone() });
             }
-            if wanted.depth > MAX_DEPTH {
-                check.problems.push(Problem::TooDeep { node: wanted.name.clone(), depth: wanted.depth });
+            let depth = wanted.inside.depth();
+            if depth.flows > MAX_DEPTH.flows {
+                check.problems.push(Problem::TooDeep { node: wanted.name.clone(), depth: depth.flows });
+            } else if depth.side_by_side > MAX_DEPTH.side_by_side {
+                let (node, depth) = (wanted.name.clone(), depth.side_by_side);
+                check.problems.push(Problem::TooDeepSideBySide { node, depth });
             }
             // A second bearer of a name is left out of all other checks: no edge could name it, and
             // what they would say of it would read as said of the first.

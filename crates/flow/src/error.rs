@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::quote::{Name, write_list};
-use crate::visit::Failure;
+use crate::visit::Failed;
 use crate::{Action, BoxError};
 
 /// A phase of a node.
@@ -64,14 +64,14 @@ struct Inner {
 
 #[derive(Debug)]
 enum Kind {
-    Node(Failure),
+    Node(Failed),
     UndeclaredAction { action: Action, declared: Vec<Action> },
     StepLimit { limit: u64 },
 }
 
 impl RunError {
-    pub(crate) fn node_failed(flow_path: Vec<String>, node: &str, failure: Failure) -> Self {
-        Self::new(flow_path, node, Kind::Node(failure))
+    pub(crate) fn node_failed(flow_path: Vec<String>, node: &str, failed: Failed) -> Self {
+        Self::new(flow_path, node, Kind::Node(failed))
     }
 
     pub(crate) fn undeclared(
@@ -85,6 +85,21 @@ impl RunError {
 
     pub(crate) fn step_limit(flow_path: Vec<String>, node: &str, limit: u64) -> Self {
         Self::new(flow_path, node, Kind::StepLimit { limit })
+    }
+
+    /// The same error, seen from the flows around the one it came from.
+    pub(crate) fn inside(mut self, mut around: Vec<String>) -> Self {
+        around.append(&mut self.0.flow_path);
+        self.0.flow_path = around;
+        self
+    }
+
+    /// The same error, of the flow that runs over the item at `index`.
+    pub(crate) fn of_item(mut self, index: usize) -> Self {
+        if let Some(flow) = self.0.flow_path.first_mut() {
+            *flow = format!("{flow}[{index}]");
+        }
+        self
     }
 
     fn new(flow_path: Vec<String>, node: &str, kind: Kind) -> Self {
@@ -135,7 +150,7 @@ impl RunError {
         }
     }
 
-    fn failure(&self) -> Option<&Failure> {
+    fn failure(&self) -> Option<&Failed> {
         match &self.0.kind {
             Kind::Node(failure) => Some(failure),
             Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } => None,
@@ -151,7 +166,7 @@ impl fmt::Display for RunError {
         }
         write!(f, "`, node `{}`: ", Name(node))?;
         match kind {
-            Kind::Node(Failure { phase, attempts, source }) => {
+            Kind::Node(Failed { phase, attempts, source }) => {
                 write!(f, "{phase} failed")?;
                 if *attempts > 1 {
                     write!(f, " after {attempts} attempts")?;

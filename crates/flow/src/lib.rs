@@ -35,6 +35,7 @@
 //! | write a node | [`Node`], or closures: [`from_fn`], [`from_phases`] |
 //! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`BuildError`] |
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
+//! | run over many items, or several flows side by side | [`FlowBuilder::each`], [`FlowBuilder::branches`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run it, or step through it | [`Flow::run`], [`Flow::start`], [`Run::step`] |
 //! | draw it | [`Flow::mermaid`] |
@@ -50,6 +51,12 @@ pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
 
 mod wrap;
 pub use wrap::{Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
+
+mod each;
+pub use each::Each;
+
+mod branches;
+pub use branches::Branches;
 
 mod flow;
 pub use flow::Flow;
@@ -69,6 +76,8 @@ pub use error::{Phase, RunError};
 mod mermaid;
 pub use mermaid::Mermaid;
 
+mod context;
+mod cursor;
 mod quote;
 mod visit;
 mod wiring;

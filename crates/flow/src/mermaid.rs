@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-use crate::wiring::{Target, Wiring};
+use crate::wiring::{Inside, Place, Target, Wiring};
 
 /// A flow as a Mermaid flowchart, written by `Display`; made by [`Flow::mermaid`](crate::Flow::mermaid).
 ///
@@ -29,27 +29,65 @@ fn write_flow(
     depth: usize,
     numbered: &mut usize,
 ) -> fmt::Result {
-    let indent = "    ".repeat(depth.min(8));
     let first = *numbered;
     *numbered += wiring.places.len();
-    writeln!(f, "{indent}start{first}(( )) --> n{}", first + wiring.start)?;
+    write_start(f, wiring, depth, first)?;
     for (id, place) in (first..).zip(&wiring.places) {
-        let name = Escaped(&place.name);
-        match &place.subflow {
-            None => writeln!(f, "{indent}n{id}[\"{name}\"]")?,
-            Some(subflow) => {
-                writeln!(f, "{indent}subgraph n{id}[\"{name}\"]")?;
-                write_flow(f, subflow, depth + 1, numbered)?;
-                writeln!(f, "{indent}end")?;
+        write_place(f, place, depth, id)?;
+        match &place.inside {
+            Inside::Node => continue,
+            Inside::Subflow(flow) | Inside::Each { flow, .. } => write_flow(f, flow, depth + 1, numbered)?,
+            Inside::Branches(branches) => {
+                for (index, (name, flow)) in branches.iter().enumerate() {
+                    write_box(f, depth + 1, format_args!("n{id}b{index}[\"{}\"]", Escaped(name)))?;
+                    write_flow(f, flow, depth + 2, numbered)?;
+                    write_line(f, depth + 1, "end")?;
+                }
             }
         }
+        write_line(f, depth, "end")?;
     }
+    write_exits(f, wiring, depth, first)
+}
+
+// What follows is kept out of `write_flow`, whose stack each level of subflows costs once more.
+
+fn write_line(f: &mut fmt::Formatter<'_>, depth: usize, line: impl fmt::Display) -> fmt::Result {
+    writeln!(f, "{}{line}", "    ".repeat(depth.min(8)))
+}
+
+fn write_box(f: &mut fmt::Formatter<'_>, depth: usize, label: impl fmt::Display) -> fmt::Result {
+    write_line(f, depth, format_args!("subgraph {label}"))
+}
+
+fn write_start(f: &mut fmt::Formatter<'_>, wiring: &Wiring, depth: usize, first: usize) -> fmt::Result {
+    write_line(f, depth, format_args!("start{first}(( )) --> n{}", first + wiring.start))
+}
+
+/// A node, or the beginning of the box around the flows in its place.
+fn write_place(f: &mut fmt::Formatter<'_>, place: &Place, depth: usize, id: usize) -> fmt::Result {
+    let name = Escaped(&place.name);
+    match &place.inside {
+        Inside::Node => write_line(f, depth, format_args!("n{id}[\"{name}\"]")),
+        Inside::Subflow(_) => write_box(f, depth, format_args!("n{id}[\"{name}\"]")),
+        Inside::Each { at_most, .. } => {
+            write_box(f, depth, format_args!("n{id}[\"{name}: each item, at most {at_most} at a time\"]"))
+        }
+        Inside::Branches(_) => write_box(f, depth, format_args!("n{id}[\"{name}: side by side\"]")),
+    }
+}
+
+fn write_exits(f: &mut fmt::Formatter<'_>, wiring: &Wiring, depth: usize, first: usize) -> fmt::Result {
     for (id, place) in (first..).zip(&wiring.places) {
         for exit in &place.exits {
-            write!(f, "{indent}n{id} -->|\"{}\"| ", Escaped(exit.action.as_str()))?;
+            let label = Escaped(exit.action.as_str());
             match exit.target {
-                Target::Node(target) => writeln!(f, "n{}", first + target)?,
-                Target::End => writeln!(f, "end{first}(((end)))")?,
+                Target::Node(target) => {
+                    write_line(f, depth, format_args!("n{id} -->|\"{label}\"| n{}", first + target))?;
+                }
+                Target::End => {
+                    write_line(f, depth, format_args!("n{id} -->|\"{label}\"| end{first}(((end)))"))?
+                }
             }
         }
     }

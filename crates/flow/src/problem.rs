@@ -67,6 +67,8 @@ pub enum Problem {
     NoActions { node: String },
     /// Too many subflows stand inside one another.
     TooDeep { node: String, depth: usize },
+    /// Too many flows that run side by side stand inside one another.
+    TooDeepSideBySide { node: String, depth: usize },
     /// An edge or end leaves a name that is not a node.
     UnknownSource { from: String, action: Action, nodes: Arc<[String]> },
     /// An edge leads to a name that is not a node.
@@ -104,8 +106,17 @@ impl fmt::Display for Problem {
             Self::TooDeep { node, depth } => {
                 write!(
                     f,
-                    "node `{}` is {depth} subflows inside one another; at most {MAX_DEPTH} may be",
-                    Name(node)
+                    "node `{}` is {depth} subflows inside one another; at most {} may be",
+                    Name(node),
+                    MAX_DEPTH.flows
+                )
+            }
+            Self::TooDeepSideBySide { node, depth } => {
+                write!(
+                    f,
+                    "node `{}` is {depth} levels of items or branches inside one another; at most {} may be",
+                    Name(node),
+                    MAX_DEPTH.side_by_side
                 )
             }
             Self::UnknownSource { from, action, nodes } => {

@@ -2,10 +2,9 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use crate::error::RunError;
-use crate::visit::Failure;
-use crate::wiring::{Place, Target, Wiring};
-use crate::{Action, Flow};
+use crate::context::Context;
+use crate::cursor::Cursor;
+use crate::{Action, Flow, RunError};
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -37,12 +36,8 @@ use crate::{Action, Flow};
 /// ```
 pub struct Run<'f, S> {
     flow: &'f Flow<S>,
-    /// The graphs from the flow down to the one the next node is in…
-    levels: Vec<&'f Wiring>,
-    /// …and the index of the next node, or of the subflow on the way to it, in each.
-    position: Vec<usize>,
-    steps: u64,
-    max_steps: u64,
+    cursor: Cursor<'f>,
+    context: Context,
     ended: Option<Ended>,
 }
 
@@ -82,16 +77,8 @@ impl<'f, S> Run<'f, S> {
     pub const DEFAULT_MAX_STEPS: u64 = 10_000;
 
     pub(crate) fn new(flow: &'f Flow<S>) -> Self {
-        let mut run = Self {
-            flow,
-            levels: Vec::new(),
-            position: Vec::new(),
-            steps: 0,
-            max_steps: Self::DEFAULT_MAX_STEPS,
-            ended: None,
-        };
-        run.enter(&flow.wiring);
-        run
+        let context = Context::new(Self::DEFAULT_MAX_STEPS);
+        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, ended: None }
     }
 
     /// How many steps the run may take in all, those in subflows counted. It may be raised when
@@ -102,23 +89,23 @@ impl<'f, S> Run<'f, S> {
     /// [`Run::DEFAULT_MAX_STEPS`].
     #[must_use]
     pub fn max_steps(mut self, steps: u64) -> Self {
-        self.max_steps = steps;
+        self.context.max_steps = steps;
         self
     }
 
     /// How many nodes were visited so far.
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.context.steps()
     }
 
     /// The node to be visited next; `None` at the end.
     pub fn node(&self) -> Option<&'f str> {
-        self.place().map(|place| place.name.as_str())
+        self.cursor.place().map(|place| place.name.as_str())
     }
 
     /// The names of the flow and of the subflows down to that node, outermost first; empty at the end.
     pub fn flow_path(&self) -> Vec<String> {
-        self.levels.iter().map(|wiring| wiring.name.clone()).collect()
+        self.cursor.flow_path()
     }
 
     /// Visits the next node and follows the edge of the action it answers.
@@ -131,31 +118,19 @@ impl<'f, S> Run<'f, S> {
     /// When the node fails, answers an action it does not declare, or the limit of steps is
     /// reached. The run stays at the node, so the call may be made again.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
-        let Some(place) = self.place() else {
+        let from = self.node().unwrap_or_default();
+        if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
+            yield_now().await;
+        }
+        let Some(action) = self.context.step(self.flow, &mut self.cursor, state).await? else {
             return Ok(Stepped::Ended(
                 self.ended.clone().unwrap_or(Ended { action: Action::DEFAULT, steps: 0 }),
             ));
         };
-        if self.steps >= self.max_steps {
-            return Err(RunError::step_limit(self.flow_path(), &place.name, self.max_steps));
-        }
-        if self.steps % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
-            yield_now().await;
-        }
-        let action = match self.flow.visit(state, &self.position).await {
-            Ok(action) => action,
-            Err(failure) => return Err(self.failed(place, failure)),
-        };
-        if place.target(&action).is_none() {
-            let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
-            return Err(RunError::undeclared(self.flow_path(), &place.name, action, declared));
-        }
-        self.steps += 1;
-        self.follow(&action);
         match self.node() {
-            Some(to) => Ok(Stepped::Moved { from: &place.name, action, to }),
+            Some(to) => Ok(Stepped::Moved { from, action, to }),
             None => {
-                let ended = Ended { action, steps: self.steps };
+                let ended = Ended { action, steps: self.steps() };
                 self.ended = Some(ended.clone());
                 Ok(Stepped::Ended(ended))
             }
@@ -174,47 +149,14 @@ impl<'f, S> Run<'f, S> {
             }
         }
     }
-
-    fn place(&self) -> Option<&'f Place> {
-        let (wiring, index) = (self.levels.last()?, self.position.last()?);
-        Some(wiring.place(*index))
-    }
-
-    /// Goes to the start of a flow, and of the subflow that stands there, down to a node.
-    fn enter(&mut self, wiring: &'f Wiring) {
-        let mut next = Some(wiring);
-        while let Some(wiring) = next {
-            self.levels.push(wiring);
-            self.position.push(wiring.start);
-            next = wiring.place(wiring.start).subflow.as_deref();
-        }
-    }
-
-    /// Follows the edge from where the run is. Where a subflow ends, its label leaves the subflow
-    /// in the flow around it; `build` saw to it that there is an edge for it.
-    fn follow(&mut self, action: &Action) {
-        while let Some(place) = self.place() {
-            let (Some(wiring), Some(_)) = (self.levels.pop(), self.position.pop()) else { return };
-            if let Some(Target::Node(index)) = place.target(action) {
-                self.levels.push(wiring);
-                self.position.push(index);
-                if let Some(subflow) = wiring.place(index).subflow.as_deref() {
-                    self.enter(subflow);
-                }
-                return;
-            }
-        }
-    }
-
-    #[cold]
-    fn failed(&self, place: &Place, failure: Failure) -> RunError {
-        RunError::node_failed(self.flow_path(), &place.name, failure)
-    }
 }
 
 impl<S> fmt::Debug for Run<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("node", &self.node()).field("steps", &self.steps).finish_non_exhaustive()
+        f.debug_struct("Run")
+            .field("node", &self.node())
+            .field("steps", &self.steps())
+            .finish_non_exhaustive()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::context::Context;
 use crate::wrap::Attempts;
-use crate::{Action, BoxError, Flow, Node, Phase};
+use crate::{Action, BoxError, Flow, Node, Phase, RunError};
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -14,19 +15,38 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// of subflows is one future, polled directly: depth costs no stack.
 pub(crate) trait Visit<S>: Send + Sync {
     /// Visits the node at `position`, given as indices into this flow and the flows inside it.
-    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize])
-    -> BoxFuture<'a, Result<Action, Failure>>;
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        position: &'a [usize],
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Action, Failure>>;
 }
 
 /// A failed visit, before the run adds the place.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) enum Failure {
+    /// The node itself failed.
+    Node(Failed),
+    /// A flow inside the visit stopped.
+    Inside(RunError),
+}
+
+/// How a node failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
     pub(crate) phase: Phase,
     pub(crate) attempts: u32,
     pub(crate) source: BoxError,
 }
 
 impl Failure {
+    fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
+        Self::Node(Failed::new(phase, error))
+    }
+}
+
+impl Failed {
     fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
         let (mut source, mut attempts) = (error.into(), None);
         // Retries around retries each add a layer. The outermost count is the one kept: inner
@@ -46,12 +66,17 @@ impl Failure {
 pub(crate) struct Leaf<N>(pub(crate) N);
 
 impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize]) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        _: &'a [usize],
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Action, Failure>> {
         let node = &self.0;
         Box::pin(async move {
-            let prep = node.prep(state).map_err(|error| Failure::new(Phase::Prep, error))?;
-            let exec = node.exec(&prep).await.map_err(|error| Failure::new(Phase::Exec, error))?;
-            node.post(state, prep, exec).map_err(|error| Failure::new(Phase::Post, error))
+            let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
+            let exec = node.exec(&prep).await.map_err(|error| Failure::node(Phase::Exec, error))?;
+            node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))
         })
     }
 }
@@ -66,7 +91,8 @@ impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
         &'a self,
         state: &'a mut S,
         position: &'a [usize],
+        context: &'a Context,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        self.flow.visit((self.part)(state), position)
+        self.flow.visit((self.part)(state), position, context)
     }
 }

@@ -10,8 +10,22 @@ pub(crate) struct Wiring {
     pub(crate) name: String,
     pub(crate) start: usize,
     pub(crate) places: Vec<Place>,
-    /// How many subflows stand inside one another, at the deepest.
-    pub(crate) depth: usize,
+    pub(crate) depth: Depth,
+}
+
+/// How deep flows stand inside one another, at the deepest.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Depth {
+    /// Flows of any kind.
+    pub(crate) flows: usize,
+    /// Flows that run side by side inside one visit: each such level is polled by the one around it.
+    pub(crate) side_by_side: usize,
+}
+
+impl Depth {
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self { flows: self.flows.max(other.flows), side_by_side: self.side_by_side.max(other.side_by_side) }
+    }
 }
 
 /// A name in a flow, and the ways that leave it.
@@ -19,7 +33,42 @@ pub(crate) struct Wiring {
 pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) exits: Vec<Exit>,
-    pub(crate) subflow: Option<Arc<Wiring>>,
+    pub(crate) inside: Inside,
+}
+
+/// The flows that stand in a place.
+#[derive(Debug)]
+pub(crate) enum Inside {
+    /// None: it is a node.
+    Node,
+    /// One, which the run's cursor goes into.
+    Subflow(Arc<Wiring>),
+    /// One, run over each of many items in a single visit.
+    Each { at_most: usize, flow: Arc<Wiring> },
+    /// Several, run side by side in a single visit, each under its name.
+    Branches(Vec<(String, Arc<Wiring>)>),
+}
+
+impl Inside {
+    pub(crate) fn subflow(&self) -> Option<&Wiring> {
+        match self {
+            Self::Subflow(flow) => Some(flow),
+            Self::Node | Self::Each { .. } | Self::Branches(_) => None,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        let side_by_side =
+            |flow: &Wiring| Depth { flows: flow.depth.flows + 1, side_by_side: flow.depth.side_by_side + 1 };
+        match self {
+            Self::Node => Depth::default(),
+            Self::Subflow(flow) => Depth { flows: flow.depth.flows + 1, ..flow.depth },
+            Self::Each { flow, .. } => side_by_side(flow),
+            Self::Branches(branches) => {
+                branches.iter().map(|(_, flow)| side_by_side(flow)).fold(Depth::default(), Depth::max)
+            }
+        }
+    }
 }
 
 #[derive(Debug)]

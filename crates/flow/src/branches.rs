@@ -1,0 +1,142 @@
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future;
+
+use crate::context::Context;
+use crate::visit::{BoxFuture, Failure, Visit};
+use crate::wiring::{Inside, Wiring};
+use crate::{Action, Flow};
+
+/// Several different flows that run side by side over parts of the state, in one visit.
+///
+/// Each branch makes its own state from the whole one, its flow runs over that, and when all
+/// branches are done each puts its part back, in the order they were added. The state is not touched
+/// in between: whatever stops a run in the middle leaves it as it was. On an error the other
+/// branches are dropped where they wait. How many run at once is how many were added.
+///
+/// ```
+/// use cogwork_flow::{Branches, Flow, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// struct Text { text: String, words: usize, capitals: usize }
+///
+/// let words = Flow::builder("words")
+///     .start("count")
+///     .node("count", from_fn(|(text, words): &mut (String, usize)| *words = text.split(' ').count()))
+///     .end("count", "default")
+///     .build()?;
+/// let capitals = Flow::builder("capitals")
+///     .start("count")
+///     .node("count", from_fn(|(text, found): &mut (String, usize)| *found = text.matches(char::is_uppercase).count()))
+///     .end("count", "default")
+///     .build()?;
+///
+/// let part = |text: &Text| (text.text.clone(), 0);
+/// let flow = Flow::builder("statistics")
+///     .start("count")
+///     .branches("count", Branches::new()
+///         .branch("words", words, part, |text, (_, words)| text.words = words)
+///         .branch("capitals", capitals, part, |text, (_, capitals)| text.capitals = capitals))
+///     .end("count", "default")
+///     .build()?;
+///
+/// let mut text = Text { text: "To Be or not".to_owned(), words: 0, capitals: 0 };
+/// flow.run(&mut text).await?;
+/// assert_eq!((text.words, text.capitals), (4, 2));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Branches<S> {
+    branches: Vec<(String, Box<dyn Branch<S>>)>,
+}
+
+impl<S: 'static> Branches<S> {
+    /// No branches yet; without any the visit does nothing.
+    pub fn new() -> Self {
+        Self { branches: Vec::new() }
+    }
+
+    /// Adds a branch: `split` makes its state from the whole one, `join` puts it back.
+    #[must_use]
+    pub fn branch<T: Send + 'static>(
+        mut self,
+        name: impl Into<String>,
+        flow: Flow<T>,
+        split: impl Fn(&S) -> T + Send + Sync + 'static,
+        join: impl Fn(&mut S, T) + Send + Sync + 'static,
+    ) -> Self {
+        self.branches.push((name.into(), Box::new(Part { flow, split, join })));
+        self
+    }
+
+    pub(crate) fn inside(&self) -> Inside {
+        Inside::Branches(self.branches.iter().map(|(name, branch)| (name.clone(), branch.wiring())).collect())
+    }
+}
+
+impl<S: 'static> Default for Branches<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Puts a branch's part back into the whole state.
+type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
+
+/// A branch whose own state's type is forgotten.
+trait Branch<S>: Send + Sync {
+    fn wiring(&self) -> Arc<Wiring>;
+
+    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
+}
+
+struct Part<T, Split, Put> {
+    flow: Flow<T>,
+    split: Split,
+    join: Put,
+}
+
+impl<S, T, Split, Put> Branch<S> for Part<T, Split, Put>
+where
+    T: Send,
+    Split: Fn(&S) -> T + Send + Sync,
+    Put: Fn(&mut S, T) + Send + Sync,
+{
+    fn wiring(&self) -> Arc<Wiring> {
+        Arc::clone(&self.flow.wiring)
+    }
+
+    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
+        let mut part = (self.split)(state);
+        Box::pin(async move {
+            context.finish(&self.flow, &mut part).await.map_err(Failure::Inside)?;
+            let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
+            Ok(join)
+        })
+    }
+}
+
+impl<S: Send> Visit<S> for Branches<S> {
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        _: &'a [usize],
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Action, Failure>> {
+        let runs: Vec<_> = self.branches.iter().map(|(_, branch)| branch.run(state, context)).collect();
+        Box::pin(async move {
+            for join in future::try_join_all(runs).await? {
+                join(state);
+            }
+            Ok(Action::DEFAULT)
+        })
+    }
+}
+
+impl<S> fmt::Debug for Branches<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.branches.iter().map(|(name, _)| name)).finish()
+    }
+}

@@ -1,0 +1,119 @@
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::context::Context;
+use crate::visit::{BoxFuture, Failure, Visit};
+use crate::wiring::Inside;
+use crate::{Action, Flow};
+
+/// A flow that runs over each of many items, in one visit of the flow around it.
+///
+/// `split` makes the items from the state, `flow` runs over each as its own state, and `join` gets
+/// them back, in their order, when all are done. The state is not touched between the two: whatever
+/// stops a run in the middle leaves it as it was. On an error the other items are dropped where they
+/// wait, and the error names the item by its index. No items is fine: `join` gets an empty list.
+///
+/// Retries, timeouts and fallbacks go around the nodes of `flow`, so each item has its own. Steps
+/// inside count towards the run's limit.
+///
+/// ```
+/// use cogwork_flow::{Each, Flow, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// struct Page { url: String, length: usize }
+///
+/// let fetch = Flow::builder("page")
+///     .start("fetch")
+///     .node("fetch", from_fn(|page: &mut Page| page.length = page.url.len()))
+///     .end("fetch", "default")
+///     .build()?;
+///
+/// let flow = Flow::builder("crawl")
+///     .start("pages")
+///     .each("pages", Each::at_most(
+///         4,
+///         fetch,
+///         |urls: &Vec<String>| urls.iter().map(|url| Page { url: url.clone(), length: 0 }).collect(),
+///         |urls, pages| *urls = pages.iter().map(|page| format!("{} ({})", page.url, page.length)).collect(),
+///     ))
+///     .end("pages", "default")
+///     .build()?;
+///
+/// let mut urls = vec!["a.org".to_owned(), "bb.org".to_owned()];
+/// flow.run(&mut urls).await?;
+/// assert_eq!(urls, ["a.org (5)", "bb.org (6)"]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Each<S, I> {
+    flow: Flow<I>,
+    at_most: NonZeroUsize,
+    split: Box<Split<S, I>>,
+    join: Box<Join<S, I>>,
+}
+
+type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
+type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
+
+impl<S, I> Each<S, I> {
+    /// One item after the other.
+    pub fn in_turn(
+        flow: Flow<I>,
+        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
+    ) -> Self {
+        Self::at_most(1, flow, split, join)
+    }
+
+    /// Up to `at_most` items at a time; 0 counts as 1.
+    pub fn at_most(
+        at_most: usize,
+        flow: Flow<I>,
+        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
+    ) -> Self {
+        let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
+        Self { flow, at_most, split: Box::new(split), join: Box::new(join) }
+    }
+
+    pub(crate) fn inside(&self) -> Inside {
+        Inside::Each { at_most: self.at_most.get(), flow: Arc::clone(&self.flow.wiring) }
+    }
+}
+
+impl<S: Send, I: Send> Visit<S> for Each<S, I> {
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        _: &'a [usize],
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Action, Failure>> {
+        Box::pin(async move {
+            let items = (self.split)(state).into_iter().enumerate();
+            let runs = stream::iter(items.map(|(index, mut item)| async move {
+                match context.finish(&self.flow, &mut item).await {
+                    Ok(()) => Ok((index, item)),
+                    Err(error) => Err(Failure::Inside(error.of_item(index))),
+                }
+            }));
+            // Out of order, so that the first error is seen at once and stops the others.
+            let mut done: Vec<(usize, I)> = runs.buffer_unordered(self.at_most.get()).try_collect().await?;
+            done.sort_unstable_by_key(|(index, _)| *index);
+            (self.join)(state, done.into_iter().map(|(_, item)| item).collect());
+            Ok(Action::DEFAULT)
+        })
+    }
+}
+
+impl<S, I> fmt::Debug for Each<S, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Each")
+            .field("flow", &self.flow)
+            .field("at_most", &self.at_most)
+            .finish_non_exhaustive()
+    }
+}
