@@ -2,6 +2,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::quote::{Name, write_list};
+use crate::stop::Stopped;
 use crate::visit::Failed;
 use crate::{Action, BoxError};
 
@@ -67,6 +68,7 @@ enum Kind {
     Node(Failed),
     UndeclaredAction { action: Action, declared: Vec<Action> },
     StepLimit { limit: u64 },
+    Stopped(Stopped),
 }
 
 impl RunError {
@@ -85,6 +87,10 @@ impl RunError {
 
     pub(crate) fn step_limit(flow_path: Vec<String>, node: &str, limit: u64) -> Self {
         Self::new(flow_path, node, Kind::StepLimit { limit })
+    }
+
+    pub(crate) fn stopped(flow_path: Vec<String>, node: &str, stopped: Stopped) -> Self {
+        Self::new(flow_path, node, Kind::Stopped(stopped))
     }
 
     /// The same error, seen from the flows around the one it came from.
@@ -132,6 +138,16 @@ impl RunError {
         matches!(self.0.kind, Kind::StepLimit { .. })
     }
 
+    /// Whether the run reached its deadline.
+    pub fn is_deadline(&self) -> bool {
+        matches!(self.0.kind, Kind::Stopped(Stopped::Deadline))
+    }
+
+    /// Whether the run was cancelled by its token.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.0.kind, Kind::Stopped(Stopped::Cancelled))
+    }
+
     /// Whether `post` answered a label that its node does not declare. `post` has then run.
     pub fn is_undeclared_action(&self) -> bool {
         matches!(self.0.kind, Kind::UndeclaredAction { .. })
@@ -146,14 +162,14 @@ impl RunError {
     pub fn into_source(self) -> Option<BoxError> {
         match self.0.kind {
             Kind::Node(failure) => Some(failure.source),
-            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } => None,
+            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } | Kind::Stopped(_) => None,
         }
     }
 
     fn failure(&self) -> Option<&Failed> {
         match &self.0.kind {
             Kind::Node(failure) => Some(failure),
-            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } => None,
+            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } | Kind::Stopped(_) => None,
         }
     }
 }
@@ -186,6 +202,8 @@ impl fmt::Display for RunError {
                 let plural = if *limit == 1 { "" } else { "s" };
                 write!(f, "the run reached its limit of {limit} step{plural} before this node")
             }
+            Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
+            Kind::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
         }
     }
 }

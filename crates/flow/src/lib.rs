@@ -79,7 +79,9 @@ pub use mermaid::Mermaid;
 mod context;
 mod cursor;
 mod quote;
+mod stop;
 mod visit;
 mod wiring;
 
 pub use cogwork_backoff::Backoff;
+pub use tokio_util::sync::CancellationToken;

@@ -2,8 +2,12 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
 use crate::context::Context;
 use crate::cursor::Cursor;
+use crate::stop::Stop;
 use crate::{Action, Flow, RunError};
 
 /// A run of a flow: a cursor over the checked graph.
@@ -38,6 +42,7 @@ pub struct Run<'f, S> {
     flow: &'f Flow<S>,
     cursor: Cursor<'f>,
     context: Context,
+    stop: Stop,
     ended: Option<Ended>,
 }
 
@@ -78,7 +83,7 @@ impl<'f, S> Run<'f, S> {
 
     pub(crate) fn new(flow: &'f Flow<S>) -> Self {
         let context = Context::new(Self::DEFAULT_MAX_STEPS);
-        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, ended: None }
+        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, stop: Stop::default(), ended: None }
     }
 
     /// How many steps the run may take in all, those in subflows counted. It may be raised when
@@ -90,6 +95,28 @@ impl<'f, S> Run<'f, S> {
     #[must_use]
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.context.max_steps = steps;
+        self
+    }
+
+    /// When the run stops, wherever it is. The clock is tokio's, so it can be paused in tests.
+    ///
+    /// # Default
+    ///
+    /// Never.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.stop.deadline = Some(deadline);
+        self
+    }
+
+    /// Stops the run, wherever it is, when the token is cancelled.
+    ///
+    /// # Default
+    ///
+    /// No token; dropping the future stops a run as well, but says nothing of where it was.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.stop.token = Some(token);
         self
     }
 
@@ -115,14 +142,20 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// When the node fails, answers an action it does not declare, or the limit of steps is
-    /// reached. The run stays at the node, so the call may be made again.
+    /// When the node fails, answers an action it does not declare, the limit of steps or the
+    /// deadline is reached, or the run is cancelled. The run stays at the node, so the call may be
+    /// made again.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
         if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
             yield_now().await;
         }
-        let Some(action) = self.context.step(self.flow, &mut self.cursor, state).await? else {
+        let step = self.context.step(self.flow, &mut self.cursor, state);
+        let stepped = match self.stop.or(step).await {
+            Ok(stepped) => stepped?,
+            Err(stopped) => return Err(RunError::stopped(self.flow_path(), from, stopped)),
+        };
+        let Some(action) = stepped else {
             return Ok(Stepped::Ended(
                 self.ended.clone().unwrap_or(Ended { action: Action::DEFAULT, steps: 0 }),
             ));
