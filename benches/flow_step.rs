@@ -95,7 +95,7 @@ struct Runs<'r>(&'r Runtime);
 
 impl Runs<'_> {
     fn flow(&self, flow: &Flow<Counter>) -> Result<(), BoxError> {
-        let mut run = flow.start().max_steps(STEPS);
+        let mut run = flow.begin().max_steps(STEPS);
         let ended = self.0.block_on(run.finish(&mut Counter { left: STEPS }))?;
         if ended.steps == STEPS { Ok(()) } else { Err("the run was short".into()) }
     }

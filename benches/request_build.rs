@@ -92,7 +92,7 @@ fn print_shared(thoughts: usize) -> Result<(), BoxError> {
     let flow = thinker(script.clone()).into_flow()?;
     let mut state = Reasoning::new(PROBLEM);
     let runtime = runtime()?;
-    let mut run = flow.start();
+    let mut run = flow.begin();
     for _ in 0..thoughts {
         runtime.block_on(run.step(&mut state))?;
     }

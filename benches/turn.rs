@@ -9,7 +9,7 @@ const TURNS: u32 = 20;
 
 fn think(runtime: &Runtime, flow: &Flow<Reasoning>) -> Result<Reasoning, BoxError> {
     let mut state = Reasoning::new("How far does a train go in 2.5 h at 60 km/h?");
-    let mut run = flow.start();
+    let mut run = flow.begin();
     for _ in 0..TURNS {
         runtime.block_on(run.step(&mut state))?;
     }

@@ -6,7 +6,7 @@ use futures_util::future;
 use crate::context::Context;
 use crate::visit::{BoxFuture, Failure, Visit};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, Flow};
+use crate::{Action, Flow, RunError};
 
 /// Several different flows that run side by side over parts of the state, in one visit.
 ///
@@ -89,7 +89,7 @@ type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
 trait Branch<S>: Send + Sync {
     fn wiring(&self) -> Arc<Wiring>;
 
-    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
+    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, RunError>>;
 }
 
 struct Part<T, Split, Put> {
@@ -108,10 +108,10 @@ where
         Arc::clone(&self.flow.wiring)
     }
 
-    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
+    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, RunError>> {
         let mut part = (self.split)(state);
         Box::pin(async move {
-            context.finish(&self.flow, &mut part).await.map_err(Failure::Inside)?;
+            context.finish(&self.flow, &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
@@ -125,7 +125,14 @@ impl<S: Send> Visit<S> for Branches<S> {
         _: &'a [usize],
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        let runs: Vec<_> = self.branches.iter().map(|(_, branch)| branch.run(state, context)).collect();
+        let runs: Vec<_> = self
+            .branches
+            .iter()
+            .map(|(name, branch)| {
+                let run = branch.run(state, context);
+                async move { run.await.map_err(|error| Failure::Inside { label: format!("/{name}"), error }) }
+            })
+            .collect();
         Box::pin(async move {
             for join in future::try_join_all(runs).await? {
                 join(state);

@@ -40,14 +40,18 @@ impl Context {
             Err(Failure::Node(failed)) => {
                 return Err(RunError::node_failed(cursor.flow_path(), &place.name, failed));
             }
-            Err(Failure::Inside(error)) => return Err(error.inside(cursor.flow_path())),
+            Err(Failure::Inside { label, error }) => {
+                let mut around = cursor.flow_path();
+                around.push(format!("{}{label}", place.name));
+                return Err(error.inside(around));
+            }
         };
-        if place.target(&action).is_none() {
+        let Some(target) = place.target(&action) else {
             let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
             return Err(RunError::undeclared(cursor.flow_path(), &place.name, action, declared));
-        }
+        };
         self.steps.store(self.steps() + 1, Ordering::Relaxed);
-        cursor.follow(&action);
+        cursor.follow(target, &action);
         Ok(Some(action))
     }
 

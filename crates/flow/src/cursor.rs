@@ -28,23 +28,33 @@ impl<'f> Cursor<'f> {
         Some(wiring.place(*index))
     }
 
-    /// The names of the flows down to the next node, outermost first.
+    /// The name of the flow, then the names under which the subflows down to the next node stand
+    /// in the flows around them.
     pub(crate) fn flow_path(&self) -> Vec<String> {
-        self.levels.iter().map(|wiring| wiring.name.clone()).collect()
+        let around = self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name);
+        let outermost = self.levels.first().map(|wiring| &wiring.name);
+        // The last place is the node itself.
+        outermost.into_iter().chain(around).take(self.levels.len()).cloned().collect()
     }
 
-    /// Follows the edge from where the run is. Where a subflow ends, its label leaves the subflow
-    /// in the flow around it; `build` saw to it that there is an edge for it.
-    pub(crate) fn follow(&mut self, action: &Action) {
-        while let Some(place) = self.place() {
-            let (Some(wiring), Some(_)) = (self.levels.pop(), self.position.pop()) else { return };
-            if let Some(Target::Node(index)) = place.target(action) {
-                self.levels.push(wiring);
-                self.position.push(index);
-                if let Some(subflow) = wiring.place(index).inside.subflow() {
-                    self.enter(subflow);
+    /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
+    /// flow around it; `build` saw to it that there is an edge for it.
+    pub(crate) fn follow(&mut self, mut target: Target, action: &Action) {
+        loop {
+            match (target, self.levels.last(), self.position.last_mut()) {
+                (Target::Node(index), Some(wiring), Some(position)) => {
+                    *position = index;
+                    if let Some(subflow) = wiring.place(index).inside.subflow() {
+                        self.enter(subflow);
+                    }
+                    return;
                 }
-                return;
+                _ => {
+                    self.levels.pop();
+                    self.position.pop();
+                    let Some(around) = self.place().and_then(|place| place.target(action)) else { return };
+                    target = around;
+                }
             }
         }
     }

@@ -97,7 +97,7 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
             let runs = stream::iter(items.map(|(index, mut item)| async move {
                 match context.finish(&self.flow, &mut item).await {
                     Ok(()) => Ok((index, item)),
-                    Err(error) => Err(Failure::Inside(error.of_item(index))),
+                    Err(error) => Err(Failure::Inside { label: format!("[{index}]"), error }),
                 }
             }));
             // Out of order, so that the first error is seen at once and stops the others.

@@ -53,7 +53,6 @@ impl fmt::Display for Phase {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct RunError(Box<Inner>);
 
 #[derive(Debug)]
@@ -93,18 +92,11 @@ impl RunError {
         Self::new(flow_path, node, Kind::Stopped(stopped))
     }
 
-    /// The same error, seen from the flows around the one it came from.
+    /// The same error, seen from the flow in whose place `around` the run inside was: the place's
+    /// name says more than that of the flow which stands there.
     pub(crate) fn inside(mut self, mut around: Vec<String>) -> Self {
-        around.append(&mut self.0.flow_path);
+        around.extend(self.0.flow_path.drain(..).skip(1));
         self.0.flow_path = around;
-        self
-    }
-
-    /// The same error, of the flow that runs over the item at `index`.
-    pub(crate) fn of_item(mut self, index: usize) -> Self {
-        if let Some(flow) = self.0.flow_path.first_mut() {
-            *flow = format!("{flow}[{index}]");
-        }
         self
     }
 
@@ -112,7 +104,8 @@ impl RunError {
         Self(Box::new(Inner { flow_path, node: node.to_owned(), kind }))
     }
 
-    /// The names of the flow and of the subflows down to the node, outermost first.
+    /// The name of the flow, then the names under which the subflows, items (`pages[4]`) and
+    /// branches down to the node stand in the flows around them.
     pub fn flow_path(&self) -> &[String] {
         &self.0.flow_path
     }
@@ -205,6 +198,13 @@ impl fmt::Display for RunError {
             Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
             Kind::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
         }
+    }
+}
+
+impl fmt::Debug for RunError {
+    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
     }
 }
 

@@ -41,11 +41,11 @@ impl<S> Flow<S> {
     ///
     /// When a node fails, answers an action it does not declare, or the limit of steps is reached.
     pub async fn run(&self, state: &mut S) -> Result<Ended, RunError> {
-        self.start().finish(state).await
+        self.begin().finish(state).await
     }
 
     /// A run at the flow's start, to be stepped through, or to be given limits first.
-    pub fn start(&self) -> Run<'_, S> {
+    pub fn begin(&self) -> Run<'_, S> {
         Run::new(self)
     }
 

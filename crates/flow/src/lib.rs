@@ -37,7 +37,7 @@
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
 //! | run over many items, or several flows side by side | [`FlowBuilder::each`], [`FlowBuilder::branches`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
-//! | run it, or step through it | [`Flow::run`], [`Flow::start`], [`Run::step`] |
+//! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | draw it | [`Flow::mermaid`] |
 
 mod action;

@@ -9,7 +9,7 @@ use crate::quote::{Name, write_list};
 ///
 /// `{}` is one line, `{:#}` a line for each problem. Control characters in names are escaped, long
 /// names and lists cut; the fields of a [`Problem`] have them whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     flow: String,
     problems: Vec<Problem>,
@@ -43,6 +43,13 @@ impl fmt::Display for BuildError {
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for BuildError {
+    /// The sentences of `{:#}`: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{Action, Flow, RunError};
 ///     .build()?;
 ///
 /// let mut text = String::new();
-/// let mut run = flow.start().max_steps(100);
+/// let mut run = flow.begin().max_steps(100);
 /// while let Stepped::Moved { from, to, .. } = run.step(&mut text).await? {
 ///     assert_eq!((from, to, text.as_str()), ("hello", "name", "Hello"));
 /// }

@@ -28,8 +28,8 @@ pub(crate) trait Visit<S>: Send + Sync {
 pub(crate) enum Failure {
     /// The node itself failed.
     Node(Failed),
-    /// A flow inside the visit stopped.
-    Inside(RunError),
+    /// A flow inside the visit stopped; `label` tells it from the others beside it.
+    Inside { label: String, error: RunError },
 }
 
 /// How a node failed.

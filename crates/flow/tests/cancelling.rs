@@ -91,7 +91,7 @@ fn a_step_dropped_at_any_await_can_be_taken_anew() {
     for whole in 0..STEPS {
         for polls in 0..=WAITS {
             let mut app = App { log: Vec::new() };
-            let mut run = flow.start();
+            let mut run = flow.begin();
             for _ in 0..whole {
                 step(&mut run, &mut app);
             }
@@ -162,7 +162,7 @@ async fn a_timeout_around_a_run_keeps_the_whole_steps() {
 #[tokio::test(start_paused = true)]
 async fn a_run_in_a_select_loses_no_step() {
     let flow = slow_loop();
-    let (mut run, mut visits, mut interrupted) = (flow.start(), 0, 0);
+    let (mut run, mut visits, mut interrupted) = (flow.begin(), 0, 0);
     let mut interrupt = Box::pin(tokio::time::sleep(Duration::from_millis(1_500)));
     while visits < 4 {
         tokio::select! {
@@ -185,7 +185,7 @@ async fn a_timeout_fires_around_nodes_that_never_wait() {
         .build()
         .unwrap();
     let mut count = 0;
-    let mut run = flow.start().max_steps(u64::MAX);
+    let mut run = flow.begin().max_steps(u64::MAX);
     let ended = tokio::time::timeout(Duration::from_millis(5), run.finish(&mut count)).await;
     assert!(ended.is_err());
     assert_eq!(run.steps(), count, "the state is as after the last whole step");

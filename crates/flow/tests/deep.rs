@@ -35,7 +35,8 @@ fn nested(innermost: Innermost) -> Flow<u32> {
     let mut flow = Flow::builder("0").start("n").node("n", node).end("n", "default").build().unwrap();
     for level in 1..=DEPTH {
         let outer = Flow::builder(level.to_string());
-        let outer = outer.start("s").subflow("s", flow, |n: &mut u32| n).end("s", "default");
+        let inner = (level - 1).to_string();
+        let outer = outer.start(&inner).subflow(&inner, flow, |n: &mut u32| n).end(&inner, "default");
         flow = outer.build().unwrap();
     }
     flow
@@ -78,7 +79,7 @@ fn an_error_from_the_depth_names_every_flow() {
 fn a_deep_flow_is_cancelled() {
     with_small_stack(|| {
         let flow = nested(Innermost::Waits);
-        let (mut n, mut run) = (0, flow.start());
+        let (mut n, mut run) = (0, flow.begin());
         assert!(poll_once(run.step(&mut n)).is_pending());
         assert_eq!((n, run.node(), run.steps()), (0, Some("n"), 0));
     });
@@ -105,6 +106,6 @@ async fn a_chain_of_100_000_nodes_is_built_and_run() {
         }
     }
     let (flow, mut n) = (builder.build().unwrap(), 0);
-    let ended = flow.start().max_steps(NODES).finish(&mut n).await.unwrap();
+    let ended = flow.begin().max_steps(NODES).finish(&mut n).await.unwrap();
     assert_eq!((n, ended.steps), (NODES, NODES));
 }

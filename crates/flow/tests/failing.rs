@@ -55,7 +55,7 @@ async fn failure(at: Option<Phase>) -> (RunError, Log) {
         .build()
         .unwrap();
     let mut log = Log::new();
-    let mut run = outer.start();
+    let mut run = outer.begin();
     run.step(&mut log).await.unwrap();
     let error = run.step(&mut log).await.unwrap_err();
     assert_eq!((run.node(), run.steps()), (Some("door"), 1), "the run stays at the node");
@@ -65,17 +65,17 @@ async fn failure(at: Option<Phase>) -> (RunError, Log) {
 #[tokio::test]
 async fn an_error_names_flow_path_node_and_phase() {
     let (error, log) = failure(Some(Phase::Prep)).await;
-    assert_snapshot!(error, @"flow `outer/inner`, node `door`: prep failed: broken");
+    assert_snapshot!(error, @"flow `outer/house`, node `door`: prep failed: broken");
     assert_eq!((error.phase(), log), (Some(Phase::Prep), vec!["first", "prep"]));
 
     let (error, log) = failure(Some(Phase::Exec)).await;
-    assert_snapshot!(error, @"flow `outer/inner`, node `door`: exec failed: broken");
+    assert_snapshot!(error, @"flow `outer/house`, node `door`: exec failed: broken");
     assert_eq!((error.phase(), log), (Some(Phase::Exec), vec!["first", "prep"]));
 
     let (error, log) = failure(Some(Phase::Post)).await;
-    assert_snapshot!(error, @"flow `outer/inner`, node `door`: post failed: broken");
+    assert_snapshot!(error, @"flow `outer/house`, node `door`: post failed: broken");
     assert_eq!((error.phase(), log), (Some(Phase::Post), vec!["first", "prep", "post"]));
-    assert_eq!((error.flow_path(), error.node()), (&["outer", "inner"].map(String::from)[..], "door"));
+    assert_eq!((error.flow_path(), error.node()), (&["outer", "house"].map(String::from)[..], "door"));
     assert!(!error.is_step_limit() && !error.is_undeclared_action());
     assert_eq!(error.attempts(), Some(1));
 }
@@ -83,7 +83,7 @@ async fn an_error_names_flow_path_node_and_phase() {
 #[tokio::test]
 async fn an_undeclared_answer_is_an_error_that_lists_the_declared_ones() {
     let (error, log) = failure(None).await;
-    assert_snapshot!(error, @"flow `outer/inner`, node `door`: post answered the action `undeclared`, which the node does not declare; it declares `default`");
+    assert_snapshot!(error, @"flow `outer/house`, node `door`: post answered the action `undeclared`, which the node does not declare; it declares `default`");
     assert!(error.is_undeclared_action() && !error.is_step_limit());
     assert_eq!((error.phase(), error.attempts()), (None, None));
     assert!(error.source().is_none());
@@ -94,7 +94,7 @@ async fn an_undeclared_answer_is_an_error_that_lists_the_declared_ones() {
 async fn an_error_keeps_its_source_and_shows_it_in_either_form() {
     let (error, _) = failure(Some(Phase::Exec)).await;
     assert_snapshot!(format!("{error:#}"), @r"
-    flow `outer/inner`, node `door`: exec failed: broken
+    flow `outer/house`, node `door`: exec failed: broken
       at: the hinge
     ");
     assert_eq!(error.downcast_ref(), Some(&Broken));

@@ -144,7 +144,7 @@ async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
         .unwrap();
 
     let mut app = App { before: 2, log: Vec::new() };
-    let mut run = flow.start();
+    let mut run = flow.begin();
     let mut visited = Vec::new();
     while let Some(node) = run.node() {
         visited.push(node);
@@ -180,7 +180,7 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
         .build()
         .unwrap();
     let mut log = Log::new();
-    let error = turns.start().max_steps(5).finish(&mut log).await.unwrap_err();
+    let error = turns.begin().max_steps(5).finish(&mut log).await.unwrap_err();
     assert_eq!(log, ["a", "b", "a", "b", "a"]);
     assert_snapshot!(error, @"flow `itself/line`, node `b`: the run reached its limit of 5 steps before this node");
 }
@@ -189,7 +189,7 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
 async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
     let flow = countdown("c");
     let mut left = 5;
-    let mut run = flow.start().max_steps(3);
+    let mut run = flow.begin().max_steps(3);
     let error = loop {
         match run.step(&mut left).await {
             Ok(stepped) => assert!(matches!(stepped, Stepped::Moved { .. })),
@@ -206,10 +206,10 @@ async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
     let ended = run.max_steps(5).finish(&mut left).await.unwrap();
     assert_eq!((left, ended.steps), (0, 5));
 
-    let error = flow.start().max_steps(1).finish(&mut 9).await.unwrap_err();
+    let error = flow.begin().max_steps(1).finish(&mut 9).await.unwrap_err();
     assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 1 step before this node");
     let mut untouched = 9;
-    assert!(flow.start().max_steps(0).finish(&mut untouched).await.unwrap_err().is_step_limit());
+    assert!(flow.begin().max_steps(0).finish(&mut untouched).await.unwrap_err().is_step_limit());
     assert_eq!(untouched, 9);
 }
 
@@ -227,7 +227,7 @@ async fn stepping_does_what_a_whole_run_does() {
     let (mut whole, mut stepped) = (Log::new(), Log::new());
     let ended = flow.run(&mut whole).await.unwrap();
 
-    let mut run = flow.start();
+    let mut run = flow.begin();
     assert_eq!((run.node(), run.steps()), (Some("a"), 0));
     assert_eq!(
         run.step(&mut stepped).await.unwrap(),
@@ -298,7 +298,7 @@ fn flows_runs_errors_and_futures_can_go_to_other_threads() {
     let flow = flow.build().unwrap();
     let mut state = State::new(0);
     can_go(&flow.run(&mut state));
-    let mut run = flow.start();
+    let mut run = flow.begin();
     can_go(&run);
     can_go(&run.step(&mut state));
     can_go(&run.finish(&mut state));

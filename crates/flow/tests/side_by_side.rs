@@ -79,7 +79,7 @@ async fn an_item_that_fails_stops_the_others_and_is_named() {
     let (flow, counts) = over_each(3);
     let (mut items, started) = (vec![1000, 13, 1000, 1000], Instant::now());
     let error = flow.run(&mut items).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `all/double[1]`, node `work`: exec failed: 13 is unlucky");
+    assert_eq!(error.to_string(), "flow `all/each[1]`, node `work`: exec failed: 13 is unlucky");
     assert_eq!(started.elapsed().as_millis(), 13, "it does not wait for the items before it");
     assert_eq!(counts.in_flight.load(Ordering::SeqCst), 0, "the siblings are dropped, not left running");
     assert_eq!(items, [1000, 13, 1000, 1000], "the state is as it was");
@@ -130,11 +130,11 @@ async fn a_run_dropped_in_the_middle_leaves_the_state_and_drops_the_items() {
 async fn steps_inside_count_towards_the_limit() {
     let (flow, _) = over_each(1);
     let mut items = vec![1, 2, 3, 4];
-    let error = flow.start().max_steps(3).finish(&mut items).await.unwrap_err();
+    let error = flow.begin().max_steps(3).finish(&mut items).await.unwrap_err();
     assert!(error.is_step_limit());
     assert_eq!(
         error.to_string(),
-        "flow `all/double[3]`, node `work`: the run reached its limit of 3 steps before this node"
+        "flow `all/each[3]`, node `work`: the run reached its limit of 3 steps before this node"
     );
     assert_eq!(items, [1, 2, 3, 4]);
 }
@@ -159,7 +159,7 @@ async fn branches_run_at_once_and_are_joined_in_the_order_they_were_added() {
 async fn a_branch_that_fails_stops_the_others() {
     let (mut both, started) = ((1000, 13), Instant::now());
     let error = branches().run(&mut both).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `both/double`, node `work`: exec failed: 13 is unlucky");
+    assert_eq!(error.to_string(), "flow `both/fork/right`, node `work`: exec failed: 13 is unlucky");
     assert_eq!((both, started.elapsed().as_millis()), ((1000, 13), 13));
 }
 
@@ -194,7 +194,7 @@ async fn items_and_branches_nest() {
     let error = flow.run(&mut vec![(vec![], vec![7, 13])]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow `pairs/pair[0]/all/double[1]`, node `work`: exec failed: 13 is unlucky"
+        "flow `pairs/each[0]/fork/right/each[1]`, node `work`: exec failed: 13 is unlucky"
     );
 }
 

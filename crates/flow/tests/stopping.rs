@@ -23,7 +23,7 @@ fn clock() -> Flow<u32> {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
     let (flow, start, mut n) = (clock(), Instant::now(), 0);
-    let mut run = flow.start().deadline(start + Duration::from_millis(35));
+    let mut run = flow.begin().deadline(start + Duration::from_millis(35));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(error.to_string(), "flow `clock`, node `tick`: the run reached its deadline at this node");
     assert!(error.is_deadline() && !error.is_cancelled() && !error.is_step_limit());
@@ -41,7 +41,7 @@ async fn a_token_stops_a_run_while_it_waits() {
         sleep(Duration::from_millis(25)).await;
         token.cancel();
     };
-    let mut run = flow.start().cancelled_by(token.clone());
+    let mut run = flow.begin().cancelled_by(token.clone());
     let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "flow `clock`, node `tick`: the run was cancelled at this node");
@@ -53,8 +53,8 @@ async fn a_token_stops_a_run_while_it_waits() {
 async fn a_run_cancelled_before_it_starts_visits_nothing() {
     let (flow, token, mut n) = (clock(), CancellationToken::new(), 0);
     token.cancel();
-    assert!(flow.start().cancelled_by(token).finish(&mut n).await.unwrap_err().is_cancelled());
-    let late = flow.start().deadline(Instant::now()).finish(&mut n).await.unwrap_err();
+    assert!(flow.begin().cancelled_by(token).finish(&mut n).await.unwrap_err().is_cancelled());
+    let late = flow.begin().deadline(Instant::now()).finish(&mut n).await.unwrap_err();
     assert!(late.is_deadline());
     assert_eq!(n, 0);
 }
@@ -69,7 +69,7 @@ async fn whichever_comes_first_stops_a_run_with_both() {
             token.cancel();
         };
         let mut n = 0;
-        let mut run = flow.start().cancelled_by(token.clone()).deadline(deadline);
+        let mut run = flow.begin().cancelled_by(token.clone()).deadline(deadline);
         let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
         assert_eq!(result.unwrap_err().is_cancelled(), cancelled);
     }
@@ -80,7 +80,7 @@ async fn items_stop_with_the_run_around_them() {
     let each = Each::at_most(3, clock(), |n: &u32| vec![0; *n as usize], |n, done| *n = done.iter().sum());
     let flow = Flow::builder("all").start("each").each("each", each).end("each", "default").build().unwrap();
     let mut n = 5;
-    let mut run = flow.start().deadline(Instant::now() + Duration::from_millis(100));
+    let mut run = flow.begin().deadline(Instant::now() + Duration::from_millis(100));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(error.to_string(), "flow `all`, node `each`: the run reached its deadline at this node");
     assert_eq!(n, 5, "the state is as before the visit");

@@ -44,7 +44,7 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 #[tokio::test]
 async fn each_turn_is_one_step_of_the_flow() {
     let flow = flow(ScriptedClient::new([FIRST, LAST]));
-    let (mut reasoning, mut run) = (reasoning(), flow.start());
+    let (mut reasoning, mut run) = (reasoning(), flow.begin());
     assert_eq!((reasoning.current_thought_number(), reasoning.thoughts().len()), (0, 0));
 
     let moved = Stepped::Moved { from: "think", action: ChainOfThought::CONTINUE, to: "think" };

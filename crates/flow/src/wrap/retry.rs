@@ -107,14 +107,16 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
     }
 
     async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
-        let mut delays = self.backoff.delays();
+        // Made by the first failure: most calls need none.
+        let mut delays = None;
         let mut attempts = 1;
         loop {
             let error = match self.node.exec(prep).await {
                 Ok(exec) => return Ok(exec),
                 Err(error) => error,
             };
-            let delay = if self.when.worth(&error) { delays.next() } else { None };
+            let mut next = || delays.get_or_insert_with(|| self.backoff.delays()).next();
+            let delay = if self.when.worth(&error) { next() } else { None };
             let Some(delay) = delay else { return Err(RetryError { attempts, error }) };
             // Boxed because only a failed attempt needs it: the timer would otherwise make every
             // future of this node larger.
