@@ -89,7 +89,7 @@ impl Scene {
 fn print_shared(thoughts: usize) -> Result<(), BoxError> {
     let text = reply(nested_plan(PLAN_STEPS)).to_string();
     let script = ScriptedClient::new(vec![text; thoughts]);
-    let flow = thinker(script.clone()).into_flow()?;
+    let flow = thinker(script.clone()).into_flow();
     let mut state = Reasoning::new(PROBLEM);
     let runtime = runtime()?;
     let mut run = flow.begin();

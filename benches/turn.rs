@@ -21,7 +21,7 @@ fn main() -> Result<(), BoxError> {
     let mut criterion = criterion();
     for steps in [10, 200] {
         let text = reply(nested_plan(steps)).to_string();
-        let flow = thinker(Canned::new(text.clone())).into_flow()?;
+        let flow = thinker(Canned::new(text.clone())).into_flow();
         think(&runtime, &flow)?;
         let mut group = criterion.benchmark_group("turn");
         group.throughput(Throughput::Elements(TURNS.into()));

@@ -194,7 +194,7 @@ async fn main() -> ExitCode {
 }
 
 async fn solve(problem: String) -> Result<(), Box<dyn Error>> {
-    let flow = ChainOfThought::new(client()?).with_reporter(ConsoleReporter::stdout()).into_flow()?;
+    let flow = ChainOfThought::new(client()?).with_reporter(ConsoleReporter::stdout()).into_flow();
     let mut reasoning = Reasoning::new(problem);
     flow.run(&mut reasoning).await?;
     Ok(())

@@ -31,7 +31,7 @@ impl LlmClient for WordCounter {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let flow = ChainOfThought::new(WordCounter).into_flow()?;
+    let flow = ChainOfThought::new(WordCounter).into_flow();
     let mut reasoning = Reasoning::new("the quick brown fox jumps over the lazy dog");
     flow.run(&mut reasoning).await?;
     println!("solution: {}", reasoning.solution().unwrap_or("none"));
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // What the model was asked can be looked at without a network: the double records it.
     let script =
         cogwork_llm::ScriptedClient::new([WordCounter.complete(ChatRequest::default()).await?.into_text()]);
-    ChainOfThought::new(script.clone()).into_flow()?.run(&mut Reasoning::new("one two")).await?;
+    ChainOfThought::new(script.clone()).into_flow().run(&mut Reasoning::new("one two")).await?;
     let requests = script.requests();
     let first = requests.first().ok_or("no request")?;
     let last = first.messages().last().map_or("", |message| message.text());

@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Three thoughts are not enough.
     let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?");
-    let short = node.clone().with_limits(Limits::default().thoughts(3)).into_flow()?;
+    let short = node.clone().with_limits(Limits::default().thoughts(3)).into_flow();
     let error = short.run(&mut reasoning).await.err().ok_or("the limit was not reached")?;
     println!("stopped: {error}");
     println!("limit: {:?}", error.downcast_ref::<CotError>().and_then(CotError::limit));
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Another process, another day.
     let mut reasoning: Reasoning = serde_json::from_str(&saved)?;
-    node.into_flow()?.run(&mut reasoning).await?;
+    node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
     println!("solution: {}", reasoning.solution().unwrap_or("none"));
     Ok(())

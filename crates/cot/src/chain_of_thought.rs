@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, BuildError, Flow, Node};
+use cogwork_flow::{Action, Flow, Node};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmClient, Message};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -34,7 +34,24 @@ use crate::{
 ///
 /// # Example
 ///
-/// See the [crate's front page](crate).
+/// Inside a flow over a state of one's own:
+///
+/// ```
+/// use cogwork_cot::{Action, BuildError, ChainOfThought, Flow, LlmClient, Node, Reasoning, from_fn};
+///
+/// struct App { question: Reasoning, answer: String }
+///
+/// fn app(client: impl LlmClient + 'static) -> Result<Flow<App>, BuildError> {
+///     Flow::builder("app")
+///         .start("think")
+///         .node("think", ChainOfThought::new(client).focus(|app: &mut App| &mut app.question))
+///         .node("report", from_fn(|app: &mut App| app.answer = app.question.conclusion().unwrap_or("?").to_owned()))
+///         .edge("think", ChainOfThought::CONTINUE, "think")
+///         .edge("think", ChainOfThought::END, "report")
+///         .end("report", Action::DEFAULT)
+///         .build()
+/// }
+/// ```
 #[derive(Clone)]
 pub struct ChainOfThought {
     client: Arc<dyn LlmClient>,
@@ -76,6 +93,9 @@ impl Node<Reasoning> for ChainOfThought {
             return Ok(None);
         }
         let thought_number = state.begin_thought();
+        if thought_number == 1 {
+            self.reporter.started(state);
+        }
         let fail = |kind| Err(CotError::new(thought_number, kind));
         let (Limits { thoughts, tokens, time, .. }, spent) = (self.limits, state.spent());
         if let Err(error) = self.prompts.check() {
@@ -194,17 +214,15 @@ impl ChainOfThought {
     }
 
     /// The node alone as a flow: one node named `think` that leads to itself.
-    ///
-    /// # Errors
-    ///
-    /// None that a user could cause; the wiring is checked like any other.
-    pub fn into_flow(self) -> Result<Flow<Reasoning>, BuildError> {
+    #[expect(clippy::expect_used, reason = "the wiring is fixed, and every test of the loop builds it")]
+    pub fn into_flow(self) -> Flow<Reasoning> {
         Flow::builder("chain of thought")
             .start("think")
             .node("think", self)
             .edge("think", Self::CONTINUE, "think")
             .end("think", Self::END)
             .build()
+            .expect("the wiring is whole")
     }
 
     /// Asks until a reply can be used. Replies that cannot are kept in the trace, and the

@@ -10,7 +10,6 @@ use crate::{Limit, PromptError, ReplyProblem, Spent, Try};
 /// Nothing is lost: the state is as after the last thought, and the error holds what this turn
 /// has: every raw reply, what was wrong with each, and what they cost. `{}` is one line; `{:#}` adds
 /// the place in the last reply.
-#[derive(Debug)]
 pub struct CotError(Box<Inner>);
 
 #[derive(Debug)]
@@ -103,7 +102,10 @@ impl fmt::Display for CotError {
                 f.write_str("the problem is empty; expected a text that says what to solve")
             }
             Kind::Prompts(error) => fmt::Display::fmt(error, f),
-            Kind::Limit(limit) => write!(f, "the limit of {limit} is reached without a conclusion"),
+            Kind::Limit(limit) => write!(
+                f,
+                "the limit of {limit} is reached without a conclusion; the thoughts are kept, and with a higher limit they go on"
+            ),
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
                 fmt::Display::fmt(error, f)
@@ -114,6 +116,13 @@ impl fmt::Display for CotError {
                 fmt::Display::fmt(problem, f)
             }
         }
+    }
+}
+
+impl fmt::Debug for CotError {
+    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
     }
 }
 

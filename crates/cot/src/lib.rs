@@ -20,10 +20,11 @@
 //! next_thought_needed: false
 //! ```"]);
 //!
-//! let flow = ChainOfThought::new(client).into_flow()?;
+//! let flow = ChainOfThought::new(client).into_flow();
 //! let mut reasoning = Reasoning::new("What is 2 + 2?");
 //! flow.run(&mut reasoning).await?;
 //! assert_eq!(reasoning.solution(), Some("2 + 2 = 4."));
+//! assert_eq!(reasoning.conclusion(), Some("4"));
 //! # Ok(())
 //! # }
 //! ```
@@ -64,7 +65,10 @@ mod open_steps;
 mod text;
 
 // What users of the node need from the crates it joins.
-pub use cogwork_flow::{Action, Backoff, Flow, Node, RunError, Stepped};
+pub use cogwork_flow::{
+    Action, Backoff, BuildError, Ended, Flow, FlowBuilder, Node, Phase, Run, RunError, Stepped, from_fn,
+    from_phases,
+};
 #[cfg(feature = "http")]
 pub use cogwork_llm::OpenAiClient;
 pub use cogwork_llm::{

@@ -11,7 +11,7 @@ use crate::{CotError, History, Prompts, Reply};
 /// A problem, the thoughts on it so far, and the solution when there is one: the state of the
 /// chain-of-thought node.
 ///
-/// Its serialised form has the field names of the source document (`problem`, `thoughts`,
+/// Its serialised form has the field names of PocketFlow's thinking cookbook (`problem`, `thoughts`,
 /// `current_thought_number`, `solution`), and beside them what the thoughts cost. A state read
 /// back goes on where it stopped.
 ///
@@ -150,9 +150,16 @@ impl Reasoning {
         self.current_thought_number
     }
 
-    /// The conclusion, once there is one.
+    /// The last thought, which brought the conclusion, once there is one.
     pub fn solution(&self) -> Option<&str> {
         self.solution.as_deref()
+    }
+
+    /// The conclusion in a few words, once there is a solution: the result of the last step of the
+    /// plan, if the model gave it one.
+    pub fn conclusion(&self) -> Option<&str> {
+        self.solution.as_ref()?;
+        self.plan()?.steps().last()?.result.as_deref()
     }
 
     /// The plan as the last thought left it.

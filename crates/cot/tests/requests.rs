@@ -24,7 +24,7 @@ fn reply(turn: usize) -> String {
 async fn requests(node: impl Fn(ChainOfThought) -> ChainOfThought, turns: usize) -> Vec<ChatRequest> {
     let script = ScriptedClient::new((1..=turns).map(reply));
     let limits = Limits::default().thoughts(u32::MAX);
-    let flow = node(ChainOfThought::new(script.clone()).with_limits(limits)).into_flow().unwrap();
+    let flow = node(ChainOfThought::new(script.clone()).with_limits(limits)).into_flow();
     let mut reasoning = Reasoning::new("What is 24 * 7?");
     flow.run(&mut reasoning).await.expect_err("the script ends");
     assert_eq!(reasoning.thoughts().len(), turns);
@@ -113,7 +113,7 @@ async fn a_turn_that_failed_sends_the_same_request_again() {
     for failed in [0, 2] {
         let script = (1..=failed).map(reply).fold(ScriptedClient::default(), ScriptedClient::then);
         let script = script.then(LlmError::new(LlmErrorKind::Server, "down")).then(reply(failed + 1));
-        let flow = ChainOfThought::new(script.clone()).into_flow().unwrap();
+        let flow = ChainOfThought::new(script.clone()).into_flow();
         let mut reasoning = Reasoning::new("What is 24 * 7?");
         flow.run(&mut reasoning).await.expect_err("the server is down");
         flow.run(&mut reasoning).await.expect_err("the script ends");
@@ -167,9 +167,9 @@ async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
     let script = ScriptedClient::new((1..=4).map(reply));
     let node = ChainOfThought::new(script.clone());
     let mut reasoning = Reasoning::new("What is 24 * 7?");
-    let english = node.clone().with_limits(Limits::default().thoughts(2)).into_flow().unwrap();
+    let english = node.clone().with_limits(Limits::default().thoughts(2)).into_flow();
     english.run(&mut reasoning).await.expect_err("two thoughts are all");
-    let chinese = node.clone().with_prompts(Prompts::chinese()).into_flow().unwrap();
+    let chinese = node.clone().with_prompts(Prompts::chinese()).into_flow();
     chinese.run(&mut reasoning).await.expect_err("the script ends");
 
     let in_chinese = requests(|node| node.with_prompts(Prompts::chinese()), 4).await;
@@ -182,7 +182,7 @@ async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
 #[tokio::test]
 async fn a_saved_state_sends_what_the_run_would_have_sent() {
     let script = ScriptedClient::new((1..=3).map(reply));
-    let flow = ChainOfThought::new(script.clone()).into_flow().unwrap();
+    let flow = ChainOfThought::new(script.clone()).into_flow();
     let mut reasoning = Reasoning::new("What is 24 * 7?");
     flow.run(&mut reasoning).await.expect_err("the script ends");
     let saved = serde_json::to_string(&reasoning).unwrap();

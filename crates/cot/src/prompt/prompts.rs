@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::template::names;
@@ -64,7 +66,7 @@ pub struct Example {
 }
 
 /// A prompt that cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
     /// The text uses a name that has no value, or leaves out one that must be there.
@@ -163,5 +165,12 @@ impl Prompts {
 impl Default for Prompts {
     fn default() -> Self {
         Self::english()
+    }
+}
+
+impl fmt::Debug for PromptError {
+    /// The sentence: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }

@@ -85,7 +85,8 @@ impl Reply {
             }
             None => {
                 let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
-                ReplyProblem::new(ReplyProblemKind::NoBlock, message)
+                let beginning = text.len() - text.trim_start().len();
+                ReplyProblem::new(ReplyProblemKind::NoBlock, message).at(text, beginning)
             }
         })
     }

@@ -64,6 +64,12 @@ impl ConsoleReporter {
 }
 
 impl Reporter for ConsoleReporter {
+    fn started(&self, reasoning: &Reasoning) {
+        let Styles { heading, .. } = self.styles;
+        let problem = Harmless(reasoning.problem().trim());
+        self.print(&format!("{heading}Problem{heading:#}\n{problem}\n\n"));
+    }
+
     fn working(&self, thought_number: u32) -> Working {
         let Some(spinners) = &self.spinners else { return Working::default() };
         let spinner = spinners.add(ProgressBar::new_spinner());
@@ -125,9 +131,6 @@ impl Styles {
         let mut text = String::new();
         let Some(thought) = reasoning.thoughts().last() else { return Ok(text) };
         let number = thought.thought_number();
-        if number == 1 {
-            writeln!(text, "{heading}Problem{heading:#}\n{}\n", Harmless(reasoning.problem().trim()))?;
-        }
         writeln!(text, "{heading}Thought {number}{heading:#}")?;
         let thinking = thought.current_thinking().trim();
         match thinking.split_once('\n') {

@@ -30,6 +30,11 @@ use crate::{Reasoning, ReplyProblem};
 /// }
 /// ```
 pub trait Reporter: Send + Sync {
+    /// A problem is about to be thought about for the first time.
+    fn started(&self, reasoning: &Reasoning) {
+        let _ = reasoning;
+    }
+
     /// The model begins to work on a thought; it has stopped when the answer is dropped, be it
     /// with a thought, an error, or because the run was given up.
     fn working(&self, thought_number: u32) -> Working {
@@ -78,6 +83,10 @@ pub struct Silent;
 impl Reporter for Silent {}
 
 impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
+    fn started(&self, reasoning: &Reasoning) {
+        self.as_ref().started(reasoning);
+    }
+
     fn working(&self, thought_number: u32) -> Working {
         self.as_ref().working(thought_number)
     }

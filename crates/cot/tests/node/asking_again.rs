@@ -56,7 +56,9 @@ async fn the_complaint_follows_the_reply_in_the_conversation() {
     Sure! Let me think about it.
 
     [user]
-    Your last reply could not be used: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+    Your last reply could not be used: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+       1 | Sure! Let me think about it.
+         | ^
     Give the whole reply again, corrected: one YAML block with current_thinking, planning and next_thought_needed, and nothing else.
     "#);
 
@@ -69,7 +71,7 @@ async fn the_complaint_follows_the_reply_in_the_conversation() {
     let complaints: Vec<_> = tries.iter().map(|made| made.complaint.as_deref().unwrap_or("none")).collect();
     assert_snapshot!(complaints.join("\n"), @r#"
     line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed
-    the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+    line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
     none
     "#);
 }
@@ -111,7 +113,7 @@ async fn how_often_is_asked_again_can_be_set() {
     for times in [0, 1, 5] {
         let client = ScriptedClient::new([PROSE; 10]);
         let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().asks_again(times));
-        let error = node.into_flow().unwrap().run(&mut reasoning()).await.unwrap_err();
+        let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
         assert_eq!(cot_error(&error).tries().len(), times as usize + 1);
         assert_eq!(client.requests().len(), times as usize + 1);
     }
@@ -120,7 +122,7 @@ async fn how_often_is_asked_again_can_be_set() {
 #[tokio::test]
 async fn one_try_is_not_said_to_be_several() {
     let node = ChainOfThought::new(ScriptedClient::new([""])).with_limits(Limits::default().asks_again(0));
-    let error = node.into_flow().unwrap().run(&mut reasoning()).await.unwrap_err();
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
         "thought 1: no usable reply in 1 try: the reply is empty; expected a YAML block"
@@ -229,7 +231,7 @@ async fn a_reply_longer_than_is_read_is_said_to_be() {
     let client = ScriptedClient::new([FIRST, LAST]);
     let limits = Limits::default().reply_bytes(FIRST.len() - 1);
     let node = ChainOfThought::new(client).with_limits(limits.asks_again(0));
-    let error = node.into_flow().unwrap().run(&mut reasoning()).await.unwrap_err();
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
         format!(

@@ -14,7 +14,7 @@ use crate::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error,
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
     let mut reasoning = reasoning();
-    node.into_flow().unwrap().run(&mut reasoning).await.unwrap();
+    node.into_flow().run(&mut reasoning).await.unwrap();
     reasoning
 }
 
@@ -93,7 +93,7 @@ async fn refused_it_is_a_reply_that_cannot_be_used() {
 
     let client = ScriptedClient::new([EARLY; 3]);
     let node = ChainOfThought::new(client).with_early_end(EarlyEnd::Refuse);
-    let error = node.into_flow().unwrap().run(&mut self::reasoning()).await.unwrap_err();
+    let error = node.into_flow().run(&mut self::reasoning()).await.unwrap_err();
     let error = cot_error(&error);
     assert_eq!(error.reply_problem().unwrap().kind(), ReplyProblemKind::EndedEarly);
     assert_snapshot!(error, @"thought 1: no usable reply in 3 tries: the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
@@ -134,7 +134,7 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
             ScriptedClient::new([EARLY]).then(ScriptedReply::from(LAST).after(Duration::from_secs(100)));
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
         let mut reasoning = reasoning();
-        node.into_flow().unwrap().run(&mut reasoning).await.unwrap();
+        node.into_flow().run(&mut reasoning).await.unwrap();
         assert_eq!(reasoning.solution(), Some("The answer is 150."));
         assert!(reasoning.thoughts()[0].trace().ended_early);
         assert_eq!(client.requests().len(), requests);

@@ -1,4 +1,4 @@
-//! Where a run ends without a conclusion, and what is still there then.
+//! Where a run ends without a conclusion; the thoughts are kept, and with a higher limit they go on, and what is still there then.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use cogwork_llm::ScriptedReply;
 use crate::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, flow, reasoning};
 
 fn limited(client: impl LlmClient + 'static, limits: Limits) -> Flow<Reasoning> {
-    ChainOfThought::new(client).with_limits(limits).into_flow().unwrap()
+    ChainOfThought::new(client).with_limits(limits).into_flow()
 }
 
 /// A reply that took 100 tokens and ten seconds.
@@ -31,7 +31,7 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
     assert_eq!(
         error.to_string(),
         "flow `chain of thought`, node `think`: prep failed: thought 51: the limit of 50 thoughts is reached \
-         without a conclusion"
+         without a conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     assert_eq!(error.phase(), Some(Phase::Prep));
     assert_eq!(cot_error(&error).limit(), Some(Limit::Thoughts(50)));
@@ -74,7 +74,7 @@ async fn tokens_are_held_against_their_limit_before_each_request() {
     assert_eq!(
         error.to_string(),
         "flow `chain of thought`, node `think`: prep failed: thought 3: the limit of 150 tokens is reached \
-         without a conclusion"
+         without a conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(150)));
     assert_eq!((reasoning.thoughts().len(), reasoning.spent().tokens()), (2, 200));
@@ -110,7 +110,7 @@ async fn the_limit_of_tokens_ends_the_asking_again_too() {
     assert_eq!(
         error.to_string(),
         "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 200 tokens is reached \
-         without a conclusion"
+         without a conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     let error = cot_error(&error);
     assert_eq!((error.tries().len(), error.tries()[0].reply.as_str()), (1, PROSE));
@@ -148,7 +148,7 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
     assert_eq!(
         error.to_string(),
         "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 25s is reached without a \
-         conclusion"
+         conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     let error = cot_error(&error);
     assert_eq!(error.limit(), Some(Limit::Time(limit)));
@@ -182,7 +182,7 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
     let error = flow(ScriptedClient::default().then(never())).run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
-        "thought 1: the limit of 3600s is reached without a conclusion"
+        "thought 1: the limit of 3600s is reached without a conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     let limits = Limits::default().time(Duration::MAX).tokens(u64::MAX).thoughts(u32::MAX);
     limited(ScriptedClient::default().then(never()), limits).run(&mut reasoning()).await.unwrap();
@@ -191,11 +191,17 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
 #[tokio::test]
 async fn limits_of_nothing_make_no_call() {
     for (limits, said) in [
-        (Limits::default().thoughts(0), "thought 1: the limit of 0 thoughts is reached without a conclusion"),
-        (Limits::default().tokens(0), "thought 1: the limit of 0 tokens is reached without a conclusion"),
+        (
+            Limits::default().thoughts(0),
+            "thought 1: the limit of 0 thoughts is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
+        ),
+        (
+            Limits::default().tokens(0),
+            "thought 1: the limit of 0 tokens is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
+        ),
         (
             Limits::default().time(Duration::ZERO),
-            "thought 1: the limit of 0ns is reached without a conclusion",
+            "thought 1: the limit of 0ns is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
         ),
     ] {
         let client = ScriptedClient::new([LAST]);

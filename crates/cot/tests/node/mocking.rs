@@ -43,6 +43,6 @@ async fn a_mock_expects_the_calls_of_a_run_in_order() {
         .returning(|_| Ok(ChatResponse::new(LAST)));
 
     let mut reasoning = Reasoning::new(PROBLEM);
-    ChainOfThought::new(client).into_flow().unwrap().run(&mut reasoning).await.unwrap();
+    ChainOfThought::new(client).into_flow().run(&mut reasoning).await.unwrap();
     assert_eq!(reasoning.thoughts().len(), 2);
 }

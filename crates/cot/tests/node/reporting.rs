@@ -39,7 +39,7 @@ impl Write for Screen {
 async fn run(client: impl LlmClient + 'static, reporter: impl Reporter + 'static) -> Reasoning {
     let mut reasoning = reasoning();
     let node = ChainOfThought::new(client).with_reporter(reporter);
-    node.into_flow().unwrap().run(&mut reasoning).await.unwrap();
+    node.into_flow().run(&mut reasoning).await.unwrap();
     reasoning
 }
 
@@ -198,7 +198,7 @@ async fn hostile_text_cannot_steer_the_terminal() {
     let screen = Screen::default();
     let node = ChainOfThought::new(client).with_reporter(ConsoleReporter::to(screen.clone()));
     let mut reasoning = Reasoning::new("\u{1b}[8mhidden\u{1b}[0m\r\u{202e}problem");
-    node.into_flow().unwrap().run(&mut reasoning).await.unwrap();
+    node.into_flow().run(&mut reasoning).await.unwrap();
 
     let text = screen.text();
     let steers = |c: char| {
@@ -237,7 +237,7 @@ fn run_alone(problem: &str, reporter: impl Reporter + 'static) {
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let node = ChainOfThought::new(Stateless::new(&[FIRST, SECOND, LAST])).with_reporter(reporter);
     let mut reasoning = Reasoning::new(problem);
-    runtime.block_on(node.into_flow().unwrap().run(&mut reasoning)).unwrap();
+    runtime.block_on(node.into_flow().run(&mut reasoning)).unwrap();
 }
 
 #[test]
@@ -257,10 +257,11 @@ fn runs_side_by_side_do_not_mix_their_lines() {
         let screen = Screen::default();
         run_alone(problem, ConsoleReporter::to(screen.clone()));
         let text = screen.text();
-        let (first, rest) = text.split_at(text.find("Thought 2\n").unwrap());
+        let (started, rest) = text.split_at(text.find("Thought 1\n").unwrap());
+        let (first, rest) = rest.split_at(rest.find("Thought 2\n").unwrap());
         let (second, rest) = rest.split_at(rest.find("Thought 3\n").unwrap());
         let (third, solution) = rest.split_at(rest.find("Solution\n").unwrap());
-        pieces.extend([first, second, third, solution].map(str::to_owned));
+        pieces.extend([started, first, second, third, solution].map(str::to_owned));
     }
     let text = screen.text();
     let mut rest = text.as_str();
@@ -349,7 +350,7 @@ async fn a_run_taken_up_at_its_end_is_not_reported_again() {
     let mut solved = run(ScriptedClient::new([LAST]), log.clone()).await;
     let heard = log.text();
     let node = ChainOfThought::new(ScriptedClient::new([LAST])).with_reporter(log.clone());
-    node.into_flow().unwrap().run(&mut solved).await.unwrap();
+    node.into_flow().run(&mut solved).await.unwrap();
     assert_eq!(log.text(), heard);
 }
 
@@ -362,14 +363,14 @@ async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
     for client in [broken, prose, hanging()] {
         let log = Log::default();
         let node = ChainOfThought::new(client).with_reporter(log.clone()).with_limits(limits);
-        node.into_flow().unwrap().run(&mut reasoning()).await.unwrap_err();
+        node.into_flow().run(&mut reasoning()).await.unwrap_err();
         let text = log.text();
         assert!(text.starts_with("working 1\n") && text.ends_with("stopped 1"), "{text}");
         assert!(!text.contains("thought"), "{text}");
     }
 
     let log = Log::default();
-    let flow = ChainOfThought::new(hanging()).with_reporter(log.clone()).into_flow().unwrap();
+    let flow = ChainOfThought::new(hanging()).with_reporter(log.clone()).into_flow();
     {
         let mut reasoning = reasoning();
         let mut run = pin!(flow.run(&mut reasoning));

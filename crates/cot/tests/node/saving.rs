@@ -59,7 +59,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         let mut unsaved = Reasoning::new(format!("{PROBLEM}\n{UGLY}"));
         let node =
             ChainOfThought::new(client).with_history(history).with_limits(Limits::default().thoughts(3));
-        node.into_flow().unwrap().run(&mut unsaved).await.unwrap_err();
+        node.into_flow().run(&mut unsaved).await.unwrap_err();
         assert_eq!(unsaved.thoughts().len(), 3);
 
         let json = serde_json::to_string(&unsaved).unwrap();
@@ -69,7 +69,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         for mut state in states {
             let client = ScriptedClient::new([LAST]);
             let node = ChainOfThought::new(client.clone()).with_history(history);
-            node.into_flow().unwrap().run(&mut state).await.unwrap();
+            node.into_flow().run(&mut state).await.unwrap();
             assert_eq!(state.thoughts().len(), 4);
             requests.push(serde_json::to_string(&client.requests()).unwrap());
         }

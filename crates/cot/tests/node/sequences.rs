@@ -87,7 +87,7 @@ proptest! {
     ) {
         let client = Circle { replies: Arc::new(answers), ..Circle::default() };
         let node = ChainOfThought::new(client.clone()).with_limits(limits).with_early_end(policy);
-        let flow = node.into_flow().unwrap();
+        let flow = node.into_flow();
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let mut reasoning = reasoning();

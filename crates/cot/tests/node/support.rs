@@ -68,7 +68,7 @@ pub(crate) fn reasoning() -> Reasoning {
 }
 
 pub(crate) fn flow(client: impl LlmClient + 'static) -> Flow<Reasoning> {
-    ChainOfThought::new(client).into_flow().unwrap()
+    ChainOfThought::new(client).into_flow()
 }
 
 pub(crate) fn cot_error(error: &RunError) -> &CotError {

@@ -87,7 +87,7 @@ async fn every_request_carries_the_settings() {
     let client = ScriptedClient::new([FIRST, PROSE, LAST]);
     let request = cogwork_cot::ChatRequest::default().with_max_tokens(700).with_temperature(0.5);
     let node = ChainOfThought::new(client.clone()).with_request(request);
-    node.into_flow().unwrap().run(&mut reasoning()).await.unwrap();
+    node.into_flow().run(&mut reasoning()).await.unwrap();
     assert_eq!(client.requests().len(), 3);
     assert!(client.requests().iter().all(|request| request.max_tokens() == Some(700)));
     assert!(client.requests().iter().all(|request| request.temperature() == Some(0.5)));
@@ -149,7 +149,7 @@ async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
     let client = ScriptedClient::new([LAST]);
     let mut prompts = Prompts::english();
     prompts.later_turn = "Go on.".to_owned();
-    let flow = ChainOfThought::new(client.clone()).with_prompts(prompts).into_flow().unwrap();
+    let flow = ChainOfThought::new(client.clone()).with_prompts(prompts).into_flow();
     let error = flow.run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -277,7 +277,7 @@ async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
     let client = ScriptedClient::new([PROSE; 6]);
     let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
     let error = flow.run(&mut reasoning()).await.unwrap_err();
-    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
     assert_eq!(error.attempts(), Some(2));
     // The tries are those of the last attempt: an attempt is a whole turn.
     assert_eq!(cot_error(&error).tries().len(), 3);
