@@ -6,7 +6,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a call to a model failed.
 ///
-/// `{}` is one line. The kind says what a program can decide on; the rest is for people.
+/// `{}` is one line; `{:#}` adds a cut of the server's answer. `{:?}` is the same as `{:#}`, so
+/// that a `main` which returns this error prints a sentence. The kind says what a program can
+/// decide on; the rest is for people.
 ///
 /// ```
 /// use std::time::Duration;
@@ -17,11 +19,10 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///     .with_retry_after(Duration::from_secs(2));
 /// assert!(error.is_retryable());
 /// assert_eq!(error.to_string(), "rate limit: too many requests (status 429, retry after 2s)");
+/// assert_eq!(format!("{error:?}"), format!("{error:#}"));
 /// ```
-#[derive(Debug)]
 pub struct LlmError(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     kind: LlmErrorKind,
     message: String,
@@ -207,6 +208,13 @@ impl fmt::Display for LlmError {
             write!(f, "\n{body}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for LlmError {
+    /// As `{:#}`, and not field by field: it is what `main` and `unwrap` print.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
     }
 }
 
