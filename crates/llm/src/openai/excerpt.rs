@@ -6,6 +6,8 @@ const BODY: usize = 500;
 const LINE: usize = 300;
 /// From how many characters on the beginning of a secret is hidden, where the text ends within it.
 const PART: usize = 4;
+/// How far into a page its title is looked for, in bytes.
+const HEAD: usize = 8 * 1024;
 const MASK: &str = "[redacted]";
 const CUT: char = '…';
 
@@ -17,8 +19,16 @@ impl Secrets {
         Self(secrets.into_iter().filter(|secret| !secret.expose_secret().is_empty()).collect())
     }
 
-    /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey.
+    /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey. Of an
+    /// HTML page only the title: the rest is markup, and says no more.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
+        let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes));
+        if is_html(&head) {
+            return match title(&head) {
+                Some(title) => format!("an HTML page titled \"{}\"", self.line(title)),
+                None => "an HTML page without a title".to_owned(),
+            };
+        }
         self.cut(&String::from_utf8_lossy(bytes), BODY, true)
     }
 
@@ -47,6 +57,23 @@ impl Secrets {
         }
         cut
     }
+}
+
+/// Whether a body is a page for people, as proxies and wrong addresses answer. XML is not: some
+/// gateways report their failures in it.
+pub(super) fn is_html(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('<') && !text.starts_with("<?xml")
+}
+
+/// What is between `<title>` and `</title>`, if anything.
+fn title(page: &str) -> Option<&str> {
+    // Keeps every byte in its place, so that places found here hold in the page.
+    let lower = page.to_ascii_lowercase();
+    let tag = lower.find("<title")?;
+    let start = tag + lower.get(tag..)?.find('>')? + 1;
+    let end = start + lower.get(start..)?.find("</title")?;
+    page.get(start..end).filter(|title| !title.trim().is_empty())
 }
 
 /// How many bytes at the start of `text` spell `secret`, each character as it is or escaped in

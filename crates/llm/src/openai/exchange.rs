@@ -15,6 +15,8 @@ const FAILURE_BYTES: usize = 64 * 1024;
 pub(super) struct Exchange {
     pub(super) http: reqwest::Client,
     pub(super) endpoint: Url,
+    /// Method and endpoint as errors show them.
+    pub(super) address: String,
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) max_response_bytes: usize,
@@ -66,7 +68,7 @@ impl Exchange {
         let error = if status.is_redirection() {
             self.redirect(&response)
         } else {
-            failure::of_status(status, &body, &self.secrets)
+            failure::of_status(status, &body, &self.address, &self.secrets)
         };
         let error = error.with_status(status.as_u16()).with_body(self.secrets.body(&body));
         match retry_after(response.headers()) {
@@ -89,21 +91,19 @@ impl Exchange {
 
     /// The error of an exchange that came to no end.
     fn broken(&self, error: reqwest::Error) -> LlmError {
-        // Every address in it is the endpoint, which the client's `Debug` shows to who asks.
+        // The address in it is the endpoint's, which the message names without its secrets.
         let error = error.without_url();
-        let host = self.endpoint.host_str().unwrap_or_default();
-        let (kind, message) = match (error.is_timeout(), error.is_connect()) {
+        let (kind, what) = match (error.is_timeout(), error.is_connect()) {
             (true, true) => {
-                (LlmErrorKind::Timeout, format!("no connection to {host} within {:?}", self.connect_timeout))
+                (LlmErrorKind::Timeout, format!("no connection within {:?}", self.connect_timeout))
             }
             (true, false) => (LlmErrorKind::Timeout, format!("no whole answer within {:?}", self.timeout)),
-            (false, true) => {
-                (LlmErrorKind::Transport, format!("no connection to {host}: {}", self.cause(&error)))
-            }
+            (false, true) => (LlmErrorKind::Transport, format!("no connection: {}", self.cause(&error))),
             (false, false) => {
                 (LlmErrorKind::Transport, format!("the connection broke: {}", self.cause(&error)))
             }
         };
+        let message = format!("{}: {what}", self.address);
         LlmError::new(kind, message).with_source(error)
     }
 

@@ -2,14 +2,15 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::excerpt::Secrets;
+use super::base_url::ENDPOINT;
+use super::excerpt::{Secrets, is_html};
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// How deep an error may be wrapped in another one, as proxies do.
 const WRAPPINGS: usize = 4;
 
-/// The error of an answer with this status.
-pub(super) fn of_status(status: StatusCode, body: &[u8], secrets: &Secrets) -> LlmError {
+/// The error of an answer with this status from this address.
+pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, secrets: &Secrets) -> LlmError {
     let text = String::from_utf8_lossy(body);
     let details = serde_json::from_str(&text).map(Details::of).unwrap_or_default();
     let kind = details.kind(status.as_u16());
@@ -18,6 +19,14 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], secrets: &Secrets) -> L
         None if text.trim().is_empty() => format!("the server answered {} and no more", name_of(status)),
         None if is_html(&text) => format!("the server answered {} and an HTML page", name_of(status)),
         None => secrets.line(&text),
+    };
+    let reason = message.trim_end_matches('.');
+    let message = match status.as_u16() {
+        404 | 405 if details.tells_of_model() => format!("{address}: {message}"),
+        404 | 405 => {
+            format!("{address}: {reason}; expected a base URL that ends before {ENDPOINT}, often in /v1")
+        }
+        _ => message,
     };
     LlmError::new(kind, message)
 }
@@ -28,11 +37,6 @@ pub(super) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let status = details.code.as_deref().and_then(|code| code.parse().ok()).filter(|code| *code >= 400);
     let kind = details.kind(status.unwrap_or(200));
     LlmError::new(kind, secrets.line(details.message.as_deref().unwrap_or(value.get())))
-}
-
-/// Whether a body is a page for people, as proxies and wrong addresses answer.
-pub(super) fn is_html(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
 /// What servers say about a failure, in any of the shapes they say it.
@@ -102,7 +106,8 @@ impl Details {
             429 => Kind::RateLimit,
             408 | 504 => Kind::Timeout,
             503 | 529 => Kind::Overloaded,
-            300..=499 => Kind::InvalidRequest,
+            // The server cannot do it at all, and will not learn it between two attempts.
+            300..=499 | 501 | 505 => Kind::InvalidRequest,
             500.. => Kind::Server,
             _ if says(&["authentication_error", "permission_error", "invalid_api_key"]) => {
                 Kind::Authentication
@@ -112,6 +117,11 @@ impl Details {
             _ if says(&["invalid_request_error", "not_found_error"]) => Kind::InvalidRequest,
             _ => Kind::Server,
         }
+    }
+
+    /// Servers answer 404 for a model they do not have, too, and then the address is right.
+    fn tells_of_model(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.to_lowercase().contains("model"))
     }
 
     /// Most servers have no code for it, only words.

@@ -11,6 +11,7 @@ use crate::{ChatRequest, ChatResponse, LlmClient, LlmError};
 mod settings;
 pub use settings::OpenAiClientBuilder;
 
+mod base_url;
 mod body;
 mod excerpt;
 mod exchange;
@@ -91,10 +92,12 @@ impl LlmClient for OpenAiClient {
     /// | no connection; a connection that breaks | `Transport` |
     /// | the conversation is too long, by code or by what the message says | `ContextLength` |
     /// | code `content_filter`; the model refuses | `ContentFilter` |
-    /// | another status from 300 to 499 | `InvalidRequest` |
+    /// | another status from 300 to 499; status 501, 505 | `InvalidRequest` |
     /// | an answer that is too large, or no chat completion | `Decode` |
     ///
-    /// An `error` object that comes with a good status is read in the same way.
+    /// An `error` object that comes with a good status is read in the same way. Where the base URL
+    /// may be at fault, the message names the address: a broken or missing connection, a call out
+    /// of time, status 404 and 405. Of an HTML page, the error keeps the title alone.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let body = body::encode(&self.model, &request, &self.extra)?;
         let answer = self.exchange.post(body).await?;

@@ -6,7 +6,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::excerpt::Secrets;
+use super::excerpt::{Secrets, is_html};
 use super::exchange::Answer;
 use super::failure;
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
@@ -91,7 +91,7 @@ fn read(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
 /// What is wrong with a body that is no chat completion. serde_json quotes what it found, so its
 /// words pass the door too, and it cannot serve as a source.
 fn complaint(body: &[u8], error: &serde_json::Error, secrets: &Secrets) -> String {
-    if failure::is_html(&String::from_utf8_lossy(body.get(..100).unwrap_or(body))) {
+    if is_html(&String::from_utf8_lossy(body.get(..100).unwrap_or(body))) {
         return "the answer is an HTML page; expected JSON".to_owned();
     }
     match error.classify() {

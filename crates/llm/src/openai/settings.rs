@@ -1,6 +1,5 @@
 use std::env;
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +11,14 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use super::OpenAiClient;
+use super::base_url::{BaseUrl, ENDPOINT, OPENAI, is_loopback};
 use super::body::{Extra, RESERVED};
 use super::excerpt::Secrets;
 use super::exchange::Exchange;
 use crate::{LlmError, LlmErrorKind};
 
-const OPENAI: &str = "https://api.openai.com/v1";
-/// A shorter header value is no secret, and hiding it would riddle every message with holes.
-const SECRET_HEADER: usize = 8;
+/// A shorter value is no secret, and hiding it would riddle every message with holes.
+const SHORTEST_SECRET: usize = 8;
 /// These are the framing of the message itself.
 const FRAMING: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::HOST, header::TRANSFER_ENCODING];
@@ -33,12 +32,12 @@ const FRAMING: [HeaderName; 4] =
 /// assert_eq!(error.kind(), LlmErrorKind::Settings);
 /// assert_eq!(
 ///     error.to_string(),
-///     "settings: the base URL is not for HTTP; expected it to begin with http:// or https://; \
+///     "settings: the base URL \"localhost:8080\" is not for HTTP; expected it to begin with http:// or https://; \
 ///      the model is empty; expected the server's name of a model"
 /// );
 /// ```
 pub struct OpenAiClientBuilder {
-    base_url: String,
+    base_url: BaseUrl,
     model: String,
     api_key: Option<SecretString>,
     headers: Vec<(String, SecretString)>,
@@ -52,7 +51,7 @@ pub struct OpenAiClientBuilder {
 impl OpenAiClientBuilder {
     pub(super) fn new(base_url: String, model: String) -> Self {
         Self {
-            base_url,
+            base_url: BaseUrl { text: base_url, variable: None },
             model,
             api_key: None,
             headers: Vec::new(),
@@ -88,7 +87,8 @@ impl OpenAiClientBuilder {
             );
             return Err(wrong(message));
         }
-        let builder = Self::new(base_url.unwrap_or_else(|| OPENAI.to_owned()), model);
+        let mut builder = Self::new(base_url.unwrap_or_else(|| OPENAI.to_owned()), model);
+        builder.base_url.variable = Some("OPENAI_BASE_URL");
         Ok(match api_key {
             Some(key) => builder.api_key(key),
             None => builder,
@@ -168,11 +168,17 @@ impl OpenAiClientBuilder {
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](LlmErrorKind::Settings), naming every setting that is wrong. None of
-    /// the values is shown: what is in the wrong place may be the key.
+    /// Of kind [`Settings`](LlmErrorKind::Settings), naming every setting that is wrong. A wrong
+    /// base URL is quoted, unless it may hold credentials or be the key in the wrong place; no
+    /// other value is shown.
     pub fn build(self) -> Result<OpenAiClient, LlmError> {
         let mut problems = Vec::new();
-        let base_url = check_base_url(&self.base_url).map_err(|problem| problems.push(problem)).ok();
+        let long = |value: &&SecretString| value.expose_secret().len() >= SHORTEST_SECRET;
+        let secret_headers = self.headers.iter().map(|(_, value)| value).filter(long);
+        // A key like `local` must not riddle the address either.
+        let long_secrets =
+            Secrets::new(self.api_key.iter().filter(long).chain(secret_headers.clone()).cloned());
+        let base_url = self.base_url.check(&long_secrets).map_err(|problem| problems.push(problem)).ok();
         if self.model.trim().is_empty() {
             problems.push("the model is empty; expected the server's name of a model".to_owned());
         }
@@ -211,20 +217,20 @@ impl OpenAiClientBuilder {
             .map_err(|error| wrong("the HTTP client cannot be built".to_owned()).with_source(error))?;
 
         let mut endpoint = base_url.clone();
-        endpoint.set_path(&format!("{}/chat/completions", base_url.path().trim_end_matches('/')));
-        let shown = self.headers.into_iter().map(|(_, value)| value);
-        let secret_headers = shown.filter(|value| value.expose_secret().len() >= SECRET_HEADER);
+        endpoint.set_path(&format!("{}{ENDPOINT}", base_url.path().trim_end_matches('/')));
+        let secrets = Secrets::new(self.api_key.iter().chain(secret_headers).cloned());
         Ok(OpenAiClient {
             base_url: base_url.as_str().trim_end_matches('/').to_owned(),
             model: self.model,
             extra: self.extra,
             exchange: Exchange {
                 http,
+                address: format!("POST {}", long_secrets.line(endpoint.as_str())),
                 endpoint,
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,
                 max_response_bytes: self.max_response_bytes,
-                secrets: Secrets::new(self.api_key.into_iter().chain(secret_headers)),
+                secrets,
             },
         })
     }
@@ -287,30 +293,6 @@ fn variable(name: &str) -> Result<Option<String>, LlmError> {
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(wrong(format!("{name} is not UTF-8; expected text"))),
     }
-}
-
-fn check_base_url(text: &str) -> Result<Url, String> {
-    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err("the base URL holds a space or a line end; expected one without".to_owned());
-    }
-    let url = Url::parse(text)
-        .map_err(|error| format!("the base URL cannot be read: {error}; expected one like {OPENAI}"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("the base URL is not for HTTP; expected it to begin with http:// or https://".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("the base URL holds credentials; expected them in the API key or a header".to_owned());
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err("the base URL holds a query or a fragment; expected it to end with its path".to_owned());
-    }
-    Ok(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The provider is named here and not taken from the process, where another library may have

@@ -75,6 +75,38 @@ fn a_missing_variable_is_named() {
 fn a_wrong_variable_is_a_settings_error() {
     assert_eq!(
         with(&[("OPENAI_BASE_URL", "localhost:1"), ("OPENAI_MODEL", "m")]),
-        "settings: the base URL is not for HTTP; expected it to begin with http:// or https://"
+        "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not for HTTP; \
+         expected it to begin with http:// or https://"
+    );
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1/chat/completions"), ("OPENAI_MODEL", "m")]),
+        "settings: the base URL \"http://localhost:1/v1/chat/completions\" in OPENAI_BASE_URL ends in \
+         /chat/completions, which the client adds; expected it to end before that, often in /v1"
+    );
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", "http://me:hush@localhost:1/v1"), ("OPENAI_MODEL", "m")]),
+        "settings: the base URL in OPENAI_BASE_URL holds credentials and so is not shown; \
+         expected them in the API key or a header"
+    );
+}
+
+#[test]
+fn an_empty_variable_counts_as_unset() {
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "k")]),
+        r#"OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }"#
+    );
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1"), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "")]),
+        r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
+    );
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "")]),
+        "settings: OPENAI_API_KEY is not set; expected a key for https://api.openai.com/v1, \
+         or another server in OPENAI_BASE_URL"
+    );
+    assert_eq!(
+        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "")]),
+        "settings: OPENAI_MODEL is not set; expected the server's name of a model"
     );
 }

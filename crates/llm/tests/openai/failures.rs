@@ -17,17 +17,17 @@ async fn every_status_has_its_kind() {
         (401, Kind::Authentication),
         (402, Kind::Quota),
         (403, Kind::Authentication),
-        (404, Kind::InvalidRequest),
-        (405, Kind::InvalidRequest),
         (408, Kind::Timeout),
         (413, Kind::InvalidRequest),
         (418, Kind::InvalidRequest),
         (422, Kind::InvalidRequest),
         (429, Kind::RateLimit),
         (500, Kind::Server),
+        (501, Kind::InvalidRequest),
         (502, Kind::Server),
         (503, Kind::Overloaded),
         (504, Kind::Timeout),
+        (505, Kind::InvalidRequest),
         (520, Kind::Server),
         (529, Kind::Overloaded),
         (599, Kind::Server),
@@ -41,6 +41,66 @@ async fn every_status_has_its_kind() {
             format!("{kind}: no (status {status})\n{{\"error\":{{\"message\":\"no\"}}}}")
         );
     }
+}
+
+#[tokio::test]
+async fn a_wrong_address_is_named() {
+    for (status, body, said) in [
+        (404, r#"{"detail":"Not Found"}"#, "Not Found"),
+        (404, "404 page not found\n", "404 page not found"),
+        (404, "", "the server answered 404 Not Found and no more"),
+        (405, "<html></html>", "the server answered 405 Method Not Allowed and an HTML page"),
+        (405, r#"{"error":"No such method."}"#, "No such method"),
+    ] {
+        let server = Server::start([answer(status, "", body)]).await;
+        let error = ask(&server.client()).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidRequest);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "invalid request: POST {}/chat/completions: {said}; expected a base URL that ends before \
+                 /chat/completions, often in /v1 (status {status})",
+                server.base_url()
+            )
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_the_server_lacks_is_not_blamed_on_the_address() {
+    let server = Server::start([answer(404, "", r#"{"error":{"message":"model 'm' not found"}}"#)]).await;
+    assert_eq!(
+        ask(&server.client()).await.unwrap_err().to_string(),
+        format!(
+            "invalid request: POST {}/chat/completions: model 'm' not found (status 404)",
+            server.base_url()
+        )
+    );
+}
+
+#[tokio::test]
+async fn an_html_page_is_cut_to_its_title() {
+    let style = "p { margin: 0 }".repeat(1000);
+    let cases = [
+        (
+            format!(
+                "<!DOCTYPE html>\n<HTML><head><Title lang=\"en\">\n 502 Bad\nGateway </TITLE><style>{style}"
+            ),
+            "an HTML page titled \"502 Bad Gateway\"",
+        ),
+        ("<html><p>No.</p></html>".to_owned(), "an HTML page without a title"),
+        ("<html><title> </title></html>".to_owned(), "an HTML page without a title"),
+        ("<html><title>502".to_owned(), "an HTML page without a title"),
+        (format!("<html><style>{style}</style><title>502</title>"), "an HTML page without a title"),
+    ];
+    for (page, shown) in cases {
+        assert_eq!(
+            format!("{:#}", failure(502, &page).await),
+            format!("server: the server answered 502 Bad Gateway and an HTML page (status 502)\n{shown}")
+        );
+    }
+    let xml = "<?xml version=\"1.0\"?><Error>busy</Error>";
+    assert_eq!(format!("{:#}", failure(503, xml).await), format!("overloaded: {xml} (status 503)\n{xml}"));
 }
 
 #[tokio::test]
@@ -111,6 +171,14 @@ async fn quota_is_not_worth_another_try_and_rate_limit_is() {
     assert!(!failure(402, "").await.is_retryable());
     assert!(!failure(429, r#"{"error":{"code":"insufficient_quota"}}"#).await.is_retryable());
     assert!(failure(429, "").await.is_retryable());
+}
+
+#[tokio::test]
+async fn what_a_server_cannot_do_at_all_is_not_worth_another_try() {
+    assert!(!failure(501, "").await.is_retryable());
+    assert!(!failure(505, "").await.is_retryable());
+    assert!(failure(500, "").await.is_retryable());
+    assert!(failure(502, "").await.is_retryable());
 }
 
 #[tokio::test]

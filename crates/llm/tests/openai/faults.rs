@@ -3,13 +3,24 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use cogwork_llm::{LlmErrorKind as Kind, OpenAiClient};
+use cogwork_llm::{LlmError, LlmErrorKind as Kind, OpenAiClient};
 use tokio::net::TcpListener;
 
 use crate::support::{Answer, Server, ask, bytes, outcome};
 
 /// Long enough for a loaded machine to answer, short enough to wait for.
 const SHORT: Duration = Duration::from_millis(300);
+
+/// Where a client of this server sends, as errors name it.
+fn address(server: &Server) -> String {
+    format!("POST {}/chat/completions", server.base_url())
+}
+
+/// The address, and the error that one answer of it makes.
+async fn failure(answer: Answer) -> (String, LlmError) {
+    let server = Server::start([answer]).await;
+    (address(&server), ask(&server.client()).await.unwrap_err())
+}
 
 #[tokio::test]
 async fn a_closed_port_is_a_transport_error() {
@@ -19,23 +30,28 @@ async fn a_closed_port_is_a_transport_error() {
     assert_eq!(error.kind(), Kind::Transport);
     assert!(error.is_retryable());
     let text = error.to_string();
-    assert!(text.starts_with("transport: no connection to 127.0.0.1: Connection refused"), "{text}");
+    let start =
+        format!("transport: POST http://{address}/chat/completions: no connection: Connection refused");
+    assert!(text.starts_with(&start), "{text}");
     assert!(error.source().is_some());
 }
 
 #[tokio::test]
 async fn a_connection_closed_without_an_answer_is_a_transport_error() {
-    let error = outcome(Answer::Raw(Vec::new())).await.unwrap_err();
+    let (address, error) = failure(Answer::Raw(Vec::new())).await;
     assert_eq!(
         error.to_string(),
-        "transport: the connection broke: connection closed before message completed"
+        format!("transport: {address}: the connection broke: connection closed before message completed")
     );
 }
 
 #[tokio::test]
 async fn an_answer_that_is_not_http_is_a_transport_error() {
-    let error = outcome(Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec())).await.unwrap_err();
-    assert_eq!(error.to_string(), "transport: the connection broke: invalid HTTP version parsed");
+    let (address, error) = failure(Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec())).await;
+    assert_eq!(
+        error.to_string(),
+        format!("transport: {address}: the connection broke: invalid HTTP version parsed")
+    );
 }
 
 #[tokio::test]
@@ -51,11 +67,14 @@ async fn a_reset_is_a_transport_error_before_the_answer_and_within_it() {
 
 #[tokio::test]
 async fn half_a_body_is_a_transport_error_with_what_came() {
-    let error = outcome(Answer::Raw(bytes(200, "", "{\"choices\": [", 100))).await.unwrap_err();
+    let (address, error) = failure(Answer::Raw(bytes(200, "", "{\"choices\": [", 100))).await;
     assert!(error.is_retryable());
     assert_eq!(
         format!("{error:#}"),
-        "transport: the connection broke: end of file before message length reached (status 200)\n{\"choices\": ["
+        format!(
+            "transport: {address}: the connection broke: end of file before message length reached (status 200)\n\
+             {{\"choices\": ["
+        )
     );
 }
 
@@ -71,7 +90,7 @@ async fn a_slow_answer_is_a_timeout() {
     let client = OpenAiClient::builder(server.base_url(), "m").timeout(SHORT).build().unwrap();
     let error = ask(&client).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Timeout);
-    assert_eq!(error.to_string(), "timeout: no whole answer within 300ms");
+    assert_eq!(error.to_string(), format!("timeout: {}: no whole answer within 300ms", address(&server)));
     assert!(error.is_retryable());
 }
 
@@ -80,7 +99,10 @@ async fn an_answer_that_stalls_half_way_is_a_timeout_with_what_came() {
     let server = Server::start([Answer::Stall(bytes(200, "", "{\"choices\"", 100))]).await;
     let client = OpenAiClient::builder(server.base_url(), "m").timeout(SHORT).build().unwrap();
     let error = ask(&client).await.unwrap_err();
-    assert_eq!(error.to_string(), "timeout: no whole answer within 300ms (status 200)");
+    assert_eq!(
+        error.to_string(),
+        format!("timeout: {}: no whole answer within 300ms (status 200)", address(&server))
+    );
     assert_eq!(error.body(), Some("{\"choices\""));
 }
 
@@ -89,10 +111,13 @@ async fn a_server_silent_at_the_handshake_is_a_connection_timeout() {
     // Accepts in the kernel's queue and never says a word.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    let client = OpenAiClient::builder(url, "m").connect_timeout(SHORT).build().unwrap();
+    let client = OpenAiClient::builder(&url, "m").connect_timeout(SHORT).build().unwrap();
     let error = ask(&client).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Timeout);
-    assert_eq!(error.to_string(), "timeout: no connection to 127.0.0.1 within 300ms");
+    assert_eq!(
+        error.to_string(),
+        format!("timeout: POST {url}/chat/completions: no connection within 300ms")
+    );
 }
 
 #[tokio::test]
@@ -104,12 +129,13 @@ async fn a_server_without_encryption_is_a_transport_error_for_https() {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
     });
-    let client = OpenAiClient::builder(url, "m").build().unwrap();
+    let client = OpenAiClient::builder(&url, "m").build().unwrap();
     let error = ask(&client).await.unwrap_err();
     server.await.unwrap();
     assert_eq!(error.kind(), Kind::Transport);
     let text = error.to_string();
-    assert!(text.starts_with("transport: no connection to 127.0.0.1: received corrupt message"), "{text}");
+    let start = format!("transport: POST {url}/chat/completions: no connection: received corrupt message");
+    assert!(text.starts_with(&start), "{text}");
 }
 
 #[tokio::test]

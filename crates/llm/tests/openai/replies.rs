@@ -124,8 +124,6 @@ async fn what_is_no_completion_is_a_decode_error_that_says_where() {
             "the answer ends in the middle of its JSON: EOF while parsing a string at line 1 column 19",
         ),
         ("Hello!", "the answer is not JSON: expected value at line 1 column 1"),
-        ("<!DOCTYPE html><html><body>Login</body></html>", "the answer is an HTML page; expected JSON"),
-        ("\n <html>", "the answer is an HTML page; expected JSON"),
         ("{}", "the answer has no choices; expected at least one"),
         (r#"{"choices":null}"#, "the answer has no choices; expected at least one"),
         (r#"{"choices":[]}"#, "the answer has no choices; expected at least one"),
@@ -153,6 +151,22 @@ async fn what_is_no_completion_is_a_decode_error_that_says_where() {
         assert_eq!(error.to_string(), format!("decode: {message} (status 200)"), "{body}");
         assert_eq!(error.body(), Some(body));
         assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn an_html_page_is_a_decode_error_with_its_title() {
+    for (page, shown) in [
+        ("<!DOCTYPE html><html><body>Login</body></html>", "an HTML page without a title"),
+        ("\n <html>", "an HTML page without a title"),
+        ("\u{feff}<html><title>Log in</title></html>", "an HTML page titled \"Log in\""),
+    ] {
+        let error = outcome(ok(page)).await.unwrap_err();
+        assert_eq!(error.kind(), LlmErrorKind::Decode);
+        assert_eq!(
+            format!("{error:#}"),
+            format!("decode: the answer is an HTML page; expected JSON (status 200)\n{shown}")
+        );
     }
 }
 

@@ -78,10 +78,12 @@ async fn no_error_shows_the_key_whatever_the_server_echoes() {
         format!(r#"{{"choices":[{{"message":{{"content":{{"{KEY}":1}}}}}}]}}"#),
         format!(r#"{{"choices":[{{"message":{{"refusal":{json}}}}}]}}"#),
         format!("<html>{html}</html>"),
+        format!("<html><title>{html}</title></html>"),
+        format!("<html><title>{KEY}</title></html>"),
         format!("key={url}"),
         "second: sk-proj-second-0123456789".to_owned(),
     ];
-    for status in [200, 301, 400, 401, 429, 500] {
+    for status in [200, 301, 400, 401, 404, 429, 500] {
         for body in &bodies {
             let server = Server::start([answer(status, "", body)]).await;
             let error = ask(&client(&server)).await.unwrap_err();
@@ -99,6 +101,32 @@ async fn what_is_hidden_is_marked() {
         format!("{error:#}"),
         "authentication: no such key: [redacted]! (status 401)\nno such key: [redacted]!"
     );
+}
+
+#[tokio::test]
+async fn a_key_in_the_path_of_the_base_url_is_hidden() {
+    let server = Server::start([answer(404, "", "no such page"), Answer::Raw(Vec::new())]).await;
+    let url = format!("{}/sk-proj-0123456789", server.base_url());
+    let client = OpenAiClient::builder(url, "m").api_key("sk-proj-0123456789").build().unwrap();
+    let base = server.base_url();
+    assert_eq!(
+        ask(&client).await.unwrap_err().to_string(),
+        format!(
+            "invalid request: POST {base}/[redacted]/chat/completions: no such page; \
+             expected a base URL that ends before /chat/completions, often in /v1 (status 404)"
+        )
+    );
+    let broken = ask(&client).await.unwrap_err();
+    assert_hidden(&everything(&broken), "broken");
+    assert!(broken.to_string().starts_with(&format!("transport: POST {base}/[redacted]/chat")), "{broken}");
+}
+
+#[tokio::test]
+async fn a_key_that_is_a_word_of_the_address_leaves_it_readable() {
+    let server = Server::start([answer(404, "", "none")]).await;
+    let client = OpenAiClient::builder(server.base_url(), "m").api_key("http").build().unwrap();
+    let text = ask(&client).await.unwrap_err().to_string();
+    assert!(text.starts_with(&format!("invalid request: POST {}/", server.base_url())), "{text}");
 }
 
 #[tokio::test]

@@ -17,35 +17,76 @@ fn good() -> OpenAiClientBuilder {
 
 #[test]
 fn base_urls_are_checked() {
-    let unreadable = |why: &str| {
-        format!("the base URL cannot be read: {why}; expected one like https://api.openai.com/v1")
-    };
-    let no_http = "the base URL is not for HTTP; expected it to begin with http:// or https://".to_owned();
-    let credentials = "the base URL holds credentials; expected them in the API key or a header".to_owned();
-    let query = "the base URL holds a query or a fragment; expected it to end with its path".to_owned();
-    let space = "the base URL holds a space or a line end; expected one without".to_owned();
-    for (url, expected) in [
-        ("", unreadable("relative URL without a base")),
-        ("api.openai.com/v1", unreadable("relative URL without a base")),
-        ("/v1", unreadable("relative URL without a base")),
-        ("http://", unreadable("empty host")),
-        ("http://[::1", unreadable("invalid IPv6 address")),
-        ("http://host:99999", unreadable("invalid port number")),
-        ("localhost:8080/v1", no_http.clone()),
-        ("ftp://host/v1", no_http.clone()),
-        ("file:///etc/passwd", no_http.clone()),
-        ("unix:/run/llm.sock", no_http),
-        ("http://me@host", credentials.clone()),
-        ("http://me:secret@host/v1", credentials.clone()),
-        ("http://:secret@host/v1", credentials),
-        ("http://host/v1?key=1", query.clone()),
-        ("http://host/v1#top", query),
-        ("http://host/v1\n", space.clone()),
-        (" http://host", space.clone()),
-        ("http://ho\tst", space),
+    let unreadable =
+        |why: &str| format!("cannot be read: {why}; expected one like https://api.openai.com/v1");
+    let no_http = "is not for HTTP; expected it to begin with http:// or https://".to_owned();
+    let query = "holds a query or a fragment; expected it to end with its path".to_owned();
+    let space = "holds a space or a line end; expected one without".to_owned();
+    let whole =
+        "ends in /chat/completions, which the client adds; expected it to end before that, often in /v1"
+            .to_owned();
+    for (url, shown, expected) in [
+        ("api.openai.com/v1", r#""api.openai.com/v1""#, unreadable("relative URL without a base")),
+        ("/v1", r#""/v1""#, unreadable("relative URL without a base")),
+        ("http://", r#""http://""#, unreadable("empty host")),
+        ("http://[::1", r#""http://[::1""#, unreadable("invalid IPv6 address")),
+        ("http://host:99999", r#""http://host:99999""#, unreadable("invalid port number")),
+        ("localhost:8080/v1", r#""localhost:8080/v1""#, no_http.clone()),
+        ("ftp://host/v1", r#""ftp://host/v1""#, no_http.clone()),
+        ("file:///etc/passwd", r#""file:///etc/passwd""#, no_http.clone()),
+        ("unix:/run/llm.sock", r#""unix:/run/llm.sock""#, no_http),
+        ("http://host/v1?key=1", r#""http://host/v1?…""#, query.clone()),
+        ("http://host/v1#top", r#""http://host/v1#…""#, query),
+        ("http://host/v1\n", r#""http://host/v1\n""#, space.clone()),
+        (" http://host", r#"" http://host""#, space.clone()),
+        ("http://ho\tst", r#""http://ho\tst""#, space),
+        ("http://host/chat/completions", r#""http://host/chat/completions""#, whole.clone()),
+        ("http://host/v1/chat/completions/", r#""http://host/v1/chat/completions/""#, whole),
     ] {
-        assert_eq!(problem(OpenAiClient::builder(url, "m")), expected, "{url:?}");
+        assert_eq!(problem(OpenAiClient::builder(url, "m")), format!("the base URL {shown} {expected}"));
     }
+    assert_eq!(
+        problem(OpenAiClient::builder("", "m")),
+        "the base URL is empty; expected one like https://api.openai.com/v1"
+    );
+}
+
+#[test]
+fn a_base_url_that_may_hold_a_secret_is_not_shown() {
+    for url in ["http://me@host", "http://me:secret@host/v1", "http://:secret@host/v1"] {
+        assert_eq!(
+            problem(OpenAiClient::builder(url, "m")),
+            "the base URL holds credentials and so is not shown; expected them in the API key or a header"
+        );
+    }
+    assert_eq!(
+        problem(OpenAiClient::builder("http://me:secret@host:99999", "m")),
+        "the base URL (not shown: it may hold a secret) cannot be read: invalid port number; \
+         expected one like https://api.openai.com/v1"
+    );
+    for key in ["sk-0123456789", "sk-01234/56789+=", "01234.56789"] {
+        assert_eq!(
+            problem(OpenAiClient::builder(key, "m")),
+            "the base URL (not shown: it may hold a secret) cannot be read: relative URL without a base; \
+             expected one like https://api.openai.com/v1"
+        );
+    }
+    assert_eq!(
+        problem(OpenAiClient::builder("host:1/sk-0123456789", "m").api_key("sk-0123456789")),
+        "the base URL \"host:1/[redacted]\" is not for HTTP; expected it to begin with http:// or https://"
+    );
+}
+
+#[test]
+fn a_long_base_url_is_cut() {
+    let url = format!("host:{}", "x".repeat(100_000));
+    assert_eq!(
+        problem(OpenAiClient::builder(url, "m")),
+        format!(
+            "the base URL \"host:{}… is not for HTTP; expected it to begin with http:// or https://",
+            "x".repeat(293)
+        )
+    );
 }
 
 #[test]
