@@ -12,7 +12,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use proptest::prelude::*;
-use support::{answer, solution, solve, text};
+use support::{announces_mistake, answer, solution, solve, text};
 
 /// A random expression: written down and evaluated side by side, apart from the library.
 #[derive(Debug, Clone)]
@@ -123,6 +123,7 @@ proptest! {
             Some(_) => prop_assert_eq!(episodes, usize::from(sample.operations > 0)),
             None => prop_assert!(episodes <= 1),
         }
+        prop_assert_eq!(announces_mistake(&thoughts), episodes == 1);
     }
 }
 
@@ -194,7 +195,8 @@ fn a_division_by_zero_is_found_at_its_step_and_said() {
     insta::assert_snapshot!(text(&thoughts), @r"
     Thought 1 (next: true)
     The problem asks for 1 + 10 / (4 - 4) * 2. My plan: work it out step by step, check the result, conclude.
-    I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+    I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
+    To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
     - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
     - [Pending] Work out 1 + 10 / (4 - 4) * 2
       - [Pending] Subtract 4 from 4
@@ -252,7 +254,6 @@ fn a_division_by_zero_is_found_at_its_step_and_said() {
 
     Thought 6 (next: false)
     1 + 10 / (4 - 4) * 2 has no value: a division by zero.
-    I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
     - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
     - [Done] Work out 1 + 10 / (4 - 4) * 2: no value
       - [Done] Subtract 4 from 4: 4 - 4 = 0
@@ -284,6 +285,7 @@ fn what_is_too_large_or_not_whole_is_refused_in_words() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_the_reason() {
+    let word = format!("2 + 3{}", "word".repeat(20));
     let nines = "9".repeat(1_000);
     let brackets = "(".repeat(100_000);
     let nested = format!("{}1{}", "(".repeat(41), ")".repeat(41));
@@ -300,6 +302,8 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
         "2 + 3)",
         "2(3 + 4)",
         "17 % 5",
+        "10 % (3)",
+        "10 percent 3",
         "1,5 + 2",
         "0,123 + 1",
         "1.2.3 + 1",
@@ -312,6 +316,10 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
         "the square root of 16 + 9",
         "5! + 3",
         "What is 5!?",
+        "3+5等于多少",
+        "2 + apples",
+        "Tom is twice as old as Ann, who is 7. How old is Tom?",
+        &word,
         "√16 + 2",
         "2 + 3 = 5",
         "twenty plus 3",
@@ -346,26 +354,32 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
     (2 + 3: I expected a closing parenthesis at the end
     2 + 3): I do not know what ')' means here
     2(3 + 4): two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)
-    17 % 5: two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)
+    17 % 5: I read % as percent, not as the remainder of a division, and so two numbers stand side by side
+    10 % (3): I read % as percent, not as the remainder of a division, and so two numbers stand side by side
+    10 percent 3: two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)
     1,5 + 2: a comma may only separate thousands, as in 1,000; a decimal takes a point, as in 1.5
     0,123 + 1: a comma may only separate thousands, as in 1,000; a decimal takes a point, as in 1.5
     1.2.3 + 1: a number may have one decimal point only
-    1e5 + 1: a word beside the expression may change its meaning
+    1e5 + 1: the word "e" beside the expression may change its meaning
     ٣ + ٤: I read the digits 0 to 9 only, not '٣'
     ½ + 1: I read the digits 0 to 9 only, not '½'
-    x^2 + 3 = 7: a word beside the expression may change its meaning
+    x^2 + 3 = 7: the word "x" beside the expression may change its meaning
     2x + 3 = 7: I expected a number or an opening parenthesis before '+'
-    sqrt(16) + 2: a word beside the expression may change its meaning
-    the square root of 16 + 9: a word beside the expression may change its meaning
-    5! + 3: I do not know what '+' means here
+    sqrt(16) + 2: the word "sqrt" beside the expression may change its meaning
+    the square root of 16 + 9: the word "square" beside the expression may change its meaning
+    5! + 3: I do not know what '!' means here
     What is 5!?: I do not know what '!' means here
+    3+5等于多少: the word "等于多少" beside the expression may change its meaning
+    2 + apples: I do not understand the word "apples" here, where I expected a number or an opening parenthesis
+    Tom is twice as old as Ann, wh: I do not understand the word "as" after "twice", where I expected a number or an opening parenthesis
+    2 + 3wordwordwordwordwordwordw: the word "wordwordwordwordwordwordwordwo…" beside the expression may change its meaning
     √16 + 2: I do not know what '√' means here
     2 + 3 = 5: I found a number outside the expression, and no story that I know
-    twenty plus 3: a word beside the expression may change its meaning
+    twenty plus 3: the word "twenty" beside the expression may change its meaning
     What is 3 + 4 and 5 + 6?: I found a number outside the expression, and no story that I know
-    Is 3 + 4 more than 6?: a word beside the expression may change its meaning
+    Is 3 + 4 more than 6?: the word "than" beside the expression may change its meaning
     $5 + $3: I do not know what '$' means here
-    the sum of 3 or 4: I expected "and" between the two numbers at word 5 of the text
+    the sum of 3 or 4: I do not understand the word "or" here, where I expected "and" between the two numbers
     0 \u{1b}[31m + \0 1: I do not know what '\u{1b}' means here
     999999999999999999999999999999: a number may have at most 999 digits
     ((((((((((((((((((((((((((((((: it is longer than 4000 characters

@@ -4,14 +4,18 @@ mod support;
 
 use cogwork_llm::{ChatRequest, LlmErrorKind, Message};
 use cogwork_plan::{Plan, Status, Step, StepPath, format_plan_for_prompt};
-use support::{answer, carry_on, complete, marked, next, parse, request, solution, solve, text};
+use support::{
+    NAMING, announces_mistake, answer, carry_on, complete, marked, next, parse, request, solution, solve,
+    text,
+};
 
 #[test]
 fn a_whole_problem_is_planned_worked_and_concluded() {
     insta::assert_snapshot!(text(&solve("What is (17 + 4) * 3?")), @r"
     Thought 1 (next: true)
     The problem asks for (17 + 4) * 3. My plan: work it out step by step, check the result, conclude.
-    I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+    I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
+    To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
     - [Done] Understand the problem: (17 + 4) * 3
     - [Pending] Work out (17 + 4) * 3
       - [Pending] Add 17 and 4
@@ -61,22 +65,21 @@ fn a_whole_problem_is_planned_worked_and_concluded() {
 
     Thought 6 (next: true)
     Evaluation of thought 5: 21 * 3 = 63 is correct.
-    Step 3: Check the result. Modulo 97, both sides leave 63.
+    Step 3: Check the result. Worked out again in one go, with rounded decimals, it comes to 63 as well.
     - [Done] Understand the problem: (17 + 4) * 3
     - [Done] Work out (17 + 4) * 3: 63
       - [Done] Add 17 and 4: 17 + 4 = 21
       - [Done] Multiply (17 + 4) by 3: 21 * 3 = 63
-    - [Done] Check the result: Modulo 97, both sides leave 63
+    - [Done] Check the result: Worked out again in one go, with rounded decimals, it comes to 63 as well
     - [Pending] Conclusion
 
     Thought 7 (next: false)
     (17 + 4) * 3 = 63.
-    I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
     - [Done] Understand the problem: (17 + 4) * 3
     - [Done] Work out (17 + 4) * 3: 63
       - [Done] Add 17 and 4: 17 + 4 = 21
       - [Done] Multiply (17 + 4) by 3: 21 * 3 = 63
-    - [Done] Check the result: Modulo 97, both sides leave 63
+    - [Done] Check the result: Worked out again in one go, with rounded decimals, it comes to 63 as well
     - [Done] Conclusion: 63
     ");
 }
@@ -95,7 +98,7 @@ fn parentheses_nest_and_many_operations_share_a_step() {
         - [Done] Subtract (2 / 8) from 6: 6 - 0.25 = 5.75
       - [Done] Multiply 5 by (6 - 2 / 8): 5 * 5.75 = 28.75
       - [Done] Subtract (5 * (6 - 2 / 8)) from ((1 + 2) * (3 + 4)): 21 - 28.75 = -7.75
-    - [Done] Check the result: Modulo 97, both sides leave 65
+    - [Done] Check the result: Worked out again in one go, with rounded decimals, it comes to -7.75 as well
     - [Done] Conclusion: -7.75
     ");
     let long = (1..=60).map(|number| number.to_string()).collect::<Vec<_>>().join(" + ");
@@ -110,7 +113,7 @@ fn parentheses_nest_and_many_operations_share_a_step() {
       - [Done] Work out (step 2.3) + 32 + 33 + 34 + 35 + 36 + 37 + 38 + 39 + 40 + 41: 496 + 32 + 33 + 34 + 35 + 36 + 37 + 38 + 39 + 40 + 41 = 861
       - [Done] Work out (step 2.4) + 42 + 43 + 44 + 45 + 46 + 47 + 48 + 49 + 50 + 51: 861 + 42 + 43 + 44 + 45 + 46 + 47 + 48 + 49 + 50 + 51 = 1326
       - [Done] Work out (step 2.5) + 52 + 53 + 54 + 55 + 56 + 57 + 58 + 59 + 60: 1326 + 52 + 53 + 54 + 55 + 56 + 57 + 58 + 59 + 60 = 1830
-    - [Done] Check the result: Modulo 97, both sides leave 84
+    - [Done] Check the result: Worked out again in one go, with rounded decimals, it comes to 1830 as well
     - [Done] Conclusion: 1830
     ");
 }
@@ -121,7 +124,8 @@ fn a_reply_is_yaml_in_a_fence() {
     ```yaml
     current_thinking: |
       The problem asks for 2^10. My plan: work it out step by step, check the result, conclude.
-      I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+      I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
+      To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
     planning:
     - description: Understand the problem
       status: Done
@@ -164,6 +168,7 @@ fn every_problem_with_an_operation_has_one_mistake_that_is_found_and_repaired() 
         let found: Vec<usize> =
             (0..thoughts.len()).filter(|&index| !marked(&thoughts[index].planning).is_empty()).collect();
         let [found] = found[..] else { panic!("{problem}: {}", text(&thoughts)) };
+        assert!(announces_mistake(&thoughts), "{problem}");
         assert_eq!(marked(&thoughts[found].planning).len(), 1, "{problem}");
         assert!(
             thoughts[found]
@@ -174,7 +179,56 @@ fn every_problem_with_an_operation_has_one_mistake_that_is_found_and_repaired() 
         assert_eq!(last.progress().fraction(), 1.0, "{problem}");
         assert_eq!(last.problems(), [], "{problem}");
     }
-    assert!(solve("What is 7?").iter().all(|thought| marked(&thought.planning).is_empty()));
+    for problem in ["What is 7?", "5 / 0", "9^9999", "What is the meaning of life?"] {
+        let thoughts = solve(problem);
+        assert!(thoughts.iter().all(|thought| marked(&thought.planning).is_empty()), "{problem}");
+        assert!(!announces_mistake(&thoughts), "{problem}");
+    }
+}
+
+#[test]
+fn the_conclusion_of_a_solved_problem_is_the_answer_alone() {
+    let conclusion = |problem: &str| solve(problem).pop().unwrap().current_thinking;
+    assert_eq!(conclusion("(17 + 4) * 3"), "(17 + 4) * 3 = 63.\n");
+    assert_eq!(conclusion("5 / 0"), "5 / 0 has no value: a division by zero.\n");
+    assert_eq!(
+        conclusion("2^0.5"),
+        format!("2^0.5 is beyond this backend: it takes whole exponents only.\n{NAMING}\n")
+    );
+    assert_eq!(
+        conclusion("17 apples"),
+        format!(
+            "I cannot answer this problem: there is a number in it, and nothing I know how to do with it. I read expressions \
+             such as (17 + 4) * 3 or 15% of 80, and a few stories about motion, prices and counts.\n{NAMING}\n"
+        )
+    );
+    let told = solve("A train goes 60 km/h for 3.5 h. How far does it go?");
+    assert_eq!(told.last().unwrap().planning.steps().last().unwrap(), &Step::done("Conclusion", "210 km"));
+}
+
+#[test]
+fn the_check_works_the_whole_out_by_another_way() {
+    for (problem, expected) in [
+        ("(17 + 4) * 3", "Worked out again in one go, with rounded decimals, it comes to 63 as well"),
+        ("10 / 3", "Worked out again in one go, with rounded decimals, it comes to 3.333333333 as well"),
+        ("-(3^2)", "Worked out again in one go, with rounded decimals, it comes to -9 as well"),
+        ("0 * -1", "Worked out again in one go, with rounded decimals, it comes to 0 as well"),
+        ("1 / 8000", "Worked out again in one go, with rounded decimals, it comes to 0.000125 as well"),
+        (
+            "2^60",
+            "Worked out again in one go, with rounded decimals, it comes to 1.152921505 × 10^18 as well",
+        ),
+        // Floating-point numbers lose these: a sum that does not cancel, and powers out of their range.
+        ("0.1 + 0.2 - 0.3", "Worked out again in one go, it comes to 0 as well"),
+        ("1 / 2^2000 * 2^2001", "Worked out again in one go, it comes to 2 as well"),
+        ("(1 / 3)^700", "Worked out again in one go, it comes to "),
+    ] {
+        let thoughts = solve(problem);
+        let steps = thoughts.last().unwrap().planning.steps();
+        let check = steps.iter().find(|step| step.description == "Check the result").unwrap();
+        let result = check.result.as_deref().unwrap();
+        assert!(result.starts_with(expected) && result.ends_with(" as well"), "{problem}: {result}");
+    }
 }
 
 #[test]
@@ -256,7 +310,8 @@ fn a_foreign_plan_is_replaced_and_that_is_said() {
             insta::assert_snapshot!(thought.current_thinking, @r"
             Evaluation of thought 2: its plan is none that I can follow for this problem, so I start a new one.
             The problem asks for 3 * 4. My plan: work it out step by step, check the result, conclude.
-            I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+            I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
+            To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
             ");
         }
         assert_eq!(solution(&carry_on("3 * 4", vec![thought])), "3 * 4 = 12.");

@@ -68,7 +68,11 @@ fn stories() {
         ("What do 4 tickets at 12 euros each cost in total?", "The cost is 48 euros: 4 * 12 = 48."),
         (
             "Ann has 5 apples, buys 3 more and gives away 2. How many does she have?",
-            "The number left is 6 apples: 5 + 3 - 2 = 6.",
+            "The answer is 6 apples: 5 + 3 - 2 = 6.",
+        ),
+        (
+            "Anna has 3 apples and buys 5 more. How many apples does she have now?",
+            "The answer is 8 apples: 3 + 5 = 8.",
         ),
         (
             "Ben had twelve marbles. He lost 4 marbles. How many are left?",

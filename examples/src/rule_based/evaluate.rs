@@ -83,71 +83,37 @@ fn bounded(value: BigRational) -> Outcome {
     Ok(value)
 }
 
-/// The moduli of the check, tried in order until no denominator vanishes.
-const MODULI: [u64; 4] = [97, 101, 1_009, 2_147_483_647];
+/// How far the check may be off, as a part of the value: far above the rounding of a few hundred
+/// operations, far below any slip.
+const TOLERANCE: f64 = 1e-9;
 
-/// Checks `value` by remainders, a generalisation of casting out nines: the expression is worked
-/// out again in a finite field, where every number stays small. Gives the modulus and the
-/// remainder that both sides leave; `None` where no modulus fits or the sides differ.
-pub(super) fn check_by_remainders(expr: &Expr, value: &BigRational) -> Option<(u64, u64)> {
-    MODULI.into_iter().find_map(|modulus| {
-        let left = remainder(expr, modulus)?;
-        let right = remainder_of(value, modulus)?;
-        (left == right).then_some((modulus, left))
-    })
+/// Checks `value` by another way: the expression again in floating-point numbers, as a calculator
+/// does it. Gives what it comes to there; `None` where those are too coarse or too small for it,
+/// as after `2^3000` or in `0.1 + 0.2 - 0.3`. Remainders modulo a prime would be exact, and
+/// few readers know what they say, above all of fractions.
+pub(super) fn check_in_decimals(expr: &Expr, value: &BigRational) -> Option<f64> {
+    let (again, exact) = (in_decimals(expr)?, value.to_f64()?);
+    // A value so small that it became zero would agree with every other such value.
+    let fits = exact.is_normal() || value.is_zero();
+    // Infinities and what is no number fail the comparison. The sum takes the sign off a zero.
+    (fits && (again - exact).abs() <= exact.abs() * TOLERANCE).then_some(again + 0.0)
 }
 
-fn remainder(expr: &Expr, modulus: u64) -> Option<u64> {
-    match expr {
-        Expr::Number(value) => remainder_of(value, modulus),
-        Expr::Named { outcome, .. } => remainder_of(outcome.as_ref().ok()?, modulus),
-        Expr::Negate(inner) => Some((modulus - remainder(inner, modulus)?) % modulus),
-        Expr::Percent(inner) => Some(remainder(inner, modulus)? * inverse(100, modulus)? % modulus),
-        // Exponents live modulo p - 1, so they are taken from their exact value.
-        Expr::Binary(Op::Power, base, exponent) => {
-            let exponent = evaluate(exponent).ok().filter(BigRational::is_integer)?.to_integer();
-            match remainder(base, modulus)? {
-                _ if exponent.is_zero() => Some(1),
-                0 if exponent.is_negative() => None,
-                0 => Some(0),
-                base => Some(power_modulo(base, residue(&exponent, modulus - 1)?, modulus)),
+fn in_decimals(expr: &Expr) -> Option<f64> {
+    Some(match expr {
+        Expr::Number(value) => value.to_f64()?,
+        Expr::Named { outcome, .. } => outcome.as_ref().ok()?.to_f64()?,
+        Expr::Negate(inner) => -in_decimals(inner)?,
+        Expr::Percent(inner) => in_decimals(inner)? / 100.0,
+        Expr::Binary(op, left, right) => {
+            let (left, right) = (in_decimals(left)?, in_decimals(right)?);
+            match op {
+                Op::Add => left + right,
+                Op::Subtract => left - right,
+                Op::Multiply | Op::Of => left * right,
+                Op::Divide => left / right,
+                Op::Power => left.powf(right),
             }
         }
-        Expr::Binary(op, left, right) => {
-            let (left, right) = (remainder(left, modulus)?, remainder(right, modulus)?);
-            Some(match op {
-                Op::Add => (left + right) % modulus,
-                Op::Subtract => (left + modulus - right) % modulus,
-                Op::Multiply | Op::Of => left * right % modulus,
-                Op::Divide | Op::Power => left * inverse(right, modulus)? % modulus,
-            })
-        }
-    }
-}
-
-fn remainder_of(value: &BigRational, modulus: u64) -> Option<u64> {
-    Some(residue(value.numer(), modulus)? * inverse(residue(value.denom(), modulus)?, modulus)? % modulus)
-}
-
-fn residue(number: &BigInt, modulus: u64) -> Option<u64> {
-    let modulus = BigInt::from(modulus);
-    (((number % &modulus) + &modulus) % &modulus).to_u64()
-}
-
-/// By Fermat's little theorem; zero has no inverse.
-fn inverse(number: u64, modulus: u64) -> Option<u64> {
-    (!number.is_multiple_of(modulus)).then(|| power_modulo(number % modulus, modulus - 2, modulus))
-}
-
-/// Every modulus is below 2^31, so the products fit.
-fn power_modulo(mut base: u64, mut exponent: u64, modulus: u64) -> u64 {
-    let mut result = 1;
-    while exponent > 0 {
-        if exponent % 2 == 1 {
-            result = result * base % modulus;
-        }
-        base = base * base % modulus;
-        exponent /= 2;
-    }
-    result
+    })
 }

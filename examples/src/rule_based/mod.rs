@@ -37,7 +37,8 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, 
 ///
 /// Everything is bounded: 4,000 characters, 200 operations, 40 levels of nesting, 999 digits.
 /// What is beyond that, or not understood, is refused in the conclusion. No usage is reported,
-/// since there are no tokens.
+/// since there are no tokens. The first thought says that it is no language model, announces the
+/// mistake, and says how to name a real model; the conclusion of a solved problem is the answer alone.
 ///
 /// ```
 /// use cogwork_examples::RuleBasedClient;

@@ -86,6 +86,16 @@ fn approximation(value: &BigRational) -> String {
     format!("{} × 10^-{exponent}", with_point(&rounded(&mantissa, places), places))
 }
 
+/// A floating-point number to ten digits, as a calculator shows it.
+pub(super) fn rounded_text(value: f64) -> String {
+    let scientific = format!("{value:.9e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    match (exponent.parse::<i32>(), scientific.parse::<f64>()) {
+        (Ok(-4..=14), Ok(rounded)) => rounded.to_string(),
+        _ => format!("{mantissa} × 10^{exponent}"),
+    }
+}
+
 fn rounded(value: &BigRational, places: usize) -> BigInt {
     (value * BigRational::from(power_of_ten(places))).round().to_integer()
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::expression::{Expr, Op};
 use super::number::parse_decimal;
-use super::tokens::{Lexeme, Token};
+use super::tokens::{Lexeme, Token, quoted};
 
 /// The most operations of one expression.
 pub(super) const MAX_OPERATIONS: usize = 200;
@@ -17,12 +17,12 @@ pub(super) const MAX_NESTING: usize = 40;
 /// Why tokens that begin like an expression are none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum ParseError {
-    #[error("I expected a number or an opening parenthesis {0}")]
-    Operand(String),
-    #[error("I expected a closing parenthesis {0}")]
-    Closing(String),
-    #[error("I expected \"and\" between the two numbers {0}")]
-    And(String),
+    #[error("I expected {wanted} {place}")]
+    Expected { wanted: &'static str, place: String },
+    #[error("I do not understand the word {word} {place}, where I expected {wanted}")]
+    Word { word: String, place: String, wanted: &'static str },
+    #[error("I read % as percent, not as the remainder of a division, and so two numbers stand side by side")]
+    AfterPercent,
     #[error("two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)")]
     SideBySide,
     #[error("it nests deeper than {MAX_NESTING} levels")]
@@ -38,7 +38,9 @@ pub(super) fn parse(lexemes: &[Lexeme]) -> Result<(Expr, usize), ParseError> {
     let mut parser = Parser { lexemes, position: 0, nesting: 0, operations: 0 };
     let expr = parser.sum()?;
     if parser.begins_operand() {
-        return Err(ParseError::SideBySide);
+        let last = parser.position.checked_sub(1).and_then(|last| lexemes.get(last));
+        let percent = last.is_some_and(|last| last.token == Token::Symbol('%'));
+        return Err(if percent { ParseError::AfterPercent } else { ParseError::SideBySide });
     }
     Ok((expr, parser.position))
 }
@@ -158,7 +160,7 @@ impl Parser<'_> {
         if self.symbol('(') {
             let inner = self.sum()?;
             if !self.symbol(')') {
-                return Err(ParseError::Closing(self.place()));
+                return Err(self.expected("a closing parenthesis"));
             }
             return Ok(inner);
         }
@@ -177,13 +179,13 @@ impl Parser<'_> {
         {
             let left = self.sum()?;
             if !self.words(&["and"]) {
-                return Err(ParseError::And(self.place()));
+                return Err(self.expected("\"and\" between the two numbers"));
             }
             let right = self.sum()?;
             return self.binary(*op, left, right);
         }
         self.position = start;
-        Err(ParseError::Operand(self.place()))
+        Err(self.expected("a number or an opening parenthesis"))
     }
 
     fn number(&mut self) -> Option<Expr> {
@@ -241,14 +243,22 @@ impl Parser<'_> {
         found
     }
 
-    /// The place of the next token, for a message. Words are the problem's own and are not repeated.
-    fn place(&self) -> String {
-        match self.lexemes.get(self.position).map(|lexeme| &lexeme.token) {
+    /// What is wrong with the next token.
+    fn expected(&self, wanted: &'static str) -> ParseError {
+        let token = |index: usize| self.lexemes.get(index).map(|lexeme| &lexeme.token);
+        let place = match token(self.position) {
             None => "at the end".to_owned(),
             Some(Token::Symbol(symbol)) => format!("before {symbol:?}"),
             Some(Token::Number(_)) => "before the next number".to_owned(),
-            Some(Token::Word(_)) => format!("at word {} of the text", self.position + 1),
-        }
+            Some(Token::Word(word)) => {
+                let place = match self.position.checked_sub(1).and_then(token) {
+                    Some(Token::Word(before)) => format!("after {}", quoted(before)),
+                    _ => "here".to_owned(),
+                };
+                return ParseError::Word { word: quoted(word), place, wanted };
+            }
+        };
+        ParseError::Expected { wanted, place }
     }
 }
 

@@ -7,9 +7,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-use super::evaluate::{Outcome, check_by_remainders, evaluate};
+use super::evaluate::{Outcome, check_in_decimals, evaluate};
 use super::expression::{Expr, Op};
-use super::number::value_text;
+use super::number::{rounded_text, value_text};
 use super::operations;
 use super::words::{Reading, Unreadable};
 use super::writing;
@@ -48,6 +48,11 @@ impl Task {
     /// Whether this is where it turns out that there is no value.
     pub(super) fn fails(&self) -> bool {
         matches!(self.kind, TaskKind::Operation { outcome: Err(_), .. })
+    }
+
+    /// Whether it, or a part of it, makes the mistake on purpose.
+    pub(super) fn slips(&self) -> bool {
+        self.slip.is_some() || self.sub_tasks.iter().any(Self::slips)
     }
 }
 
@@ -173,9 +178,12 @@ pub(super) fn diagnosis(given: &BigRational, right: &BigRational) -> &'static st
 fn check(expr: &Expr, outcome: &Outcome) -> String {
     match outcome {
         Err(failure) => format!("{expr} {failure}"),
-        Ok(value) => match check_by_remainders(expr, value) {
-            Some((modulus, remainder)) => format!("Modulo {modulus}, both sides leave {remainder}"),
-            None => format!("Worked out again in one go: {}", value_text(value)),
+        Ok(value) => match check_in_decimals(expr, value) {
+            Some(again) => format!(
+                "Worked out again in one go, with rounded decimals, it comes to {} as well",
+                rounded_text(again)
+            ),
+            None => format!("Worked out again in one go, it comes to {} as well", value_text(value)),
         },
     }
 }

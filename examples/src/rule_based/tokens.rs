@@ -35,6 +35,17 @@ pub(super) enum TokenError {
     Digits,
 }
 
+/// The longest part of a word that a message repeats, in characters.
+const MAX_QUOTED: usize = 30;
+
+/// A word of the problem for a message, in quotes.
+pub(super) fn quoted(word: &str) -> String {
+    match word.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{:?}", format!("{}…", word.get(..end).unwrap_or_default())),
+        None => format!("{word:?}"),
+    }
+}
+
 /// Splits `text`, whose length the caller bounds.
 pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TokenError> {
     let characters: Vec<char> = text.chars().collect();

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::expression::Expr;
 use super::parser::{self, ParseError, begins, number_word};
 use super::stories;
-use super::tokens::{Lexeme, Token, TokenError, tokens};
+use super::tokens::{Lexeme, Token, TokenError, quoted, tokens};
 
 /// The most characters of a problem.
 pub(super) const MAX_PROBLEM: usize = 4_000;
@@ -53,8 +53,8 @@ pub(super) enum Unreadable {
     StrayNumber,
     #[error("I do not know what {0:?} means here")]
     StraySymbol(char),
-    #[error("a word beside the expression may change its meaning")]
-    StrayWord,
+    #[error("the word {} beside the expression may change its meaning", quoted(.0))]
+    StrayWord(String),
     #[error("there is a number in it, and nothing I know how to do with it")]
     NothingToDo,
 }
@@ -84,20 +84,20 @@ fn sentence(lexemes: &[Lexeme]) -> Result<Expr, Unreadable> {
     harmless(before)?;
     let (expr, length) = parser::parse(rest_from(start))?;
     let after = trailing_equals(rest_from(start + length));
-    harmless(after)?;
-
     let glued = |lexeme: Option<&Lexeme>| lexeme.is_some_and(|lexeme| lexeme.glued);
-    // `sqrt(16)` is a function, `5!` a factorial.
-    let function = glued(lexemes.get(start))
-        && matches!(before.last().map(|lexeme| &lexeme.token), Some(Token::Word(_)));
-    if function
-        || glued(after.first()) && matches!(after.first().map(|lexeme| &lexeme.token), Some(Token::Word(_)))
-    {
-        return Err(Unreadable::StrayWord);
+    // `f(16)` is a function, `5!` a factorial.
+    let touching = [(lexemes.get(start), before.last()), (after.first(), after.first())];
+    for (later, beside) in touching {
+        if let Some(Lexeme { token: Token::Word(word), .. }) = beside
+            && glued(later)
+        {
+            return Err(Unreadable::StrayWord(word.clone()));
+        }
     }
     if glued(after.first()) && after.first().is_some_and(|lexeme| lexeme.token == Token::Symbol('!')) {
         return Err(Unreadable::StraySymbol('!'));
     }
+    harmless(after)?;
     let bare = matches!(expr, Expr::Number(_) | Expr::Negate(_)) && expr.operations() == 0;
     let asked = before.iter().chain(after).all(|lexeme| match &lexeme.token {
         Token::Word(word) => ASKING.contains(&word.as_str()),
@@ -119,7 +119,7 @@ fn harmless(lexemes: &[Lexeme]) -> Result<(), Unreadable> {
         match &lexeme.token {
             Token::Number(_) => return Err(Unreadable::StrayNumber),
             Token::Word(word) if number_word(word).is_some() => return Err(Unreadable::StrayNumber),
-            Token::Word(word) if changes_meaning(word) => return Err(Unreadable::StrayWord),
+            Token::Word(word) if changes_meaning(word) => return Err(Unreadable::StrayWord(word.clone())),
             Token::Symbol('.' | ',' | ';' | ':' | '?' | '!' | '"' | '\'' | '`') | Token::Word(_) => {}
             Token::Symbol(symbol) => return Err(Unreadable::StraySymbol(*symbol)),
         }

@@ -5,7 +5,7 @@ use cogwork_plan::{Plan, Status, Step};
 use super::number::{value_at_end, value_text};
 use super::planning::{Blueprint, Task, TaskKind, diagnosis};
 use super::words;
-use super::writing::{EVALUATION, NOTICE, Turn};
+use super::writing::{EVALUATION, Turn, notice};
 
 /// The plan of the last turn, and the number of the thought that made it.
 pub(super) struct Last {
@@ -36,13 +36,15 @@ pub(super) fn turn(problem: &str, last: Option<Last>) -> Turn {
     }
 }
 
-/// The first thought makes the plan, with the problem understood.
+/// The first thought makes the plan, with the problem understood. It is also the first after a plan
+/// from elsewhere, whose reader has not met this backend yet.
 fn first(blueprint: &Blueprint, evaluation: &str) -> Turn {
     let mut steps: Vec<Step> = blueprint.tasks.iter().map(pending).collect();
     if let (Some(task), Some(step)) = (blueprint.tasks.first(), steps.first_mut()) {
         finish(step, &task.right);
     }
-    let thinking = format!("{evaluation}{} {}\n{NOTICE}", blueprint.opening, outlook(&blueprint.tasks));
+    let notice = notice(blueprint.tasks.iter().any(Task::slips));
+    let thinking = format!("{evaluation}{} {}\n{notice}", blueprint.opening, outlook(&blueprint.tasks));
     Turn { thinking, plan: steps.into(), next_thought_needed: true }
 }
 

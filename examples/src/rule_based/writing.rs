@@ -3,20 +3,28 @@
 use cogwork_plan::Plan;
 use serde::Serialize;
 
-use super::evaluate::Outcome;
+use super::evaluate::{Failure, Outcome};
 use super::expression::Expr;
 use super::number::{full_text, value_text};
 use super::words::{Reading, Unreadable};
 
-/// Said in the first thought and in the conclusion.
-pub(super) const NOTICE: &str = "I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL \
-    (and OPENAI_API_KEY where needed) to name a real one.";
+/// How to have a real model in place of this backend. Said in the first thought, and in a
+/// conclusion that has no answer because of what this backend cannot do; an answer stands alone.
+const NAMING: &str =
+    "To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).";
 
 /// How a thought begins that evaluates the one before; its number and a colon follow.
 pub(super) const EVALUATION: &str = "Evaluation of thought ";
 
 /// The longest expression, in characters, that a conclusion repeats.
 const MAX_REPEATED: usize = 200;
+
+/// What the first thought says about itself; of a mistake only where one will be made.
+pub(super) fn notice(slips: bool) -> String {
+    let mistake =
+        if slips { " I make one mistake on purpose, for a later thought to find and repair." } else { "" };
+    format!("I am a rule-based stand-in and no language model.{mistake}\n{NAMING}")
+}
 
 /// One turn of the loop, before it is written.
 pub(super) struct Turn {
@@ -51,18 +59,21 @@ pub(super) fn answer(reading: &Reading, outcome: &Outcome) -> String {
     }
 }
 
-/// The solution: the answer first.
+/// The solution: the answer and nothing else, or what this backend cannot do.
 pub(super) fn solution(reading: &Reading, outcome: &Outcome) -> String {
     let expr = &reading.expression;
     let value = match outcome {
         Ok(value) => value,
-        Err(failure) => return format!("{} {failure}.\n{NOTICE}", repeated(expr)),
+        Err(failure @ Failure::DivisionByZero) => return format!("{} {failure}.", repeated(expr)),
+        Err(failure @ (Failure::FractionalExponent | Failure::TooLarge)) => {
+            return format!("{} {failure}.\n{NAMING}", repeated(expr));
+        }
     };
     let text = expr.to_string();
     let (unspaced, shortest) = (text.replace(' ', ""), value_text(value));
     let fraction = expr.divides() && unspaced != value.to_string();
     let exact = if fraction { full_text(value) } else { shortest.clone() };
-    let sentence = match &reading.subject {
+    match &reading.subject {
         Some(subject) => {
             format!("{subject} {}{}: {} = {exact}.", value_text(value), reading.unit, repeated(expr))
         }
@@ -72,15 +83,14 @@ pub(super) fn solution(reading: &Reading, outcome: &Outcome) -> String {
             Some(approximation) => format!("{text}{approximation}."),
             None => format!("{text} = {exact}."),
         },
-    };
-    format!("{sentence}\n{NOTICE}")
+    }
 }
 
 /// The conclusion about a problem that was not read.
 pub(super) fn refusal(why: &Unreadable) -> String {
     format!(
         "I cannot answer this problem: {why}. I read expressions such as (17 + 4) * 3 or 15% of 80, and a few \
-         stories about motion, prices and counts.\n{NOTICE}"
+         stories about motion, prices and counts.\n{NAMING}"
     )
 }
 

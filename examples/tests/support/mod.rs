@@ -81,16 +81,38 @@ pub fn carry_on(problem: &str, mut thoughts: Vec<Thought>) -> Vec<Thought> {
     thoughts
 }
 
-/// What people read as the solution, without the notice at its end.
+/// How to name a real model: in the first thought, and below a refusal.
+pub const NAMING: &str =
+    "To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).";
+
+/// What people read as the solution. An answer stands alone; a refusal says how to name a real
+/// model, which is checked and taken off.
 pub fn solution(thoughts: &[Thought]) -> String {
-    let last = thoughts.last().unwrap();
-    let (answer, notice) = last.current_thinking.trim_end().rsplit_once('\n').unwrap();
-    assert_eq!(
-        notice,
-        "I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where \
-         needed) to name a real one."
-    );
-    answer.to_owned()
+    let whole = thoughts.last().unwrap().current_thinking.trim_end();
+    let refused =
+        whole.starts_with("I cannot answer this problem: ") || whole.contains(" is beyond this backend: ");
+    let lines: Vec<&str> = whole.lines().collect();
+    match lines[..] {
+        [answer] if !refused => answer.to_owned(),
+        [refusal, NAMING] if refused => refusal.to_owned(),
+        _ => panic!("neither an answer alone nor a refusal:\n{whole}"),
+    }
+}
+
+/// Whether the first thought announces a mistake. It, and no other, says what the backend is.
+pub fn announces_mistake(thoughts: &[Thought]) -> bool {
+    let (first, later) = thoughts.split_first().unwrap();
+    assert!(later.iter().all(|thought| !thought.current_thinking.contains("stand-in")), "{}", text(thoughts));
+    let lines: Vec<&str> = first.current_thinking.trim_end().lines().collect();
+    match lines[..] {
+        [.., "I am a rule-based stand-in and no language model.", NAMING] => false,
+        [
+            ..,
+            "I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.",
+            NAMING,
+        ] => true,
+        _ => panic!("no notice:\n{}", first.current_thinking),
+    }
 }
 
 /// The solution of a problem, from a whole run.

@@ -3,7 +3,7 @@
 use super::super::expression::{Expr, Op};
 use super::super::tokens::Token;
 use super::super::words::Reading;
-use super::{is_beyond, number_at, word_at};
+use super::{is_beyond, mentions, number_at, word_at};
 
 /// The longest name of a thing that is repeated in an answer, in characters.
 const MAX_NAME: usize = 30;
@@ -53,7 +53,10 @@ pub(super) fn read(tokens: &[&Token]) -> Option<Reading> {
     // Somebody else's things: `Ann has 5. Ben has some too.`
     let expression = total.filter(|total| total.operations() > 0 && !matches!(verb, Some(Role::Has)))?;
     let thing: String = thing.chars().take(MAX_NAME).collect();
-    Some(Reading::story(expression, "start + gained - lost", "The number left is".into(), &thing))
+    let asked = tokens.get(question..).unwrap_or_default();
+    let subject =
+        if mentions(asked, &["left", "remain", "remains"]) { "The number left is" } else { "The answer is" };
+    Some(Reading::story(expression, "start + gained - lost", subject.into(), &thing))
 }
 
 #[derive(Debug, Clone, Copy)]
