@@ -183,7 +183,8 @@ const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. 
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let problem = env::args().nth(1).unwrap_or_else(|| PROBLEM.to_owned());
+    let words: Vec<String> = env::args().skip(1).collect();
+    let problem = if words.is_empty() { PROBLEM.to_owned() } else { words.join(" ") };
     match solve(problem).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -201,8 +202,8 @@ async fn solve(problem: String) -> Result<(), Box<dyn Error>> {
 }
 
 fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
-    let wants_server = ["OPENAI_BASE_URL", "OPENAI_MODEL"].iter().any(|name| env::var_os(name).is_some());
-    if wants_server {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set("OPENAI_BASE_URL") || is_set("OPENAI_MODEL") {
         return Ok(Arc::new(Retry::new(OpenAiClient::from_env()?, Backoff::default())));
     }
     // On a terminal the backend takes its time, so that a person can follow.

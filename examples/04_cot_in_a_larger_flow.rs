@@ -23,16 +23,15 @@ struct Trip {
     report: String,
 }
 
-/// What a reasoner concluded, as a number: the result of the last step of its plan.
-fn conclusion(reasoning: &Reasoning) -> Result<f64, String> {
-    let last = reasoning.plan().and_then(|plan| plan.steps().last());
-    let result = last.and_then(|step| step.result.as_deref()).unwrap_or_default();
-    let number = result.split_whitespace().next().unwrap_or_default();
-    number.parse().map_err(|_| format!("no number in the conclusion `{result}`"))
+/// The number with which a conclusion begins.
+fn number(reasoning: &Reasoning) -> Result<f64, String> {
+    let conclusion = reasoning.conclusion().unwrap_or_default();
+    let number = conclusion.split_whitespace().next().unwrap_or_default();
+    number.parse().map_err(|_| format!("no number in the conclusion `{conclusion}`"))
 }
 
 fn ask_price(trip: &mut Trip) -> Result<(), String> {
-    let distance = conclusion(&trip.distance)?;
+    let distance = number(&trip.distance)?;
     let share = if trip.discount { "75% of " } else { "" };
     trip.price = Reasoning::new(format!("What is {share}({distance} * 0.2 + 6)?"));
     Ok(())
@@ -42,13 +41,13 @@ const AFFORDABLE: Action = Action::from_static("affordable");
 const TOO_DEAR: Action = Action::from_static("too dear");
 
 fn compare(trip: &mut Trip) -> Result<Action, String> {
-    let price = conclusion(&trip.price)?;
+    let price = number(&trip.price)?;
     println!("price {price}, budget {}", trip.budget);
     Ok(if price <= trip.budget { AFFORDABLE } else { TOO_DEAR })
 }
 
 fn report(trip: &mut Trip) -> Result<(), String> {
-    let (distance, price) = (conclusion(&trip.distance)?, conclusion(&trip.price)?);
+    let (distance, price) = (number(&trip.distance)?, number(&trip.price)?);
     let thoughts = trip.distance.thoughts().len() + trip.price.thoughts().len();
     trip.report = format!("{distance} km for {price} euros, worked out in {thoughts} thoughts");
     Ok(())
