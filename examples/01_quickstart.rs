@@ -10,7 +10,8 @@
 //!
 //! Thought 1
 //! The problem asks for distance = speed * time, here 60 * 2.5 + 90 * (40 / 60). My plan: work it out step by step, check the result, conclude.
-//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
+//! I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
+//! To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
 //!
 //! Plan  ━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  1 of 7 steps done
 //! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
@@ -130,7 +131,7 @@
 //!
 //! Thought 8
 //! Evaluation of thought 7: 150 + 60 = 210 is correct.
-//! Step 3: Check the result. Modulo 97, both sides leave 16.
+//! Step 3: Check the result. Worked out again in one go, with rounded decimals, it comes to 210 as well.
 //!
 //! Plan  ━━━━━━━━━━━━━━━━━┄┄┄  6 of 7 steps done
 //! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
@@ -139,7 +140,7 @@
 //! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
 //! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
 //! │  └─ ✓ Add (60 * 2.5) and (90 * (40 / 60)): 150 + 60 = 210
-//! ├─ ✓ Check the result: Modulo 97, both sides leave 16
+//! ├─ ✓ Check the result: Worked out again in one go, with rounded decimals, it comes to 210 as well
 //! └─ · Conclusion
 //! Changed
 //!   3 Pending → Done: Check the result
@@ -147,7 +148,6 @@
 //!
 //! Thought 9
 //! The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
-//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
 //!
 //! Plan  ━━━━━━━━━━━━━━━━━━━━  7 of 7 steps done
 //! ├─ ✓ Understand the problem: distance = speed * time, here 60 * 2.5 + 90 * (40 / 60)
@@ -156,7 +156,7 @@
 //! │  ├─ ✓ Divide 40 by 60: 40 / 60 = 2/3 ≈ 0.666667
 //! │  ├─ ✓ Multiply 90 by (40 / 60): 90 * (2 / 3) = 60
 //! │  └─ ✓ Add (60 * 2.5) and (90 * (40 / 60)): 150 + 60 = 210
-//! ├─ ✓ Check the result: Modulo 97, both sides leave 16
+//! ├─ ✓ Check the result: Worked out again in one go, with rounded decimals, it comes to 210 as well
 //! └─ ✓ Conclusion: 210 km
 //! Changed
 //!   4 Pending → Done: Conclusion
@@ -164,7 +164,6 @@
 //!
 //! Solution
 //! The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
-//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
 //!
 //! 9 thoughts, 0.0 s
 //! ```

@@ -1,12 +1,11 @@
 //! A run that reached its limit is saved, read back, and goes on where it stopped.
 //!
 //! ```text
-//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts is reached without a conclusion
+//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts is reached without a conclusion; the thoughts are kept, and with a higher limit they go on
 //! limit: Some(Thoughts(3))
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8
 //! solution: (3 + 4) * 5 - 6 = 29.
-//! I am a rule-based stand-in and no language model: set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed) to name a real one.
 //! ```
 
 use std::error::Error;
