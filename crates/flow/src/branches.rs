@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use futures_util::future;
 
-use crate::context::Context;
+use crate::context::Here;
 use crate::visit::{BoxFuture, Failure, Visit};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, Flow, RunError};
+use crate::{Action, Flow};
 
 /// Several different flows that run side by side over parts of the state, in one visit.
 ///
@@ -89,7 +89,12 @@ type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
 trait Branch<S>: Send + Sync {
     fn wiring(&self) -> Arc<Wiring>;
 
-    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, RunError>>;
+    fn run<'a>(
+        &'a self,
+        name: &'a str,
+        state: &S,
+        here: Here<'a>,
+    ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
 }
 
 struct Part<T, Split, Put> {
@@ -108,10 +113,15 @@ where
         Arc::clone(&self.flow.wiring)
     }
 
-    fn run<'a>(&'a self, state: &S, context: &'a Context) -> BoxFuture<'a, Result<Join<'a, S>, RunError>> {
+    fn run<'a>(
+        &'a self,
+        name: &'a str,
+        state: &S,
+        here: Here<'a>,
+    ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
         let mut part = (self.split)(state);
         Box::pin(async move {
-            context.finish(&self.flow, &mut part).await?;
+            here.finish(&self.flow, format!("/{name}"), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
@@ -123,16 +133,9 @@ impl<S: Send> Visit<S> for Branches<S> {
         &'a self,
         state: &'a mut S,
         _: &'a [usize],
-        context: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        let runs: Vec<_> = self
-            .branches
-            .iter()
-            .map(|(name, branch)| {
-                let run = branch.run(state, context);
-                async move { run.await.map_err(|error| Failure::Inside { label: format!("/{name}"), error }) }
-            })
-            .collect();
+        let runs: Vec<_> = self.branches.iter().map(|(name, branch)| branch.run(name, state, here)).collect();
         Box::pin(async move {
             for join in future::try_join_all(runs).await? {
                 join(state);

@@ -1,11 +1,14 @@
 //! What a run hands to every visit, down through subflows, items and branches.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cursor::Cursor;
 use crate::error::RunError;
+use crate::events::{StepName, Watch, WatchedStep};
 use crate::visit::Failure;
-use crate::{Action, Flow};
+use crate::wiring::Place;
+use crate::{Action, EventKind, Flow};
 
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -13,11 +16,38 @@ pub(crate) struct Context {
     /// one task, so plain loads and stores are enough.
     steps: AtomicU64,
     pub(crate) max_steps: u64,
+    pub(crate) watch: Option<Watch>,
+}
+
+/// A visit as what is visited sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Here<'a> {
+    pub(crate) context: &'a Context,
+    /// The step, where the run is watched.
+    pub(crate) step: Option<&'a WatchedStep>,
+}
+
+impl Here<'_> {
+    /// Steps a flow inside the visit to its end; `label` tells it from the others beside it.
+    pub(crate) async fn finish<S>(self, flow: &Flow<S>, label: String, state: &mut S) -> Result<(), Failure> {
+        let around = self.step.map(|step| {
+            let StepName { flow_path, node, .. } = step.name.as_ref();
+            flow_path.iter().cloned().chain([format!("{node}{label}")]).collect::<Vec<_>>()
+        });
+        let mut cursor = Cursor::at_start(&flow.wiring);
+        loop {
+            match self.context.step(flow, &mut cursor, around.as_deref(), state).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(Failure::Inside { label, error }),
+            }
+        }
+    }
 }
 
 impl Context {
     pub(crate) fn new(max_steps: u64) -> Self {
-        Self { steps: AtomicU64::new(0), max_steps }
+        Self { steps: AtomicU64::new(0), max_steps, watch: None }
     }
 
     pub(crate) fn steps(&self) -> u64 {
@@ -25,17 +55,24 @@ impl Context {
     }
 
     /// Visits the node at the cursor and moves the cursor on. Answers the action; `None` at the end.
+    /// `around` is the path to the flow, where it stands inside a visit of a run that is watched.
     pub(crate) async fn step<S>(
         &self,
         flow: &Flow<S>,
         cursor: &mut Cursor<'_>,
+        around: Option<&[String]>,
         state: &mut S,
     ) -> Result<Option<Action>, RunError> {
         let Some(place) = cursor.place() else { return Ok(None) };
         if self.steps() >= self.max_steps {
             return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
         }
-        let action = match flow.visit(state, cursor.position(), self).await {
+        let step = self.watched(cursor, around, place);
+        if let Some(step) = &step {
+            step.tell(EventKind::StepEntered);
+        }
+        let here = Here { context: self, step: step.as_ref() };
+        let action = match flow.visit(state, cursor.position(), here).await {
             Ok(action) => action,
             Err(Failure::Node(failed)) => {
                 return Err(RunError::node_failed(cursor.flow_path(), &place.name, failed));
@@ -52,13 +89,24 @@ impl Context {
         };
         self.steps.store(self.steps() + 1, Ordering::Relaxed);
         cursor.follow(target, &action);
+        if let Some(step) = &step {
+            let action = action.clone();
+            step.tell(match cursor.place() {
+                Some(place) => EventKind::Moved { action, to: place.name.clone() },
+                None => EventKind::Ended { action, steps: self.steps() },
+            });
+        }
         Ok(Some(action))
     }
 
-    /// Steps a flow inside a visit to its end.
-    pub(crate) async fn finish<S>(&self, flow: &Flow<S>, state: &mut S) -> Result<(), RunError> {
-        let mut cursor = Cursor::at_start(&flow.wiring);
-        while self.step(flow, &mut cursor, state).await?.is_some() {}
-        Ok(())
+    /// The step by name, where the run is watched.
+    fn watched(&self, cursor: &Cursor<'_>, around: Option<&[String]>, place: &Place) -> Option<WatchedStep> {
+        let watch = self.watch.clone()?;
+        let flow_path = match around {
+            None => cursor.flow_path(),
+            Some(around) => around.iter().cloned().chain(cursor.flow_path().into_iter().skip(1)).collect(),
+        };
+        let name = StepName { flow_path, node: place.name.clone(), number: cursor.steps() + 1 };
+        Some(WatchedStep { watch, name: Arc::new(name) })
     }
 }

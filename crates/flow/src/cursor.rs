@@ -8,13 +8,19 @@ pub(crate) struct Cursor<'f> {
     levels: Vec<&'f Wiring>,
     /// …and the index of the next node, or of the subflow on the way to it, in each.
     position: Vec<usize>,
+    steps: u64,
 }
 
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor = Self { levels: Vec::new(), position: Vec::new() };
+        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), steps: 0 };
         cursor.enter(wiring);
         cursor
+    }
+
+    /// How often the cursor went on.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Indices down to the next node, one a level; empty at the end.
@@ -40,6 +46,7 @@ impl<'f> Cursor<'f> {
     /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
     /// flow around it; `build` saw to it that there is an edge for it.
     pub(crate) fn follow(&mut self, mut target: Target, action: &Action) {
+        self.steps += 1;
         loop {
             match (target, self.levels.last(), self.position.last_mut()) {
                 (Target::Node(index), Some(wiring), Some(position)) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::context::Context;
+use crate::context::Here;
 use crate::visit::{BoxFuture, Failure, Visit};
 use crate::wiring::Inside;
 use crate::{Action, Flow};
@@ -90,15 +90,13 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
         &'a self,
         state: &'a mut S,
         _: &'a [usize],
-        context: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         Box::pin(async move {
             let items = (self.split)(state).into_iter().enumerate();
             let runs = stream::iter(items.map(|(index, mut item)| async move {
-                match context.finish(&self.flow, &mut item).await {
-                    Ok(()) => Ok((index, item)),
-                    Err(error) => Err(Failure::Inside { label: format!("[{index}]"), error }),
-                }
+                here.finish(&self.flow, format!("[{index}]"), &mut item).await?;
+                Ok((index, item))
             }));
             // Out of order, so that the first error is seen at once and stops the others.
             let mut done: Vec<(usize, I)> = runs.buffer_unordered(self.at_most.get()).try_collect().await?;

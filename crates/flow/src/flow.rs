@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::context::Context;
+use crate::context::Here;
 use crate::visit::{BoxFuture, Failure, Visit};
 use crate::wiring::Wiring;
 use crate::{Action, Ended, FlowBuilder, Mermaid, Run, RunError};
@@ -59,9 +59,9 @@ impl<S> Flow<S> {
         &'a self,
         state: &'a mut S,
         position: &'a [usize],
-        context: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        self.visits[position[0]].visit(state, &position[1..], context)
+        self.visits[position[0]].visit(state, &position[1..], here)
     }
 }
 

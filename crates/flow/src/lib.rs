@@ -38,6 +38,8 @@
 //! | run over many items, or several flows side by side | [`FlowBuilder::each`], [`FlowBuilder::branches`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
+//! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
+//! | watch it | [`events`](events()), [`Run::events_to`] |
 //! | draw it | [`Flow::mermaid`] |
 
 mod action;
@@ -69,6 +71,9 @@ pub use problem::{BuildError, Problem};
 
 mod run;
 pub use run::{Ended, Run, Stepped};
+
+mod events;
+pub use events::{Event, EventKind, EventSink, Events, StepName, events};
 
 mod error;
 pub use error::{Phase, RunError};

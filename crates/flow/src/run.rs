@@ -1,5 +1,7 @@
 use std::fmt;
 use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use tokio::time::Instant;
@@ -7,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::cursor::Cursor;
+use crate::events::Watch;
 use crate::stop::Stop;
-use crate::{Action, Flow, RunError};
+use crate::{Action, EventKind, EventSink, Flow, RunError};
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -43,6 +46,8 @@ pub struct Run<'f, S> {
     cursor: Cursor<'f>,
     context: Context,
     stop: Stop,
+    id: Option<Arc<str>>,
+    sink: Option<EventSink>,
     ended: Option<Ended>,
 }
 
@@ -83,7 +88,15 @@ impl<'f, S> Run<'f, S> {
 
     pub(crate) fn new(flow: &'f Flow<S>) -> Self {
         let context = Context::new(Self::DEFAULT_MAX_STEPS);
-        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, stop: Stop::default(), ended: None }
+        Self {
+            flow,
+            cursor: Cursor::at_start(&flow.wiring),
+            context,
+            stop: Stop::default(),
+            id: None,
+            sink: None,
+            ended: None,
+        }
     }
 
     /// How many steps the run may take in all, those in subflows counted. It may be raised when
@@ -120,6 +133,28 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
+    /// The name of the run in its events.
+    ///
+    /// # Default
+    ///
+    /// `run 1`, `run 2` and so on, counted over the process.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Tells what happens in the run; see [`events`](crate::events()).
+    ///
+    /// # Default
+    ///
+    /// Nobody is told, and it costs nothing.
+    #[must_use]
+    pub fn events_to(mut self, sink: EventSink) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
     /// How many nodes were visited so far.
     pub fn steps(&self) -> u64 {
         self.context.steps()
@@ -150,12 +185,16 @@ impl<'f, S> Run<'f, S> {
         if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
             yield_now().await;
         }
-        let step = self.context.step(self.flow, &mut self.cursor, state);
+        self.watch();
+        let step = self.context.step(self.flow, &mut self.cursor, None, state);
         let stepped = match self.stop.or(step).await {
-            Ok(stepped) => stepped?,
-            Err(stopped) => return Err(RunError::stopped(self.flow_path(), from, stopped)),
+            Ok(stepped) => stepped,
+            Err(stopped) => Err(RunError::stopped(self.flow_path(), from, stopped)),
         };
-        let Some(action) = stepped else {
+        if let (Some(watch), Err(error)) = (&self.context.watch, &stepped) {
+            watch.tell(None, EventKind::Failed { error: error.to_string() });
+        }
+        let Some(action) = stepped? else {
             return Ok(Stepped::Ended(
                 self.ended.clone().unwrap_or(Ended { action: Action::DEFAULT, steps: 0 }),
             ));
@@ -181,6 +220,18 @@ impl<'f, S> Run<'f, S> {
                 return Ok(ended);
             }
         }
+    }
+
+    /// Begins to tell what happens, once.
+    fn watch(&mut self) {
+        let Some(sink) = self.sink.take() else { return };
+        let run = self.id.clone().unwrap_or_else(|| {
+            static RUNS: AtomicU64 = AtomicU64::new(0);
+            format!("run {}", RUNS.fetch_add(1, Ordering::Relaxed) + 1).into()
+        });
+        let watch = Watch { run, sink, started: Instant::now() };
+        watch.tell(None, EventKind::RunStarted);
+        self.context.watch = Some(watch);
     }
 }
 

@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::context::Context;
+use crate::context::Here;
+use crate::events::WatchedStep;
 use crate::wrap::Attempts;
 use crate::{Action, BoxError, Flow, Node, Phase, RunError};
 
@@ -19,7 +20,7 @@ pub(crate) trait Visit<S>: Send + Sync {
         &'a self,
         state: &'a mut S,
         position: &'a [usize],
-        context: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>>;
 }
 
@@ -70,13 +71,18 @@ impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
         &'a self,
         state: &'a mut S,
         _: &'a [usize],
-        _: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         let node = &self.0;
         Box::pin(async move {
-            let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
-            let exec = node.exec(&prep).await.map_err(|error| Failure::node(Phase::Exec, error))?;
-            node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))
+            let step = here.step;
+            let prep = WatchedStep::phase(step, Phase::Prep, || node.prep(state))
+                .map_err(|error| Failure::node(Phase::Prep, error))?;
+            let exec = WatchedStep::exec(step, node.exec(&prep))
+                .await
+                .map_err(|error| Failure::node(Phase::Exec, error))?;
+            WatchedStep::phase(step, Phase::Post, || node.post(state, prep, exec))
+                .map_err(|error| Failure::node(Phase::Post, error))
         })
     }
 }
@@ -91,8 +97,8 @@ impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
         &'a self,
         state: &'a mut S,
         position: &'a [usize],
-        context: &'a Context,
+        here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        self.flow.visit((self.part)(state), position, context)
+        self.flow.visit((self.part)(state), position, here)
     }
 }

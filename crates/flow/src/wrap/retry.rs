@@ -1,6 +1,7 @@
 use std::fmt;
 
-use crate::{Action, Backoff, BoxError, Node};
+use crate::events::WatchedStep;
+use crate::{Action, Backoff, BoxError, EventKind, Node};
 
 /// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
 ///
@@ -118,6 +119,8 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
             let mut next = || delays.get_or_insert_with(|| self.backoff.delays()).next();
             let delay = if self.when.worth(&error) { next() } else { None };
             let Some(delay) = delay else { return Err(RetryError { attempts, error }) };
+            let error = error.into();
+            WatchedStep::tell_current(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
             // Boxed because only a failed attempt needs it: the timer would otherwise make every
             // future of this node larger.
             Box::pin(tokio::time::sleep(delay)).await;

@@ -1,0 +1,287 @@
+//! What a run tells those who watch it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::{Action, Phase};
+
+/// A way for runs to tell what happens in them, and the stream of what they told.
+///
+/// Any number of runs may share the sink, which clones cheaply. Up to `capacity` events wait for
+/// their reader (0 counts as 1). A run never waits for a reader: an event for which there is no room
+/// is lost, and the stream says how many were as soon as it is read again.
+///
+/// ```
+/// use cogwork_flow::{EventKind, Flow, events, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("greet")
+///     .start("hello")
+///     .node("hello", from_fn(|text: &mut String| text.push_str("Hello")))
+///     .end("hello", "default")
+///     .build()?;
+///
+/// let (sink, mut told) = events(100);
+/// flow.start().id("run 7").events_to(sink).finish(&mut String::new()).await?;
+///
+/// let mut lines = Vec::new();
+/// while let Some(event) = told.next().await {
+///     if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
+///         lines.push(event.to_string());
+///     }
+/// }
+/// assert_eq!(lines, [
+///     "run 7: started",
+///     "run 7: greet/hello#1 entered",
+///     "run 7: greet/hello#1 ended on `default` after 1 step in all",
+/// ]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn events(capacity: usize) -> (EventSink, Events) {
+    let (sender, receiver) = mpsc::channel(capacity.max(1));
+    let lost = Arc::new(AtomicU64::new(0));
+    (EventSink { sender, lost: Arc::clone(&lost) }, Events { receiver, lost })
+}
+
+/// Where runs tell their events; made by [`events`].
+#[derive(Debug, Clone)]
+pub struct EventSink {
+    sender: mpsc::Sender<Event>,
+    lost: Arc<AtomicU64>,
+}
+
+impl EventSink {
+    pub(crate) fn tell(&self, event: Event) {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.sender.try_send(event) {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What runs told, in the order of each run; made by [`events`].
+#[derive(Debug)]
+pub struct Events {
+    receiver: mpsc::Receiver<Event>,
+    lost: Arc<AtomicU64>,
+}
+
+impl Events {
+    /// The next event; `None` when every sink is dropped and all is read. Dropping the future
+    /// loses nothing.
+    pub async fn next(&mut self) -> Option<Event> {
+        match self.lost.swap(0, Ordering::Relaxed) {
+            0 => self.receiver.recv().await,
+            count => Some(Event::new(Arc::from(""), None, Duration::ZERO, EventKind::Lost { count })),
+        }
+    }
+}
+
+/// Something that happened in a run.
+///
+/// `Display` writes it as a line for people, without the time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The run's id; empty for [`EventKind::Lost`].
+    pub run: Arc<str>,
+    /// The step it happened in; `None` for what concerns the whole run.
+    pub step: Option<Arc<StepName>>,
+    /// How long after its start.
+    pub at: Duration,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// A step of a run by name: `crawl/page[4]/fetch#2` is the second step of the flow `page` over the
+/// fifth item, at the node `fetch`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct StepName {
+    /// The flows down to the node, outermost first, with the index of the item or the name of the
+    /// branch where there is one.
+    pub flow_path: Vec<String>,
+    /// The node.
+    pub node: String,
+    /// The number of the step in its flow's run, from 1.
+    pub number: u64,
+}
+
+/// What happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The run takes its first step.
+    RunStarted,
+    /// A node is visited.
+    StepEntered,
+    /// A phase of the node came to its end, well or badly.
+    PhaseFinished {
+        /// Which one.
+        phase: Phase,
+        /// How long it took.
+        took: Duration,
+    },
+    /// `exec` failed and is tried again after a delay.
+    Retrying {
+        /// Attempts made so far.
+        attempts: u32,
+        /// How long until the next.
+        delay: Duration,
+        /// The error, in one line.
+        error: String,
+    },
+    /// The run left the node for another one, or for the same one again.
+    Moved {
+        /// The label it left by.
+        action: Action,
+        /// The node it goes to.
+        to: String,
+    },
+    /// The run, or the flow over an item or of a branch, came to its end with this step.
+    Ended {
+        /// The label it ended on.
+        action: Action,
+        /// Steps of the whole run so far.
+        steps: u64,
+    },
+    /// The run stopped before its end.
+    Failed {
+        /// The error, in one line.
+        error: String,
+    },
+    /// The reader was too slow, and so many events are missing here.
+    Lost {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl Event {
+    fn new(run: Arc<str>, step: Option<Arc<StepName>>, at: Duration, kind: EventKind) -> Self {
+        Self { run, step, at, kind }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.run.is_empty() {
+            write!(f, "{}: ", self.run)?;
+        }
+        if let Some(step) = &self.step {
+            write!(f, "{step} ")?;
+        }
+        match &self.kind {
+            EventKind::RunStarted => f.write_str("started"),
+            EventKind::StepEntered => f.write_str("entered"),
+            EventKind::PhaseFinished { phase, took } => write!(f, "finished {phase} in {took:?}"),
+            EventKind::Retrying { attempts, delay, error } => {
+                write!(f, "failed attempt {attempts}, next in {delay:.1?}: {error}")
+            }
+            EventKind::Moved { action, to } => write!(f, "moved on `{action}` to {to}"),
+            EventKind::Ended { action, steps } => {
+                let plural = if *steps == 1 { "" } else { "s" };
+                write!(f, "ended on `{action}` after {steps} step{plural} in all")
+            }
+            EventKind::Failed { error } => write!(f, "failed: {error}"),
+            EventKind::Lost { count } => write!(f, "{count} events were lost: the reader is too slow"),
+        }
+    }
+}
+
+impl fmt::Display for StepName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for flow in &self.flow_path {
+            write!(f, "{flow}/")?;
+        }
+        write!(f, "{}#{}", self.node, self.number)
+    }
+}
+
+/// A run that is watched.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    pub(crate) run: Arc<str>,
+    pub(crate) sink: EventSink,
+    pub(crate) started: Instant,
+}
+
+impl Watch {
+    pub(crate) fn tell(&self, step: Option<Arc<StepName>>, kind: EventKind) {
+        self.sink.tell(Event::new(Arc::clone(&self.run), step, self.started.elapsed(), kind));
+    }
+}
+
+/// A step of a run that is watched.
+#[derive(Debug, Clone)]
+pub(crate) struct WatchedStep {
+    pub(crate) watch: Watch,
+    pub(crate) name: Arc<StepName>,
+}
+
+impl WatchedStep {
+    pub(crate) fn tell(&self, kind: EventKind) {
+        self.watch.tell(Some(Arc::clone(&self.name)), kind);
+    }
+
+    /// Does the work of a phase and tells how long it took.
+    pub(crate) fn phase<T>(step: Option<&Self>, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let Some(step) = step else { return work() };
+        let started = Instant::now();
+        let done = work();
+        step.tell(EventKind::PhaseFinished { phase, took: started.elapsed() });
+        done
+    }
+
+    /// The same for `exec`. While it is polled, [`WatchedStep::tell_current`] speaks for the step.
+    pub(crate) async fn exec<T>(step: Option<&Self>, work: impl Future<Output = T>) -> T {
+        let Some(step) = step else { return work.await };
+        let started = Instant::now();
+        let mut work = pin!(work);
+        let done = poll_fn(|context| {
+            let _entered = Entered::enter(step.clone());
+            work.as_mut().poll(context)
+        })
+        .await;
+        step.tell(EventKind::PhaseFinished { phase: Phase::Exec, took: started.elapsed() });
+        done
+    }
+
+    /// Tells of the step whose `exec` is being polled, if it is watched: wrappers around a node
+    /// know nothing of the run they are in.
+    pub(crate) fn tell_current(kind: impl FnOnce() -> EventKind) {
+        CURRENT.with_borrow(|current| {
+            if let Some(step) = current {
+                step.tell(kind());
+            }
+        });
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<WatchedStep>> = const { RefCell::new(None) };
+}
+
+/// Puts the step before back when it is dropped: a poll may run another node's inside.
+struct Entered(Option<WatchedStep>);
+
+impl Entered {
+    fn enter(step: WatchedStep) -> Self {
+        Self(CURRENT.replace(Some(step)))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
