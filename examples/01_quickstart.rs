@@ -182,7 +182,7 @@ const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. 
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let problem = if words.is_empty() { PROBLEM.to_owned() } else { words.join(" ") };
     match solve(problem).await {
         Ok(()) => ExitCode::SUCCESS,

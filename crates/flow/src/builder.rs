@@ -187,6 +187,13 @@ impl<'b> Check<'b> {
             if wanted.actions.is_empty() {
                 check.problems.push(Problem::NoActions { node: wanted.name.clone() });
             }
+            if let Inside::Branches(branches) = &wanted.inside {
+                let mut known = HashSet::new();
+                for (branch, _) in branches.iter().filter(|(branch, _)| !known.insert(branch)) {
+                    let (node, branch) = (wanted.name.clone(), branch.clone());
+                    check.problems.push(Problem::DuplicateBranch { node, branch });
+                }
+            }
             let depth = wanted.inside.depth();
             if depth.flows > MAX_DEPTH.flows {
                 check.problems.push(Problem::TooDeep { node: wanted.name.clone(), depth: depth.flows });

@@ -1,7 +1,9 @@
 //! What a run hands to every visit, down through subflows, items and branches.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
 use crate::cursor::Cursor;
 use crate::error::RunError;
@@ -64,9 +66,12 @@ impl Context {
         state: &mut S,
     ) -> Result<Option<Action>, RunError> {
         let Some(place) = cursor.place() else { return Ok(None) };
-        if self.steps() >= self.max_steps {
-            return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
+        if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
+            yield_now().await;
         }
+        let Some(reserved) = self.reserve() else {
+            return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
+        };
         let step = self.watched(cursor, around, place);
         if let Some(step) = &step {
             step.tell(EventKind::StepEntered);
@@ -87,7 +92,7 @@ impl Context {
             let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
             return Err(RunError::undeclared(cursor.flow_path(), &place.name, action, declared));
         };
-        self.steps.store(self.steps() + 1, Ordering::Relaxed);
+        reserved.take();
         cursor.follow(target, &action);
         if let Some(step) = &step {
             let action = action.clone();
@@ -97,6 +102,16 @@ impl Context {
             });
         }
         Ok(Some(action))
+    }
+
+    /// A step out of those that are left. It counts from before the visit, so that items side by
+    /// side cannot pass the limit together, and is given back if the visit comes to nothing.
+    fn reserve(&self) -> Option<Reserved<'_>> {
+        let steps = self.steps();
+        (steps < self.max_steps).then(|| {
+            self.steps.store(steps + 1, Ordering::Relaxed);
+            Reserved(&self.steps)
+        })
     }
 
     /// The step by name, where the run is watched.
@@ -109,4 +124,35 @@ impl Context {
         let name = StepName { flow_path, node: place.name.clone(), number: cursor.steps() + 1 };
         Some(WatchedStep { watch, name: Arc::new(name) })
     }
+}
+
+struct Reserved<'a>(&'a AtomicU64);
+
+impl Reserved<'_> {
+    fn take(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.0.store(self.0.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+    }
+}
+
+/// A run whose nodes never wait gives way to other tasks after so many steps, or nothing outside
+/// could stop it.
+const STEPS_BETWEEN_YIELDS: u64 = 128;
+
+/// Lets other tasks run, on any runtime.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

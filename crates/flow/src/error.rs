@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::quote::{Name, write_list};
+use crate::quote::{Harmless, Name, write_list};
 use crate::stop::Stopped;
 use crate::visit::Failed;
 use crate::{Action, BoxError};
@@ -181,7 +181,7 @@ impl fmt::Display for RunError {
                     write!(f, " after {attempts} attempts")?;
                 }
                 f.write_str(": ")?;
-                fmt::Display::fmt(source, f)
+                Harmless(source).fmt(f)
             }
             Kind::UndeclaredAction { action, declared } => {
                 write!(

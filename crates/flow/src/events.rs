@@ -31,7 +31,7 @@ use crate::{Action, Phase};
 ///     .build()?;
 ///
 /// let (sink, mut told) = events(100);
-/// flow.start().id("run 7").events_to(sink).finish(&mut String::new()).await?;
+/// flow.begin().id("run 7").events_to(sink).finish(&mut String::new()).await?;
 ///
 /// let mut lines = Vec::new();
 /// while let Some(event) = told.next().await {

@@ -70,6 +70,8 @@ pub enum Problem {
     UnknownStart { start: String, nodes: Arc<[String]> },
     /// Two nodes bear the same name.
     DuplicateNode { node: String },
+    /// Two branches of a node bear the same name.
+    DuplicateBranch { node: String, branch: String },
     /// A node that declares no action could never be left; a subflow without an end is one.
     NoActions { node: String },
     /// Too many subflows stand inside one another.
@@ -107,6 +109,9 @@ impl fmt::Display for Problem {
                 write_nodes(f, nodes)
             }
             Self::DuplicateNode { node } => write!(f, "more than one node is named `{}`", Name(node)),
+            Self::DuplicateBranch { node, branch } => {
+                write!(f, "more than one branch of node `{}` is named `{}`", Name(node), Name(branch))
+            }
             Self::NoActions { node } => {
                 write!(f, "node `{}` declares no action, so a run could never leave it", Name(node))
             }

@@ -43,3 +43,33 @@ pub(crate) fn write_list<T: AsRef<str>>(f: &mut fmt::Formatter<'_>, items: &[T])
 }
 
 const LISTED: usize = 20;
+
+/// The text of a node's own error: on one line unless the long form is asked for, and without what
+/// could steer a terminal.
+pub(crate) struct Harmless<T>(pub(crate) T);
+
+impl<T: fmt::Display> fmt::Display for Harmless<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            write!(Filter { out: f, lines: true }, "{:#}", self.0)
+        } else {
+            write!(Filter { out: f, lines: false }, "{}", self.0)
+        }
+    }
+}
+
+struct Filter<'a, 'f> {
+    out: &'a mut fmt::Formatter<'f>,
+    lines: bool,
+}
+
+impl Write for Filter<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| match character {
+            '\n' if self.lines => self.out.write_char('\n'),
+            '\u{2028}' | '\u{2029}' => self.out.write_char(' '),
+            _ if character.is_control() => self.out.write_char(' '),
+            _ => self.out.write_char(character),
+        })
+    }
+}

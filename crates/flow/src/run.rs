@@ -1,8 +1,6 @@
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -50,10 +48,6 @@ pub struct Run<'f, S> {
     sink: Option<EventSink>,
     ended: Option<Ended>,
 }
-
-/// A run whose nodes never wait gives way to other tasks after so many steps, or a timeout around
-/// it could not fire.
-const STEPS_BETWEEN_YIELDS: u64 = 128;
 
 /// What one step of a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,9 +176,6 @@ impl<'f, S> Run<'f, S> {
     /// made again.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
-        if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
-            yield_now().await;
-        }
         self.watch();
         let step = self.context.step(self.flow, &mut self.cursor, None, state);
         let stepped = match self.stop.or(step).await {
@@ -242,17 +233,4 @@ impl<S> fmt::Debug for Run<'_, S> {
             .field("steps", &self.steps())
             .finish_non_exhaustive()
     }
-}
-
-/// Lets other tasks run, on any runtime.
-async fn yield_now() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

@@ -134,9 +134,50 @@ async fn steps_inside_count_towards_the_limit() {
     assert!(error.is_step_limit());
     assert_eq!(
         error.to_string(),
-        "flow `all/each[3]`, node `work`: the run reached its limit of 3 steps before this node"
+        "flow `all/each[2]`, node `work`: the run reached its limit of 3 steps before this node"
     );
     assert_eq!(items, [1, 2, 3, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_side_by_side_do_not_pass_the_limit_together() {
+    let (flow, counts) = over_each(1000);
+    let mut items = vec![10; 1000];
+    let mut run = flow.begin().max_steps(11);
+    assert!(run.finish(&mut items).await.unwrap_err().is_step_limit());
+    assert_eq!(counts.most.load(Ordering::SeqCst), 10, "one step is the visit around them");
+    assert_eq!(run.steps(), 0, "what came to nothing is given back");
+    let mut run = run.max_steps(1001);
+    assert_eq!(run.finish(&mut items).await.unwrap().steps, 1001);
+}
+
+/// A loop of nodes that never wait, over one item.
+fn busy() -> Flow<u64> {
+    let item = Flow::builder("spin")
+        .start("up")
+        .node("up", from_fn(|n: &mut u64| *n += 1))
+        .node(
+            "look",
+            from_fn(|n: &mut u64| Action::from_static(if *n < 1_000_000_000 { "again" } else { "enough" }))
+                .with_actions(["again", "enough"]),
+        )
+        .edge("up", "default", "look")
+        .edge("look", "again", "up")
+        .end("look", "enough")
+        .build()
+        .unwrap();
+    let each = Each::in_turn(item, |n: &u64| vec![*n], |n, done| *n = done.iter().sum());
+    Flow::builder("busy").start("each").each("each", each).end("each", "default").build().unwrap()
+}
+
+#[tokio::test]
+async fn items_that_never_wait_can_be_stopped_too() {
+    let (flow, mut n) = (busy(), 0);
+    let mut run = flow.begin().max_steps(u64::MAX).deadline(Instant::now() + Duration::from_millis(5));
+    assert!(run.finish(&mut n).await.unwrap_err().is_deadline());
+    let mut run = flow.begin().max_steps(u64::MAX);
+    assert!(tokio::time::timeout(Duration::from_millis(5), run.finish(&mut n)).await.is_err());
+    assert_eq!(n, 0);
 }
 
 fn branches() -> Flow<(u64, u64)> {
@@ -153,6 +194,19 @@ async fn branches_run_at_once_and_are_joined_in_the_order_they_were_added() {
     let ended = branches().run(&mut both).await.unwrap();
     assert_eq!((both, ended.steps), ((80, 140), 3));
     assert_eq!(started.elapsed().as_millis(), 40, "the longest alone, not the sum");
+}
+
+#[test]
+fn branches_of_one_name_are_refused() {
+    let one = || double(Arc::default(), Arc::default());
+    let branches = Branches::new().branch("same", one(), |n: &u64| *n, |n, one| *n = one).branch(
+        "same",
+        one(),
+        |n: &u64| *n,
+        |n, other| *n = other,
+    );
+    let flow = Flow::builder("both").start("fork").branches("fork", branches).end("fork", "default");
+    insta::assert_snapshot!(flow.build().unwrap_err(), @"flow `both` has 1 problem: more than one branch of node `fork` is named `same`");
 }
 
 #[tokio::test(start_paused = true)]
