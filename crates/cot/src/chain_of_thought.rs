@@ -124,7 +124,8 @@ impl Node<Reasoning> for ChainOfThought {
         let started = Instant::now();
         // Outside the future that may run out of time, so that the replies outlive it.
         let (mut trace, mut early) = (Trace::default(), None);
-        let asked = tokio::time::timeout(brief.time_left, self.ask(brief, &mut trace, &mut early)).await;
+        let asked =
+            tokio::time::timeout(brief.time_left, self.ask(brief, started, &mut trace, &mut early)).await;
         trace.spent.time = started.elapsed();
         drop(working);
         let asked = asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time))));
@@ -228,7 +229,13 @@ impl ChainOfThought {
     /// Asks until a reply can be used. Replies that cannot are kept in the trace, and the
     /// complaint follows them in the conversation. A reply that ends early is kept in `early` while
     /// the model is asked about it.
-    async fn ask(&self, brief: &Brief, trace: &mut Trace, early: &mut Option<Reply>) -> Result<Reply, Kind> {
+    async fn ask(
+        &self,
+        brief: &Brief,
+        started: Instant,
+        trace: &mut Trace,
+        early: &mut Option<Reply>,
+    ) -> Result<Reply, Kind> {
         let mut request = brief.request.clone();
         let mut asks_left = self.limits.asks_again;
         loop {
@@ -258,6 +265,9 @@ impl ChainOfThought {
                 return Err(Kind::Reply(problem));
             } else if trace.spent.tokens() >= brief.tokens_left {
                 return Err(Kind::Limit(Limit::Tokens(self.limits.tokens)));
+            } else if started.elapsed() >= brief.time_left {
+                // The timeout around this loop sees no time pass while every call is ready at once.
+                return Err(Kind::Limit(Limit::Time(self.limits.time)));
             }
             self.reporter.asking_again(brief.thought_number, &problem);
         }

@@ -1,11 +1,12 @@
 //! Where a run ends without a conclusion; the thoughts are kept, and with a higher limit they go on, and what is still there then.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, Flow, Limit, Limits, LlmClient, Reasoning, ScriptedClient, Usage,
+    ChainOfThought, ChatRequest, ChatResponse, Flow, Limit, Limits, LlmClient, LlmError, Reasoning,
+    ScriptedClient, Usage, async_trait,
 };
 use cogwork_flow::Phase;
 use cogwork_llm::ScriptedReply;
@@ -162,6 +163,32 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
     assert_eq!(reasoning.spent().time, limit);
     limited(client, Limits::default().time(limit * 2)).run(&mut reasoning).await.unwrap();
     assert!(reasoning.solution().is_some());
+}
+
+#[tokio::test]
+async fn time_ends_the_asking_again_of_a_client_that_never_waits() {
+    /// Blocks, as a client does that computes, and is ready at its first poll.
+    #[derive(Default)]
+    struct Blocking(AtomicUsize);
+
+    #[async_trait]
+    impl LlmClient for Blocking {
+        async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(20));
+            Ok(ChatResponse::new(PROSE))
+        }
+    }
+
+    let client = Arc::new(Blocking::default());
+    let limit = Duration::from_millis(50);
+    let limits = Limits::default().time(limit).asks_again(100);
+    let error = limited(Arc::clone(&client), limits).run(&mut reasoning()).await.unwrap_err();
+    let error = cot_error(&error);
+    assert_eq!(error.limit(), Some(Limit::Time(limit)), "{error}");
+    let calls = client.0.load(Ordering::Relaxed);
+    assert!(calls <= 3, "{calls} calls of 20 ms or more");
+    assert_eq!(error.tries().len(), calls);
 }
 
 #[tokio::test(start_paused = true)]
