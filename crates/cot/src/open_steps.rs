@@ -1,6 +1,6 @@
 //! The steps that a reply leaves undone when it ends the reasoning.
 
-use cogwork_plan::Status;
+use cogwork_plan::{Entry, Status};
 
 use crate::text::OneLine;
 use crate::{Reply, ReplyProblem, ReplyProblemKind};
@@ -10,7 +10,8 @@ const NAMED: usize = 20;
 /// Characters shown of a description.
 const WIDTH: usize = 200;
 
-/// The leaves of a plan that are not done, as far as a question about them names them.
+/// The steps of a plan that are not done, as far as a question about them names them. A step over one
+/// that is named is not.
 pub(crate) struct OpenSteps {
     named: Vec<String>,
     more: usize,
@@ -22,18 +23,27 @@ impl OpenSteps {
         if reply.next_thought_needed {
             return None;
         }
-        let leaves = reply.planning.walk().filter(|entry| entry.step.sub_steps.is_empty());
-        let mut open = leaves.filter(|entry| entry.step.status != Status::Done);
-        let named: Vec<String> = open
-            .by_ref()
-            .take(NAMED)
-            .map(|entry| {
-                let (path, status) = (entry.path(), entry.step.status);
-                let description = OneLine(&entry.step.description).to_string();
-                format!("{path} {} ({status})", description.chars().take(WIDTH).collect::<String>())
-            })
-            .collect();
-        (!named.is_empty()).then(|| Self { named, more: open.count() })
+        let mut open: Vec<Entry<'_>> = Vec::new();
+        // Whether the walk is still beneath the last open step.
+        let mut beneath = false;
+        for entry in reply.planning.walk() {
+            beneath = beneath && open.last().is_some_and(|last| last.depth < entry.depth);
+            if entry.step.status != Status::Done {
+                if beneath {
+                    open.pop();
+                }
+                open.push(entry);
+                beneath = true;
+            }
+        }
+        let name = |entry: &Entry<'_>| {
+            let (path, status) = (entry.path(), entry.step.status);
+            let description = OneLine(&entry.step.description).to_string();
+            format!("{path} {} ({status})", description.chars().take(WIDTH).collect::<String>())
+        };
+        let named: Vec<String> = open.iter().take(NAMED).map(name).collect();
+        let more = open.len() - named.len();
+        (!named.is_empty()).then(|| Self { named, more })
     }
 
     /// One a line, for the model.

@@ -9,7 +9,7 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, flow, reasoning};
+use crate::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
@@ -142,17 +142,30 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
 }
 
 #[tokio::test]
-async fn a_parent_left_pending_over_sub_steps_that_are_done_is_no_early_end() {
-    let plan = vec![
-        Step::pending("Work").with_sub_steps([Step::done("a", "1"), Step::done("b", "2")]),
-        Step::done("Conclusion", "3"),
-    ];
-    let reply =
-        Reply { current_thinking: "It is 3.".into(), planning: Plan::from(plan), next_thought_needed: false };
-    let mut reasoning = reasoning();
-    flow(ScriptedClient::new([reply.to_string()])).run(&mut reasoning).await.unwrap();
-    assert_eq!(complaints(&reasoning), [false]);
-    assert!(!reasoning.thoughts()[0].trace().ended_early);
+async fn a_parent_left_open_over_sub_steps_that_are_done_is_asked_about_too() {
+    let parent = Step::pending("Work").with_sub_steps([
+        Step::done("a", "1"),
+        Step::verification_needed("b", "sure?").with_sub_steps([Step::done("c", "2")]),
+    ]);
+    let sums = Step::pending("Sum up").with_sub_steps([Step::done("d", "3")]);
+    // Open only beneath a step that is done.
+    let hidden = Step::done("Check", "").with_sub_steps([Step::pending("e")]);
+    let plan = Plan::from(vec![parent, sums, hidden, Step::done("Conclusion", "3")]);
+    let reply = Reply { current_thinking: "It is 3.".into(), planning: plan, next_thought_needed: false };
+    let replies = [reply.to_string(), reply.to_string()];
+    let reasoning = run(&ScriptedClient::new(replies.clone()), EarlyEnd::Ask).await;
+    assert_eq!(complaints(&reasoning), [true, false]);
+    let trace = reasoning.thoughts()[0].trace();
+    assert!(trace.ended_early);
+    assert_snapshot!(trace.tries[0].complaint.as_deref().unwrap(), @"the reply ends the reasoning, but these steps of its plan are not done: 1.2 b (Verification Needed); 2 Sum up (Pending); 3.1 e (Pending)");
+
+    assert!(
+        run(&ScriptedClient::new(replies.clone()), EarlyEnd::Accept).await.thoughts()[0].trace().ended_early
+    );
+    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_early_end(EarlyEnd::Refuse);
+    let limits = Limits::default().asks_again(1);
+    let error = node.with_limits(limits).into_flow().run(&mut self::reasoning()).await.unwrap_err();
+    assert_eq!(cot_error(&error).reply_problem().unwrap().kind(), ReplyProblemKind::EndedEarly);
 }
 
 #[tokio::test]
