@@ -3,6 +3,7 @@ use std::fmt;
 
 use cogwork_llm::LlmError;
 
+use crate::text::{Harmless, OneLine};
 use crate::{Limit, PromptError, ReplyProblem, Spent, Try};
 
 /// Why a turn made no thought.
@@ -108,7 +109,12 @@ impl fmt::Display for CotError {
             ),
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
-                fmt::Display::fmt(error, f)
+                // A client of the user's own may put anything into its errors.
+                if f.alternate() {
+                    Harmless(&format!("{error:#}")).fmt(f)
+                } else {
+                    OneLine(&error.to_string()).fmt(f)
+                }
             }
             Kind::Reply(problem) => {
                 let plural = if tries.len() == 1 { "y" } else { "ies" };

@@ -277,3 +277,14 @@ async fn a_failed_turn_says_what_its_tries_cost() {
     assert_eq!(error.spent().estimated_tokens, (read + PROSE.len()) as u64 / 4);
     assert_eq!(error.to_string(), "thought 1: the call to the model failed: server: on fire");
 }
+
+#[tokio::test]
+async fn an_error_of_a_client_is_shown_on_one_line_and_steers_no_terminal() {
+    let client_error = || LlmError::new(LlmErrorKind::Other, "a\nb\u{1b}[2J").with_body("{\n\u{9b}1m}");
+    let client = ScriptedClient::default().then(client_error());
+    let error = flow(client).run(&mut reasoning()).await.unwrap_err();
+    let error = cot_error(&error);
+    assert_eq!(error.to_string(), "thought 1: the call to the model failed: other: a b[2J");
+    assert_eq!(format!("{error:#}"), "thought 1: the call to the model failed: other: a\nb[2J\n{\n1m}");
+    assert_eq!(error.llm_error().unwrap().message(), "a\nb\u{1b}[2J");
+}
