@@ -76,7 +76,7 @@ impl Context {
         if let Some(step) = &step {
             step.tell(EventKind::StepEntered);
         }
-        let here = Here { context: self, step: step.as_ref() };
+        let here = Here { context: self, step: step.as_deref() };
         let action = match flow.visit(state, cursor.position(), here).await {
             Ok(action) => action,
             Err(Failure::Node(failed)) => {
@@ -114,15 +114,21 @@ impl Context {
         })
     }
 
-    /// The step by name, where the run is watched.
-    fn watched(&self, cursor: &Cursor<'_>, around: Option<&[String]>, place: &Place) -> Option<WatchedStep> {
+    /// The step by name, where the run is watched. Boxed, so that where it is not, the future of a
+    /// step holds one word for it.
+    fn watched(
+        &self,
+        cursor: &Cursor<'_>,
+        around: Option<&[String]>,
+        place: &Place,
+    ) -> Option<Box<WatchedStep>> {
         let watch = self.watch.clone()?;
         let flow_path = match around {
             None => cursor.flow_path(),
             Some(around) => around.iter().cloned().chain(cursor.flow_path().into_iter().skip(1)).collect(),
         };
         let name = StepName { flow_path, node: place.name.clone(), number: cursor.steps() + 1 };
-        Some(WatchedStep { watch, name: Arc::new(name) })
+        Some(Box::new(WatchedStep { watch, name: Arc::new(name) }))
     }
 }
 

@@ -234,25 +234,23 @@ impl WatchedStep {
     }
 
     /// Does the work of a phase and tells how long it took.
-    pub(crate) fn phase<T>(step: Option<&Self>, phase: Phase, work: impl FnOnce() -> T) -> T {
-        let Some(step) = step else { return work() };
+    pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let done = work();
-        step.tell(EventKind::PhaseFinished { phase, took: started.elapsed() });
+        self.tell(EventKind::PhaseFinished { phase, took: started.elapsed() });
         done
     }
 
     /// The same for `exec`. While it is polled, [`WatchedStep::tell_current`] speaks for the step.
-    pub(crate) async fn exec<T>(step: Option<&Self>, work: impl Future<Output = T>) -> T {
-        let Some(step) = step else { return work.await };
+    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
         let started = Instant::now();
         let mut work = pin!(work);
         let done = poll_fn(|context| {
-            let _entered = Entered::enter(step.clone());
+            let _entered = Entered::enter(self.clone());
             work.as_mut().poll(context)
         })
         .await;
-        step.tell(EventKind::PhaseFinished { phase: Phase::Exec, took: started.elapsed() });
+        self.tell(EventKind::PhaseFinished { phase: Phase::Exec, took: started.elapsed() });
         done
     }
 

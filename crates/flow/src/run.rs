@@ -43,7 +43,7 @@ pub struct Run<'f, S> {
     flow: &'f Flow<S>,
     cursor: Cursor<'f>,
     context: Context,
-    stop: Stop,
+    stop: Option<Stop>,
     id: Option<Arc<str>>,
     sink: Option<EventSink>,
     ended: Option<Ended>,
@@ -86,7 +86,7 @@ impl<'f, S> Run<'f, S> {
             flow,
             cursor: Cursor::at_start(&flow.wiring),
             context,
-            stop: Stop::default(),
+            stop: None,
             id: None,
             sink: None,
             ended: None,
@@ -112,7 +112,7 @@ impl<'f, S> Run<'f, S> {
     /// Never.
     #[must_use]
     pub fn deadline(mut self, deadline: Instant) -> Self {
-        self.stop.deadline = Some(deadline);
+        self.stop.get_or_insert_default().deadline = Some(deadline);
         self
     }
 
@@ -123,7 +123,7 @@ impl<'f, S> Run<'f, S> {
     /// No token; dropping the future stops a run as well, but says nothing of where it was.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
-        self.stop.token = Some(token);
+        self.stop.get_or_insert_default().token = Some(token);
         self
     }
 
@@ -176,11 +176,16 @@ impl<'f, S> Run<'f, S> {
     /// made again.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
-        self.watch();
+        if self.sink.is_some() {
+            self.watch();
+        }
         let step = self.context.step(self.flow, &mut self.cursor, None, state);
-        let stepped = match self.stop.or(step).await {
-            Ok(stepped) => stepped,
-            Err(stopped) => Err(RunError::stopped(self.flow_path(), from, stopped)),
+        let stepped = match &self.stop {
+            None => step.await,
+            Some(stop) => match stop.or(step).await {
+                Ok(stepped) => stepped,
+                Err(stopped) => Err(RunError::stopped(self.flow_path(), from, stopped)),
+            },
         };
         if let (Some(watch), Err(error)) = (&self.context.watch, &stepped) {
             watch.tell(None, EventKind::Failed { error: error.to_string() });

@@ -25,9 +25,6 @@ impl Stop {
     /// dropped. The clock is read and the token waited for only where there is one, and only once
     /// the work waits.
     pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Result<T, Stopped> {
-        if self.token.is_none() && self.deadline.is_none() {
-            return Ok(work.await);
-        }
         if self.token.as_ref().is_some_and(CancellationToken::is_cancelled) {
             return Err(Stopped::Cancelled);
         }

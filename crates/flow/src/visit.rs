@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::context::Here;
-use crate::events::WatchedStep;
 use crate::wrap::Attempts;
 use crate::{Action, BoxError, Flow, Node, Phase, RunError};
 
@@ -74,15 +73,21 @@ impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         let node = &self.0;
+        // Two futures, so that a visit nobody watches is as small as it can be.
+        let Some(step) = here.step else {
+            return Box::pin(async move {
+                let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
+                let exec = node.exec(&prep).await.map_err(|error| Failure::node(Phase::Exec, error))?;
+                node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))
+            });
+        };
         Box::pin(async move {
-            let step = here.step;
-            let prep = WatchedStep::phase(step, Phase::Prep, || node.prep(state))
-                .map_err(|error| Failure::node(Phase::Prep, error))?;
-            let exec = WatchedStep::exec(step, node.exec(&prep))
-                .await
-                .map_err(|error| Failure::node(Phase::Exec, error))?;
-            WatchedStep::phase(step, Phase::Post, || node.post(state, prep, exec))
-                .map_err(|error| Failure::node(Phase::Post, error))
+            let prep = step.phase(Phase::Prep, || node.prep(state));
+            let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
+            let exec = step.exec(node.exec(&prep)).await;
+            let exec = exec.map_err(|error| Failure::node(Phase::Exec, error))?;
+            let post = step.phase(Phase::Post, || node.post(state, prep, exec));
+            post.map_err(|error| Failure::node(Phase::Post, error))
         })
     }
 }
