@@ -103,14 +103,25 @@ fn a_fence_inside_the_thinking_is_text() {
 }
 
 #[test]
-fn of_several_fences_the_last_valid_one_counts() {
+fn of_several_fences_the_last_one_that_names_a_key_counts() {
     let first = fenced(BODY);
     let second = fenced(&BODY.replace("Right so far.", "No, wait."));
-    let broken = fenced("current_thinking: [\n");
     let other = fenced("speed: 60 km/h\n");
-    for text in [format!("{first}\n{second}"), format!("{second}\n{broken}"), format!("{second}\n{other}")] {
+    for text in [format!("{first}\n{second}"), format!("{second}\n{other}")] {
         assert_eq!(read(&text), Ok(reply("No, wait.")), "{text}");
     }
+}
+
+#[test]
+fn a_reply_is_not_used_after_a_second_block_has_taken_it_back() {
+    let retracted = fenced(BODY);
+    let broken = fenced("current_thinking: No, wait.\nplanning: none\nnext_thought_needed: true\n");
+    assert_eq!(
+        problem(&format!("{retracted}\n{broken}")).to_string(),
+        r#"line 13, column 11: planning: invalid type: string "none", expected a list of plan steps"#
+    );
+    let begun = "```yaml\ncurrent_thinking: No, wait.";
+    assert_eq!(problem(&format!("{retracted}\n{begun}")).kind(), ReplyProblemKind::Invalid);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Finds the parts of a raw text that may hold a reply.
+//! Finds the part of a raw text that is meant as the reply.
 
 /// A part of the text, and where in the text it begins.
 #[derive(Debug, Clone, Copy)]
@@ -7,22 +7,19 @@ pub(super) struct Block<'t> {
     pub(super) offset: usize,
 }
 
-/// Blocks that are tried. Each costs a parser, and a text can hold a hundred thousand of them.
-const TRIED: usize = 8;
-
-/// The blocks to read, the most likely first: the last ones that name a key of a reply. Where no
-/// fence of any label names one it is the whole text, if that does; the text of an unfenced reply may
-/// hold fences too. Where nothing names a key, it is the last block, so that the complaint can say
-/// what is wrong with it.
-pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
+/// The block to read: the last one that names a key of a reply. An earlier one is not, even if the
+/// last has a fault: a model that begins a second block takes the first back. Where no fence of any label names a key it is the
+/// whole text, if that does; the text of an unfenced reply may hold fences too. Where nothing names a
+/// key, it is the last block, so that the complaint can say what is wrong with it.
+pub(super) fn meant(text: &str) -> Option<Block<'_>> {
     let fenced = fenced(text);
     let wanted = || fenced.iter().filter(|fence| fence.wanted).map(|fence| fence.block).rev();
     if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
-        wanted().filter(|block| names_a_key(block.text)).take(TRIED).collect()
+        wanted().find(|block| names_a_key(block.text))
     } else if names_a_key(text) {
-        block(text, 0, text.len()).into_iter().collect()
+        block(text, 0, text.len())
     } else {
-        wanted().take(1).collect()
+        wanted().next()
     }
 }
 

@@ -52,9 +52,8 @@ impl Reply {
     /// Reads a model's raw text of at most `max_bytes`.
     ///
     /// The reply stands in a fence labelled `yaml`, `yml` or not at all, or is the whole text.
-    /// Where several fences hold a valid reply the last one counts: a model that gives a second
-    /// block has corrected the first. Of very many fences the last eight that name a key of a reply
-    /// are looked at.
+    /// Of several fences the last one that names a key of a reply counts, and no other: a model that
+    /// gives a second block has taken the first back.
     ///
     /// # Errors
     ///
@@ -70,24 +69,13 @@ impl Reply {
             let message = "the reply is empty; expected a YAML block";
             return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
         }
-        // Where no candidate can be read, the complaint is about the likeliest. The others' places are
-        // not even looked for: it takes a walk through the text.
-        let mut complaint = None;
-        for block in fence::candidates(text) {
-            match Self::read_block(block.text) {
-                Ok(reply) => return Ok(reply),
-                Err(fault) => complaint = complaint.or(Some((block, fault))),
-            }
-        }
-        Err(match complaint {
-            Some((block, Fault { kind, message, offset })) => {
-                ReplyProblem::quoting(kind, &message).at(text, block.offset + offset)
-            }
-            None => {
-                let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
-                let beginning = text.len() - text.trim_start().len();
-                ReplyProblem::new(ReplyProblemKind::NoBlock, message).at(text, beginning)
-            }
+        let Some(block) = fence::meant(text) else {
+            let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
+            let beginning = text.len() - text.trim_start().len();
+            return Err(ReplyProblem::new(ReplyProblemKind::NoBlock, message).at(text, beginning));
+        };
+        Self::read_block(block.text).map_err(|Fault { kind, message, offset }| {
+            ReplyProblem::quoting(kind, &message).at(text, block.offset + offset)
         })
     }
 
