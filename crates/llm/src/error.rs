@@ -1,6 +1,11 @@
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::time::Duration;
+
+use crate::harmless::harmless;
+
+/// The longest part of a message, and of a body, that is shown, in characters.
+const SHOWN: usize = 1_000;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -9,6 +14,10 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// `{}` is one line; `{:#}` adds a cut of the server's answer. `{:?}` is the same as `{:#}`, so
 /// that a `main` which returns this error prints a sentence. The kind says what a program can
 /// decide on; the rest is for people.
+///
+/// Message and body may be the words of a server. All three forms show at most 1,000 characters
+/// of each, and nothing in them that a terminal would obey; [`message`](Self::message) and
+/// [`body`](Self::body) give them as they are.
 ///
 /// ```
 /// use std::time::Duration;
@@ -95,7 +104,7 @@ impl fmt::Display for LlmErrorKind {
 }
 
 impl LlmError {
-    /// An error of this kind; `message` says what happened, in one line.
+    /// An error of this kind; `message` says what happened, best in one short line.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Inner {
@@ -149,7 +158,7 @@ impl LlmError {
         self.0.kind
     }
 
-    /// What happened, in one line, without kind and status.
+    /// What happened, without kind and status, whole and as it was given.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -194,7 +203,8 @@ impl LlmError {
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { kind, message, status, retry_after, body, attempts, .. } = self.0.as_ref();
-        write!(f, "{kind}: {message}")?;
+        write!(f, "{kind}: ")?;
+        show(f, message, false)?;
         match (status, retry_after) {
             (Some(status), Some(wait)) => write!(f, " (status {status}, retry after {wait:?})")?,
             (Some(status), None) => write!(f, " (status {status})")?,
@@ -205,10 +215,19 @@ impl fmt::Display for LlmError {
             write!(f, ", after {attempts} attempts")?;
         }
         if let (true, Some(body)) = (f.alternate(), body) {
-            write!(f, "\n{body}")?;
+            f.write_char('\n')?;
+            show(f, body, true)?;
         }
         Ok(())
     }
+}
+
+fn show(f: &mut fmt::Formatter<'_>, text: &str, lines: bool) -> fmt::Result {
+    let mut characters = text.chars();
+    for character in characters.by_ref().take(SHOWN) {
+        f.write_char(harmless(character, lines))?;
+    }
+    if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
 }
 
 impl fmt::Debug for LlmError {

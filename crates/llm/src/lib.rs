@@ -61,6 +61,8 @@ pub use response::{ChatResponse, FinishReason, Usage};
 mod error;
 pub use error::{LlmError, LlmErrorKind};
 
+mod harmless;
+
 mod retry;
 pub use cogwork_backoff::Backoff;
 pub use retry::Retry;
