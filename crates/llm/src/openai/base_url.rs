@@ -35,6 +35,16 @@ impl BaseUrl {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("{shown} is not for HTTP; expected it to begin with http:// or https://"));
         }
+        // The parser takes the first part of the path for a missing host: of `http:///v1`, which
+        // is what an empty variable makes of `http://$HOST/v1`, it would be `v1`.
+        let after_scheme =
+            text.split_once(':').and_then(|(_, rest)| rest.strip_prefix("//")).unwrap_or_default();
+        if after_scheme.is_empty() || after_scheme.starts_with(['/', '\\']) {
+            return Err(format!(
+                "{shown} has no host; expected one after {}://, as in {OPENAI}",
+                url.scheme()
+            ));
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(format!(
                 "the base URL{place} holds credentials and so is not shown; \

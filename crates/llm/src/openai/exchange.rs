@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::{Response, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use super::excerpt::Secrets;
 use super::failure;
@@ -65,7 +65,7 @@ impl Exchange {
         let status = response.status();
         // The status is the news. A body that breaks off or never ends is shown as far as it came.
         let (body, _) = read(&mut response, self.max_response_bytes.min(FAILURE_BYTES)).await;
-        let error = if status.is_redirection() {
+        let error = if is_redirect(status) {
             self.redirect(&response)
         } else {
             failure::of_status(status, &body, &self.address, &self.secrets)
@@ -115,6 +115,12 @@ impl Exchange {
         }
         self.secrets.line(&cause.to_string())
     }
+}
+
+/// Whether the answer names another address. The other statuses from 300 on do not: 304 tells of a
+/// cache.
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
 /// Reads the body up to `limit` bytes, chunk by chunk: a length that is stated may be a lie, and

@@ -252,6 +252,19 @@ async fn a_redirect_is_not_followed_and_names_its_host() {
 }
 
 #[tokio::test]
+async fn a_status_from_300_on_that_is_no_redirect_says_what_it_is() {
+    for (status, name) in [(300, "300 Multiple Choices"), (304, "304 Not Modified"), (399, "399")] {
+        let error =
+            outcome(answer(status, "location: https://elsewhere.example/\r\n", "")).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidRequest);
+        assert_eq!(
+            error.to_string(),
+            format!("invalid request: the server answered {name} and no more (status {status})")
+        );
+    }
+}
+
+#[tokio::test]
 async fn long_and_hostile_bodies_are_cut_and_made_harmless() {
     let error = failure(500, &"x".repeat(100_000)).await;
     assert_eq!(error.body().unwrap().chars().count(), 500);

@@ -20,6 +20,9 @@ fn base_urls_are_checked() {
     let unreadable =
         |why: &str| format!("cannot be read: {why}; expected one like https://api.openai.com/v1");
     let no_http = "is not for HTTP; expected it to begin with http:// or https://".to_owned();
+    let no_host = |scheme: &str| {
+        format!("has no host; expected one after {scheme}://, as in https://api.openai.com/v1")
+    };
     let query = "holds a query or a fragment; expected it to end with its path".to_owned();
     let space = "holds a space or a line end; expected one without".to_owned();
     let whole =
@@ -32,6 +35,14 @@ fn base_urls_are_checked() {
         ("http://[::1", r#""http://[::1""#, unreadable("invalid IPv6 address")),
         ("http://host:99999", r#""http://host:99999""#, unreadable("invalid port number")),
         ("localhost:8080/v1", r#""localhost:8080/v1""#, no_http.clone()),
+        ("http:///v1", r#""http:///v1""#, no_host("http")),
+        ("https:///v1", r#""https:///v1""#, no_host("https")),
+        ("http:h", r#""http:h""#, no_host("http")),
+        ("HTTP:/h/v1", r#""HTTP:/h/v1""#, no_host("http")),
+        ("http:\\\\h", r#""http:\\\\h""#, no_host("http")),
+        ("http://\\h", r#""http://\\h""#, no_host("http")),
+        ("http:h?to=http://h", r#""http:h?…""#, no_host("http")),
+        ("http://:8080/v1", r#""http://:8080/v1""#, unreadable("empty host")),
         ("ftp://host/v1", r#""ftp://host/v1""#, no_http.clone()),
         ("file:///etc/passwd", r#""file:///etc/passwd""#, no_http.clone()),
         ("unix:/run/llm.sock", r#""unix:/run/llm.sock""#, no_http),
