@@ -76,7 +76,7 @@ impl BaseUrl {
             Some(start) => format!("{:?}", format!("{start}…")),
             None => format!("{text:?}"),
         };
-        Some(secrets.line(&shown))
+        Some(secrets.setting(&shown))
     }
 }
 

@@ -1,5 +1,11 @@
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::harmless::harmless;
+
+/// A shorter value is no secret, or one that cannot be told from a common word, and hiding it
+/// would riddle a text with holes. In bytes.
+pub(super) const SHORTEST_SECRET: usize = 8;
+
 /// The longest part of an answer's body that an error keeps, in characters.
 const BODY: usize = 500;
 /// The longest part of a server's words in an error's own line, in characters.
@@ -35,6 +41,13 @@ impl Secrets {
     /// A server's words as a part of one line.
     pub(super) fn line(&self, text: &str) -> String {
         self.cut(text.trim(), LINE, false)
+    }
+
+    /// A setting as a part of one line. A key like `http` is left in it: there it is a word of
+    /// the address.
+    pub(super) fn setting(&self, text: &str) -> String {
+        let long = |secret: &&SecretString| secret.expose_secret().len() >= SHORTEST_SECRET;
+        Self(self.0.iter().filter(long).cloned().collect()).line(text)
     }
 
     /// Masks while it cuts: a cut made first could leave the half of a secret, and a mask over
@@ -78,8 +91,9 @@ fn title(page: &str) -> Option<&str> {
 
 /// How many bytes at the start of `text` spell `secret`, each character as it is or escaped in
 /// the way of JSON, HTML or URLs: servers echo a header in whatever encoding their answer has.
+/// Case is passed over, as a host name comes in small letters.
 fn spelt(text: &str, secret: &str) -> Option<usize> {
-    if text.starts_with(secret) {
+    if text.get(..secret.len()).is_some_and(|start| start.eq_ignore_ascii_case(secret)) {
         return Some(secret.len());
     }
     let mut rest = text;
@@ -87,7 +101,8 @@ fn spelt(text: &str, secret: &str) -> Option<usize> {
         if rest.is_empty() && position >= PART {
             break;
         }
-        rest = strip(rest, wanted)?;
+        let (lower, upper) = (wanted.to_ascii_lowercase(), wanted.to_ascii_uppercase());
+        rest = strip(rest, lower).or_else(|| strip(rest, upper))?;
     }
     Some(text.len() - rest.len())
 }
@@ -103,7 +118,9 @@ fn strip(text: &str, wanted: char) -> Option<&str> {
             // JSON within JSON doubles its backslashes.
             let escaped = text.trim_start_matches('\\');
             let slashes = text.len() - escaped.len();
-            let form = if escaped.starts_with(wanted) { wanted.to_string() } else { format!("u{code:04x}") };
+            // A `u` there begins the long form of any character.
+            let is_short = escaped.starts_with(wanted) && !matches!(wanted, 'u' | 'U');
+            let form = if is_short { wanted.to_string() } else { format!("u{code:04x}") };
             strip_form(escaped, &form).map(|length| slashes + length)
         }
         '%' => strip_form(text, &format!("%{code:02x}")),
@@ -124,19 +141,5 @@ fn strip(text: &str, wanted: char) -> Option<&str> {
     match length {
         Some(length) => text.get(length..),
         None => text.strip_prefix(wanted),
-    }
-}
-
-/// The character, or what stands in for one that would move a cursor, ring a bell, start an
-/// escape sequence or turn the direction of writing.
-fn harmless(character: char, lines: bool) -> char {
-    match character {
-        '\n' if lines => '\n',
-        '\n' | '\r' | '\t' => ' ',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-            '\u{fffd}'
-        }
-        control if control.is_control() => '\u{fffd}',
-        other => other,
     }
 }

@@ -23,12 +23,13 @@ mod retry_after;
 /// LM Studio, OpenRouter and many more.
 ///
 /// It sends the whole conversation in one `POST` to `{base URL}/chat/completions` and waits for
-/// the whole reply. It is lenient in what it reads: content as text, as parts or absent, unknown
-/// finish reasons, usage in part or not at all, fields it does not know. It follows no redirect,
+/// the whole reply. It is lenient in what it reads: content as text, as parts or absent, finish
+/// reasons in other servers' words, usage in part or not at all, fields it does not know. It follows no redirect,
 /// and it does not try again: put a [`Retry`](crate::Retry) around it.
 ///
-/// The key goes into the `Authorization` header and nowhere else: `Debug` does not show it, and
-/// where a server's answer repeats it, errors show `[redacted]`.
+/// The key goes into the `Authorization` header and nowhere else. Where it stands in another
+/// setting, as in the path of a base URL, or a server's answer repeats it, `Debug` and errors show
+/// `[redacted]`.
 ///
 /// Connections are encrypted with rustls and checked against the system's certificates. Proxies
 /// named by the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for a server on this
@@ -93,11 +94,12 @@ impl LlmClient for OpenAiClient {
     /// | the conversation is too long, by code or by what the message says | `ContextLength` |
     /// | code `content_filter`; the model refuses | `ContentFilter` |
     /// | another status from 300 to 499; status 501, 505 | `InvalidRequest` |
-    /// | an answer that is too large, or no chat completion | `Decode` |
+    /// | an answer that is too large, no chat completion, or has parts and no text in them | `Decode` |
     ///
-    /// An `error` object that comes with a good status is read in the same way. Where the base URL
-    /// may be at fault, the message names the address: a broken or missing connection, a call out
-    /// of time, status 404 and 405. Of an HTML page, the error keeps the title alone.
+    /// An `error` that comes with a good status is read in the same way, unless it is empty. Where
+    /// the base URL may be at fault, the message names the address: a broken or missing
+    /// connection, a call out of time, status 404 and 405. Of an HTML page, the error keeps the
+    /// title alone.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let body = body::encode(&self.model, &request, &self.extra)?;
         let answer = self.exchange.post(body).await?;
@@ -107,9 +109,10 @@ impl LlmClient for OpenAiClient {
 
 impl fmt::Debug for OpenAiClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secrets = self.exchange.secrets();
         f.debug_struct("OpenAiClient")
-            .field("base_url", &self.base_url)
-            .field("model", &self.model)
+            .field("base_url", &secrets.setting(&self.base_url))
+            .field("model", &secrets.setting(&self.model))
             .finish_non_exhaustive()
     }
 }

@@ -13,12 +13,10 @@ use serde::Serialize;
 use super::OpenAiClient;
 use super::base_url::{BaseUrl, ENDPOINT, OPENAI, is_loopback};
 use super::body::{Extra, RESERVED};
-use super::excerpt::Secrets;
+use super::excerpt::{SHORTEST_SECRET, Secrets};
 use super::exchange::Exchange;
 use crate::{LlmError, LlmErrorKind};
 
-/// A shorter value is no secret, and hiding it would riddle every message with holes.
-const SHORTEST_SECRET: usize = 8;
 /// These are the framing of the message itself.
 const FRAMING: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::HOST, header::TRANSFER_ENCODING];
@@ -173,12 +171,8 @@ impl OpenAiClientBuilder {
     /// other value is shown.
     pub fn build(self) -> Result<OpenAiClient, LlmError> {
         let mut problems = Vec::new();
-        let long = |value: &&SecretString| value.expose_secret().len() >= SHORTEST_SECRET;
-        let secret_headers = self.headers.iter().map(|(_, value)| value).filter(long);
-        // A key like `local` must not riddle the address either.
-        let long_secrets =
-            Secrets::new(self.api_key.iter().filter(long).chain(secret_headers.clone()).cloned());
-        let base_url = self.base_url.check(&long_secrets).map_err(|problem| problems.push(problem)).ok();
+        let secrets = self.secrets();
+        let base_url = self.base_url.check(&secrets).map_err(|problem| problems.push(problem)).ok();
         if self.model.trim().is_empty() {
             problems.push("the model is empty; expected the server's name of a model".to_owned());
         }
@@ -218,14 +212,13 @@ impl OpenAiClientBuilder {
 
         let mut endpoint = base_url.clone();
         endpoint.set_path(&format!("{}{ENDPOINT}", base_url.path().trim_end_matches('/')));
-        let secrets = Secrets::new(self.api_key.iter().chain(secret_headers).cloned());
         Ok(OpenAiClient {
             base_url: base_url.as_str().trim_end_matches('/').to_owned(),
             model: self.model,
             extra: self.extra,
             exchange: Exchange {
                 http,
-                address: format!("POST {}", long_secrets.line(endpoint.as_str())),
+                address: format!("POST {}", secrets.setting(endpoint.as_str())),
                 endpoint,
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,
@@ -233,6 +226,12 @@ impl OpenAiClientBuilder {
                 secrets,
             },
         })
+    }
+
+    fn secrets(&self) -> Secrets {
+        let long = |value: &&SecretString| value.expose_secret().len() >= SHORTEST_SECRET;
+        let headers = self.headers.iter().map(|(_, value)| value).filter(long);
+        Secrets::new(self.api_key.iter().chain(headers).cloned())
     }
 
     fn header_map(&self, problems: &mut Vec<String>) -> HeaderMap {
@@ -279,7 +278,9 @@ impl OpenAiClientBuilder {
 impl fmt::Debug for OpenAiClientBuilder {
     /// Shows the model alone: an unchecked base URL may hold credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiClientBuilder").field("model", &self.model).finish_non_exhaustive()
+        // It may be the key in the wrong place.
+        let model = self.secrets().setting(&self.model);
+        f.debug_struct("OpenAiClientBuilder").field("model", &model).finish_non_exhaustive()
     }
 }
 

@@ -165,6 +165,43 @@ async fn clients_and_settings_do_not_show_the_key() {
 }
 
 #[tokio::test]
+async fn a_key_in_another_setting_is_hidden_in_debug() {
+    let key = "sk-SECRETKEY0123456789";
+    let settings = || OpenAiClient::builder(format!("http://{key}/{key}/v1"), key).api_key(key);
+    assert_eq!(format!("{:?}", settings()), r#"OpenAiClientBuilder { model: "[redacted]", .. }"#);
+    assert_eq!(
+        format!("{:?}", settings().build().unwrap()),
+        r#"OpenAiClient { base_url: "http://[redacted]/[redacted]/v1", model: "[redacted]", .. }"#
+    );
+}
+
+#[tokio::test]
+async fn a_key_in_other_case_is_hidden() {
+    let key = "sk-SECRETKEYu0123456789";
+    let location = format!("location: https://{key}.evil/\r\n");
+    let escaped = unicode_escaped(&key.to_uppercase());
+    let encoded: String = key.to_lowercase().bytes().map(|b| format!("%{b:02X}")).collect();
+    for (answer, said) in [
+        (
+            answer(302, &location, ""),
+            "the server redirects to [redacted].evil, and redirects are not followed; \
+             expected a base URL that answers itself",
+        ),
+        (answer(400, "", &format!("no {}!", key.to_lowercase())), "no [redacted]!"),
+        (answer(400, "", &format!("no {}!", key.to_uppercase())), "no [redacted]!"),
+        (answer(400, "", &format!("no {}!", unicode_escaped(key))), "no [redacted]!"),
+        (answer(400, "", &format!("no {escaped}!")), "no [redacted]!"),
+        (answer(400, "", &format!("no {encoded}!")), "no [redacted]!"),
+    ] {
+        let server = Server::start([answer]).await;
+        let client = OpenAiClient::builder(server.base_url(), "m").api_key(key).build().unwrap();
+        let error = ask(&client).await.unwrap_err();
+        assert_eq!(error.message(), said);
+        assert!(!everything(&error).to_lowercase().contains("secretkey"), "{error:#}");
+    }
+}
+
+#[tokio::test]
 async fn a_short_header_value_is_no_secret() {
     let server = Server::start([answer(500, "", "1 of 10 failed")]).await;
     let client = OpenAiClient::builder(server.base_url(), "m").header("x-version", "1").build().unwrap();
