@@ -1,3 +1,6 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,6 +11,8 @@ use crate::{LlmError, LlmErrorKind as Kind};
 
 /// How deep an error may be wrapped in another one, as proxies do.
 const WRAPPINGS: usize = 4;
+/// From how many bytes on an `error` is taken for one unread.
+const EMPTY_ERROR_BYTES: usize = 1024;
 
 /// The error of an answer with this status from this address.
 pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, secrets: &Secrets) -> LlmError {
@@ -37,6 +42,20 @@ pub(super) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let status = details.code.as_deref().and_then(|code| code.parse().ok()).filter(|code| *code >= 400);
     let kind = details.kind(status.unwrap_or(200));
     LlmError::new(kind, secrets.line(details.message.as_deref().unwrap_or(value.get())))
+}
+
+/// Whether an `error` is there and tells of none, as some servers write into every good answer:
+/// `false`, `""`, `{}`, or an object of nothing but such values.
+pub(super) fn says_nothing(value: &RawValue) -> bool {
+    type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+    let is_empty = |value: &RawValue| {
+        let start: String = value.get().chars().filter(|c| !c.is_whitespace()).take(6).collect();
+        matches!(start.as_str(), "null" | "false" | "0" | "\"\"" | "[]" | "{}")
+    };
+    value.get().len() < EMPTY_ERROR_BYTES
+        && (is_empty(value)
+            || serde_json::from_str::<Fields<'_>>(value.get())
+                .is_ok_and(|fields| fields.into_values().all(is_empty)))
 }
 
 /// What servers say about a failure, in any of the shapes they say it.

@@ -2,7 +2,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -55,30 +55,33 @@ fn read(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let wrong = |message: String| LlmError::new(LlmErrorKind::Decode, message);
     let completion: Completion<'_> =
         serde_json::from_slice(body).map_err(|error| wrong(complaint(body, &error, secrets)))?;
-    if let Some(error) = completion.error {
+    if let Some(error) = completion.error.filter(|error| !failure::says_nothing(error)) {
         return Err(failure::of_value(error, secrets));
     }
     let choice = completion.choices.and_then(|choices| choices.0);
     let choice =
         choice.ok_or_else(|| wrong("the answer has no choices; expected at least one".to_owned()))?;
-    let text = match (choice.message, choice.text) {
-        (Some(message), text) => {
-            let content = message.content.or(text).unwrap_or_default().0;
-            match message.refusal.and_then(parse::<String>).filter(|refusal| !refusal.is_empty()) {
-                Some(refusal) if content.is_empty() => {
-                    let message = format!("the model refuses: {}", secrets.line(&refusal));
-                    return Err(LlmError::new(LlmErrorKind::ContentFilter, message));
-                }
-                _ => content,
-            }
-        }
-        (None, Some(text)) => text.0,
-        (None, None) => return Err(wrong("choices[0] is empty; expected a message or text".to_owned())),
-    };
-    let mut response = ChatResponse::new(text);
-    if let Some(reason) = choice.finish_reason.and_then(parse::<String>) {
-        response = response.with_finish_reason(finish_reason(reason));
+    if choice.message.is_none() && choice.text.is_none() {
+        return Err(wrong("choices[0] is empty; expected a message or text".to_owned()));
     }
+    let reason = choice.finish_reason.and_then(parse::<String>).map(finish_reason).unwrap_or_default();
+    let (content, refusal) =
+        choice.message.map_or((None, None), |message| (message.content, message.refusal));
+    let has_content = content.is_some() || choice.text.is_some();
+    let text = [content, choice.text].into_iter().flatten().find_map(|content| content.0);
+    if let Some(refusal) = refusal.and_then(parse::<String>).filter(|refusal| !refusal.is_empty())
+        && text.as_deref().unwrap_or_default().is_empty()
+    {
+        let message = format!("the model refuses: {}", secrets.line(&refusal));
+        return Err(LlmError::new(LlmErrorKind::ContentFilter, message));
+    }
+    // A reply that is cut off before its first text, as within the reasoning, says so itself.
+    if has_content && text.is_none() && reason != FinishReason::Length {
+        return Err(wrong(
+            "choices[0] has content without text; expected text in at least one part".to_owned(),
+        ));
+    }
+    let mut response = ChatResponse::new(text.unwrap_or_default()).with_finish_reason(reason);
     if let Some(usage) = completion.usage.and_then(usage) {
         response = response.with_usage(usage);
     }
@@ -106,11 +109,12 @@ fn complaint(body: &[u8], error: &serde_json::Error, secrets: &Secrets) -> Strin
     }
 }
 
+/// In any of the words of OpenAI, Anthropic, Google, Mistral and the servers of open models.
 fn finish_reason(reason: String) -> FinishReason {
-    match reason.as_str() {
-        "stop" | "" => FinishReason::Stop,
-        "length" | "max_tokens" => FinishReason::Length,
-        "content_filter" => FinishReason::ContentFilter,
+    match reason.to_ascii_lowercase().as_str() {
+        "stop" | "end_turn" | "eos" | "stop_sequence" | "" => FinishReason::Stop,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishReason::Length,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }
 }
@@ -131,16 +135,12 @@ fn usage(raw: &RawValue) -> Option<Usage> {
         #[serde(borrow, default)]
         cached_tokens: Option<&'a RawValue>,
     }
-    // serde reads an array into a struct too, field by field, and these numbers would be chance.
-    if !raw.get().starts_with('{') {
-        return None;
-    }
-    let wire: Wire<'_> = parse(raw)?;
+    let wire: Wire<'_> = parse_object(raw)?;
     let (prompt, completion) = (wire.prompt_tokens.and_then(count), wire.completion_tokens.and_then(count));
     if prompt.is_none() && completion.is_none() {
         return None;
     }
-    let details: Option<Details<'_>> = wire.prompt_tokens_details.and_then(parse);
+    let details: Option<Details<'_>> = wire.prompt_tokens_details.and_then(parse_object);
     let cached = details.and_then(|details| details.cached_tokens).and_then(count);
     Some(
         Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default())
@@ -155,6 +155,11 @@ fn count(raw: &RawValue) -> Option<u64> {
 
 fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
+}
+
+/// serde reads an array into a struct too, field by field, and what it finds there is chance.
+fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    raw.get().starts_with('{').then(|| parse(raw)).flatten()
 }
 
 /// The first element of an array, if it has one. The others are passed over, not kept.
@@ -182,9 +187,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
     }
 }
 
-/// The text of a message: a text, or an array of parts, of which those with text count.
-#[derive(Default)]
-struct Content(String);
+/// The text of a message: a text, or an array of parts, of which those with text count. None where
+/// there are parts and none of them has text.
+struct Content(Option<String>);
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -198,17 +203,22 @@ impl<'de> Deserialize<'de> for Content {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-                Ok(Content(text.to_owned()))
+                Ok(Content(Some(text.to_owned())))
             }
 
             fn visit_string<E>(self, text: String) -> Result<Content, E> {
-                Ok(Content(text))
+                Ok(Content(Some(text)))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
-                let mut whole = String::new();
-                while let Some(Part(text)) = parts.next_element()? {
-                    whole.push_str(&text);
+                let Some(first) = parts.next_element::<&RawValue>()? else {
+                    return Ok(Content(Some(String::new())));
+                };
+                let mut whole = text_of(first);
+                while let Some(part) = parts.next_element::<&RawValue>()? {
+                    if let Some(text) = text_of(part) {
+                        whole.get_or_insert_default().push_str(&text);
+                    }
                 }
                 Ok(Content(whole))
             }
@@ -218,38 +228,20 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// One part of a message: a text, or an object with one under `text`. A part of another kind (an
+/// The text of a part: itself, or under `text`, or under `text.value`. A part of another kind (an
 /// image, reasoning) has none.
-struct Part(String);
-
-impl<'de> Deserialize<'de> for Part {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrObject;
-
-        impl<'de> Visitor<'de> for TextOrObject {
-            type Value = Part;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text or an object with `text`")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Part, E> {
-                Ok(Part(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Part, A::Error> {
-                let mut text = None;
-                while let Some(name) = fields.next_key::<String>()? {
-                    if name == "text" {
-                        text = fields.next_value::<Option<String>>()?;
-                    } else {
-                        fields.next_value::<IgnoredAny>()?;
-                    }
-                }
-                Ok(Part(text.unwrap_or_default()))
-            }
-        }
-
-        deserializer.deserialize_any(TextOrObject)
+fn text_of(part: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Part<'a> {
+        #[serde(borrow, default)]
+        text: Option<&'a RawValue>,
     }
+    #[derive(Deserialize)]
+    struct Annotated {
+        value: String,
+    }
+    parse::<String>(part).or_else(|| {
+        let text = parse_object::<Part<'_>>(part)?.text?;
+        parse::<String>(text).or_else(|| Some(parse_object::<Annotated>(text)?.value))
+    })
 }

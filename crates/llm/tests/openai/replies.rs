@@ -48,6 +48,14 @@ async fn content_may_be_text_parts_or_absent() {
         (r#"{"choices":[{"text":"a","message":null}]}"#, "a"),
         (r#"{"choices":[{"message":{"content":"a"}},{"message":{"content":7}}, "rest"]}"#, "a"),
         (r#"{"error":null,"choices":[{"message":{"content":"a","refusal":""}}]}"#, "a"),
+        (r#"{"choices":[{"message":{"content":[5,null,true,[["x"]],{"text":7},{},"a"]}}]}"#, "a"),
+        (r#"{"choices":[{"message":{"content":["a",{"text":["x"]},{"text":{"value":7}}]}}]}"#, "a"),
+        (
+            r#"{"choices":[{"message":{"content":[{"type":"text","text":{"value":"a","annotations":[]}}]}}]}"#,
+            "a",
+        ),
+        (r#"{"choices":[{"message":{"content":[{"text":""}]}}]}"#, ""),
+        (r#"{"choices":[{"message":{"content":[5]},"text":"a"}]}"#, "a"),
     ];
     for (body, text) in cases {
         assert_eq!(reply(body).await.text(), text, "{body}");
@@ -55,13 +63,65 @@ async fn content_may_be_text_parts_or_absent() {
 }
 
 #[tokio::test]
+async fn an_error_that_says_nothing_does_not_cost_the_reply() {
+    let empty =
+        ["null", "false", "0", r#""""#, r#"" ""#, "[ ]", "{}", "{\n}", r#"{"message":"","code":null}"#];
+    for error in empty {
+        let body = format!(r#"{{"choices":[{{"message":{{"content":"u"}}}}],"error":{error}}}"#);
+        assert_eq!(reply(&body).await.text(), "u", "{error}");
+        let error = outcome(ok(&format!(r#"{{"error":{error}}}"#))).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "decode: the answer has no choices; expected at least one (status 200)"
+        );
+    }
+    for error in ["true", "1", r#""no""#, "[0]", r#"{"oops":1}"#, r#"{"message":"","code":500}"#] {
+        let body = format!(r#"{{"choices":[{{"message":{{"content":"u"}}}}],"error":{error}}}"#);
+        assert_eq!(outcome(ok(&body)).await.unwrap_err().kind(), LlmErrorKind::Server, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn content_without_text_is_a_decode_error() {
+    for content in ["[5]", "[null]", "[[]]", r#"[{"type":"image_url"},{"text":null}]"#] {
+        let body = format!(r#"{{"choices":[{{"message":{{"content":{content}}}}}]}}"#);
+        let error = outcome(ok(&body)).await.unwrap_err();
+        assert_eq!(error.kind(), LlmErrorKind::Decode, "{content}");
+        assert_eq!(
+            error.to_string(),
+            "decode: choices[0] has content without text; expected text in at least one part (status 200)"
+        );
+        assert_eq!(error.body(), Some(body.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_cut_off_before_its_first_text_is_empty_and_cut_off() {
+    let body = r#"{"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}}"#;
+    let expected =
+        ChatResponse::new("").with_finish_reason(FinishReason::Length).with_usage(Usage::new(0, 9));
+    assert_eq!(reply(body).await, expected);
+}
+
+#[tokio::test]
 async fn finish_reasons_of_any_form_are_taken() {
     let cases = [
         (r#""stop""#, FinishReason::Stop),
         (r#""length""#, FinishReason::Length),
+        (r#""LENGTH""#, FinishReason::Length),
         (r#""max_tokens""#, FinishReason::Length),
+        (r#""MAX_TOKENS""#, FinishReason::Length),
+        (r#""max_output_tokens""#, FinishReason::Length),
+        (r#""Model_Length""#, FinishReason::Length),
+        (r#""STOP""#, FinishReason::Stop),
+        (r#""end_turn""#, FinishReason::Stop),
+        (r#""EOS""#, FinishReason::Stop),
+        (r#""stop_sequence""#, FinishReason::Stop),
         (r#""content_filter""#, FinishReason::ContentFilter),
+        (r#""Content_Filter""#, FinishReason::ContentFilter),
+        (r#""SAFETY""#, FinishReason::ContentFilter),
         (r#""tool_calls""#, FinishReason::Other("tool_calls".to_owned())),
+        (r#""RECITATION""#, FinishReason::Other("RECITATION".to_owned())),
         (r#""""#, FinishReason::Stop),
         ("null", FinishReason::Stop),
         ("7", FinishReason::Stop),
@@ -90,6 +150,7 @@ async fn usage_is_taken_as_far_as_it_goes() {
         (r#"{"prompt_tokens":5,"prompt_tokens_details":null}"#, Some(Usage::new(5, 0))),
         (r#"{"prompt_tokens":5,"prompt_tokens_details":{}}"#, Some(Usage::new(5, 0))),
         (r#"{"prompt_tokens":5,"prompt_tokens_details":7}"#, Some(Usage::new(5, 0))),
+        (r#"{"prompt_tokens":5,"prompt_tokens_details":[4]}"#, Some(Usage::new(5, 0))),
         (
             r#"{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":4}}"#,
             Some(Usage::new(5, 0).with_cached_tokens(4)),
@@ -135,10 +196,6 @@ async fn what_is_no_completion_is_a_decode_error_that_says_where() {
         (
             r#"{"choices":[{"message":{"content":42}}]}"#,
             "the answer is no chat completion: invalid type: integer `42`, expected text or an array of parts at line 1 column 36",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":[42]}}]}"#,
-            "the answer is no chat completion: invalid type: integer `42`, expected text or an object with `text` at line 1 column 37",
         ),
         (
             r#"{"choices":[7]}"#,
@@ -209,4 +266,6 @@ async fn a_refusal_is_an_error_of_its_own() {
         .unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
     assert_eq!(error.to_string(), "content filter: the model refuses: I will not. (status 200)");
+    let parts = r#"{"choices":[{"message":{"content":[{"type":"refusal"}],"refusal":"I will not."}}]}"#;
+    assert_eq!(outcome(ok(parts)).await.unwrap_err().kind(), LlmErrorKind::ContentFilter);
 }
