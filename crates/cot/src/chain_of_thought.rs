@@ -275,18 +275,17 @@ impl ChainOfThought {
 
     fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {
         let text = response.text();
-        let cut_off = *response.finish_reason() == FinishReason::Length;
-        let reply = match Reply::read(text, self.limits.reply_bytes) {
-            // YAML that is cut off can still be YAML; a closed fence says that it was all.
-            Ok(reply) if !cut_off || text.trim_end().ends_with("```") => reply,
-            Err(problem) if !cut_off => {
-                let message = self.prompts.unreadable(&format!("{problem:#}"));
+        let reason = response.finish_reason();
+        let reply = match Reply::read_finished(text, self.limits.reply_bytes, reason) {
+            Ok(reply) => reply,
+            Err(problem) => {
+                // Only of a reply that was too long is it known that a shorter one would help.
+                let too_long = problem.kind() == ReplyProblemKind::CutOff && *reason == FinishReason::Length;
+                let message = match too_long {
+                    true => self.prompts.cut_off(),
+                    false => self.prompts.unreadable(&format!("{problem:#}")),
+                };
                 return Verdict::Unusable(problem, message);
-            }
-            _ => {
-                let problem = "the reply was cut off at the limit of tokens; expected a shorter one";
-                let problem = ReplyProblem::new(ReplyProblemKind::CutOff, problem);
-                return Verdict::Unusable(problem, self.prompts.cut_off());
             }
         };
         let Some(open) = OpenSteps::left_by(&reply) else { return Verdict::Usable(reply) };

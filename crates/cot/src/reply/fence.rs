@@ -1,10 +1,11 @@
 //! Finds the part of a raw text that is meant as the reply.
 
-/// A part of the text, and where in the text it begins.
+/// A part of the text, where in the text it begins, and whether a fence closes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'t> {
     pub(super) text: &'t str,
     pub(super) offset: usize,
+    pub(super) closed: bool,
 }
 
 /// The block to read: the last one that names a key of a reply. An earlier one is not, even if the
@@ -17,7 +18,7 @@ pub(super) fn meant(text: &str) -> Option<Block<'_>> {
     if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
         wanted().find(|block| names_a_key(block.text))
     } else if names_a_key(text) {
-        block(text, 0, text.len())
+        block(text, 0, text.len(), false)
     } else {
         wanted().next()
     }
@@ -56,7 +57,7 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
                     open = Some(Open { indent, ticks, wanted, from: offset + line.len() });
                 }
                 Some(fence) if label.is_empty() && ticks >= fence.ticks && indent <= fence.indent => {
-                    blocks.extend(fence.block(text, offset));
+                    blocks.extend(fence.block(text, offset, true));
                     open = None;
                 }
                 Some(_) => {}
@@ -64,7 +65,7 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
         }
         offset += line.len();
     }
-    blocks.extend(open.and_then(|fence| fence.block(text, text.len())));
+    blocks.extend(open.and_then(|fence| fence.block(text, text.len(), false)));
     blocks
 }
 
@@ -83,16 +84,16 @@ struct Open {
 }
 
 impl Open {
-    fn block<'t>(&self, text: &'t str, to: usize) -> Option<Fenced<'t>> {
-        Some(Fenced { block: block(text, self.from, to)?, wanted: self.wanted })
+    fn block<'t>(&self, text: &'t str, to: usize, closed: bool) -> Option<Fenced<'t>> {
+        Some(Fenced { block: block(text, self.from, to, closed)?, wanted: self.wanted })
     }
 }
 
 /// The part of a text from one offset to another, without byte order marks before it; none if it is
 /// blank.
-fn block(text: &str, from: usize, to: usize) -> Option<Block<'_>> {
+fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> {
     let part = text.get(from..to)?;
     let text = part.trim_start_matches(BYTE_ORDER_MARK);
     let offset = from + part.len() - text.len();
-    (!text.trim().is_empty()).then_some(Block { text, offset })
+    (!text.trim().is_empty()).then_some(Block { text, offset, closed })
 }

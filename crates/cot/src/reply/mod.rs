@@ -8,6 +8,7 @@ pub use problem::{ReplyProblem, ReplyProblemKind};
 
 use std::fmt;
 
+use cogwork_llm::FinishReason;
 use cogwork_plan::{Plan, format_plan_for_prompt};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,27 @@ impl Reply {
         Self::read_block(block.text).map_err(|Fault { kind, message, offset }| {
             ReplyProblem::quoting(kind, &message).at(text, block.offset + offset)
         })
+    }
+
+    /// The same for a text of which is known why the model stopped: unless it was done, the reply is
+    /// whole only if a fence closes it. YAML that is cut off can still be YAML.
+    pub(crate) fn read_finished(
+        text: &str,
+        max_bytes: usize,
+        reason: &FinishReason,
+    ) -> Result<Self, ReplyProblem> {
+        let closed = || text.len() <= max_bytes && fence::meant(text).is_some_and(|block| block.closed);
+        let message = match reason {
+            FinishReason::Stop => return Self::read(text, max_bytes),
+            _ if closed() => return Self::read(text, max_bytes),
+            FinishReason::Length => {
+                "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
+            }
+            _ => format!(
+                "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
+            ),
+        };
+        Err(ReplyProblem::quoting(ReplyProblemKind::CutOff, &message))
     }
 
     fn read_block(block: &str) -> Result<Self, Fault> {

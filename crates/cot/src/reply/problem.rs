@@ -14,7 +14,8 @@ pub enum ReplyProblemKind {
     Refused,
     /// The block is not YAML, or not a reply: a part is missing, unknown or of the wrong type.
     Invalid,
-    /// The model reached its limit of tokens in the middle of the reply.
+    /// The model stopped in the middle of the reply: at its limit of tokens, by a filter, or for another
+    /// reason of its backend's.
     CutOff,
     /// The reply ends the reasoning while steps of its plan are not done.
     EndedEarly,

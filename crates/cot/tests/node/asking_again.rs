@@ -206,12 +206,77 @@ async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
     assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 1);
 }
 
+/// A reply that breaks off behind a fence of its own text, and can still be read.
+const IN_A_TEXT: &str = "\
+```yaml
+planning:
+  - {description: Conclusion, status: Done, result: 150}
+next_thought_needed: false
+current_thinking: |
+  I run it:
+  ```
+  print(144 + 6)
+  ```";
+
 #[tokio::test]
-async fn a_closed_fence_makes_a_reply_whole_even_at_the_limit_of_tokens() {
-    let client = ScriptedClient::default().then(cut_off(&format!("{LAST}\n")));
+async fn a_fence_inside_a_text_does_not_make_a_reply_whole() {
+    let client = ScriptedClient::default().then(cut_off(IN_A_TEXT)).then(LAST);
     let mut reasoning = reasoning();
     flow(client).run(&mut reasoning).await.unwrap();
-    assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint, None);
+    let tries = &reasoning.thoughts()[0].trace().tries;
+    assert_eq!(
+        tries[0].complaint.as_deref(),
+        Some("the reply was cut off at the limit of tokens; expected a shorter one")
+    );
+}
+
+#[tokio::test]
+async fn whoever_stopped_the_model_a_reply_without_its_fence_is_not_whole() {
+    let mid_sentence = IN_A_TEXT.split_once(" run").unwrap().0;
+    for (reason, complaint) in [
+        (
+            FinishReason::ContentFilter,
+            "the model was stopped (ContentFilter) before the block of its reply was closed; expected a block with a \
+             fence at its end",
+        ),
+        (
+            FinishReason::Other("MAX_TOKENS\u{1b}[2J".into()),
+            "the model was stopped (Other(\"MAX_TOKENS\\u{1b}[2J\")) before the block of its reply was closed; \
+             expected a block with a fence at its end",
+        ),
+    ] {
+        let stopped = ChatResponse::new(mid_sentence).with_finish_reason(reason);
+        let client = ScriptedClient::default().then(stopped).then(LAST);
+        let mut reasoning = reasoning();
+        flow(client.clone()).run(&mut reasoning).await.unwrap();
+        assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint.as_deref(), Some(complaint));
+        let question = &client.requests()[1];
+        let question = question.messages().last().unwrap().text();
+        assert!(
+            question.starts_with(&format!("Your last reply could not be used: {complaint}\n")),
+            "{question}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
+    for text in [format!("{LAST}\n"), format!("{LAST}\nI hope that this helps. If you")] {
+        for reason in
+            [FinishReason::Length, FinishReason::ContentFilter, FinishReason::Other("MAX_TOKENS".into())]
+        {
+            let response = ChatResponse::new(text.as_str()).with_finish_reason(reason);
+            let mut reasoning = reasoning();
+            flow(ScriptedClient::default().then(response)).run(&mut reasoning).await.unwrap();
+            assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint, None);
+        }
+    }
+    // A block that is closed and has a fault is complained about for that.
+    let client = ScriptedClient::default().then(cut_off(UNKNOWN_STATUS)).then(LAST);
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+    let complaint = reasoning.thoughts()[0].trace().tries[0].complaint.clone().unwrap();
+    assert!(complaint.contains("unknown status"), "{complaint}");
 }
 
 #[tokio::test]
