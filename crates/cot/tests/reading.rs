@@ -183,7 +183,13 @@ fn harmless_signs_are_read() {
         ("we go on\n  *bold* and\n  &x and\n  - [[[\n  ? here\n", "we go on *bold* and &x and - [[[ ? here"),
         ("\n  on a line of its own\n  *bold*\n", "on a line of its own *bold*"),
         ("a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}\n", "a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}"),
-        ("see https://example.org/?a=1&b=*#top # a [[[ comment *x\n", "see https://example.org/?a=1&b=*#top"),
+        (
+            "see https://example.org/?a=1&b=*#top\n# a [[[ comment *x\n",
+            "see https://example.org/?a=1&b=*#top",
+        ),
+        ("'Thought #1' # a comment behind quotes\n", "Thought #1"),
+        ("| # of the header\n  Thought #1\n", "Thought #1\n"),
+        (">-\n  Thought #1\n  and #2\n", "Thought #1 and #2"),
         ("-5 is less than 5! :) ?ok\n", "-5 is less than 5! :) ?ok"),
         ("50% of it's \"all\"\n", "50% of it's \"all\""),
         ("思考：*好*、&、[1]\n", "思考：*好*、&、[1]"),
@@ -215,8 +221,8 @@ fn plans_of_any_style_are_read() {
     mark: off by *one*?
 ",
         "
-- description: Multiply   # the hard part [[[
-  sub_steps:
+- description: 'Multiply'   # the hard part [[[
+  sub_steps: # two of them
   - status: Done
     description:
       Tens
@@ -234,7 +240,9 @@ fn plans_of_any_style_are_read() {
 ",
         " [{description: Multiply, status: Pending, sub_steps: [{description: Tens, status: Done,
    result: 20 * 7
-     = 140}, {\"description\":\"Ones\",\"status\":\"Pending\"}]},
+     = 140}, {\"description\":\"Ones\",\"status\":\"Pending\"}] # these
+   # are two
+   },
    {description: Add, status: Verification Needed, mark: off by *one*?}]
 ",
     ];
@@ -366,6 +374,14 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
         ("two documents", with("planning:", "---\nplanning:")),
         ("a document after the end", with("planning:", "...\nplanning:")),
         ("a control character", with("so far", "so\u{1b}[31m far")),
+        ("a comment after a text", with("Right so far.", "Evaluation of thought #1: wrong, 3 was meant")),
+        ("a comment after a result", with("65.50", "option #4")),
+        ("a comment after a further line", with("Right so far.", "Evaluation of\n  the thought\t#1")),
+        ("a comment in brackets", fenced("current_thinking: x\nplanning: [{description: take #4\n}]\n")),
+        (
+            "a comment after a further line in brackets",
+            fenced("planning: [{description: take\n  number #4}]\ncurrent_thinking: x\n"),
+        ),
         ("a byte order mark", with("planning:", "\u{feff}planning:")),
         ("deep nesting", with("Right so far.", &"[".repeat(100))),
         ("a long line", with("result: 65.50", &format!("result: \"{long}\", 思{long}"))),

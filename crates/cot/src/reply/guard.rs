@@ -1,7 +1,7 @@
 //! Refuses YAML that no reply needs and that the YAML library pays dearly for: anchors and aliases
 //! (they multiply), deep nesting (quadratic in flow style, and recursion in what reads it),
 //! directives (quadratic), and with them the other rare signs, so that what is left is small enough
-//! to be followed exactly.
+//! to be followed exactly. Of comments it refuses those that were meant as text.
 //!
 //! It reads a block once, line by line, and knows just enough YAML to tell structure from text:
 //! block scalars, quoted scalars, and plain scalars that go on over several lines. A parser of its
@@ -60,9 +60,11 @@ struct Guard {
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
-    /// A block or plain scalar in a block collection at this column: it goes on while lines are
-    /// indented more. Outside of any it goes on to the end of the document.
-    Indented(Option<usize>),
+    /// A block scalar in a block collection at this column: it goes on while lines are indented more.
+    /// Outside of any it goes on to the end of the document.
+    Block(Option<usize>),
+    /// A plain scalar, which goes on alike.
+    Plain(Option<usize>),
     /// A plain scalar in a flow collection.
     Flow,
     /// A scalar in these quotes.
@@ -85,6 +87,8 @@ const NO_KEY: &str = "there is no key before this `:`; expected `key: value`";
 const NESTING: &str = "the nesting is too deep; plans may have at most 32 levels of steps";
 const DOCUMENTS: &str = "the block has more than one YAML document; expected one reply";
 const CONTROL: &str = "control characters are not read; expected plain text";
+const COMMENT: &str =
+    "a ` #` begins a comment, and the text after it would be lost; put the text in double quotes";
 const MARK: &str = "a byte order mark is not read here; put the text in quotes";
 
 /// The offset in the line, and why it is refused.
@@ -103,16 +107,20 @@ impl Guard {
                 self.open = Open::Nothing;
                 return self.tokens(line, end);
             }
-            Open::Indented(column) => {
-                if first.is_none() || column.map_or(marker.is_none(), |column| indent > column) {
-                    return Ok(());
+            Open::Block(column) | Open::Plain(column) => {
+                let Some(first) = first else { return Ok(()) };
+                if column.map_or(marker.is_none(), |column| indent > column) {
+                    let plain = matches!(self.open, Open::Plain(_));
+                    return if plain { no_comment(line, first) } else { Ok(()) };
                 }
             }
             Open::Flow if marker.is_some() => {}
             Open::Flow => {
                 let Some(first) = first else { return Ok(()) };
                 let end = self.end_of_plain(line, first);
-                if end == line.len() {
+                if end > first && line.get(end) == Some(&b'#') {
+                    return Err((end, COMMENT));
+                } else if end == line.len() {
                     return Ok(());
                 }
                 self.open = Open::Nothing;
@@ -179,7 +187,7 @@ impl Guard {
                     at += 1;
                 }
                 b'|' | b'>' if !in_flow => {
-                    self.open = Open::Indented(self.levels.last().copied());
+                    self.open = Open::Block(self.levels.last().copied());
                     return Ok(());
                 }
                 b'"' | b'\'' => {
@@ -196,10 +204,12 @@ impl Guard {
                 _ => {
                     let end = self.end_of_plain(line, at + 1);
                     let goes_on = end == line.len();
-                    if in_flow && goes_on {
+                    if line.get(end) == Some(&b'#') {
+                        return Err((end, COMMENT));
+                    } else if in_flow && goes_on {
                         self.open = Open::Flow;
-                    } else if !in_flow && (goes_on || line.get(end) == Some(&b'#')) {
-                        self.open = Open::Indented(self.levels.last().copied());
+                    } else if goes_on {
+                        self.open = Open::Plain(self.levels.last().copied());
                         return Ok(());
                     }
                     at = self.key(line, at, end)?;
@@ -237,6 +247,16 @@ impl Guard {
             _ => false,
         };
         (from..line.len()).find(ends).unwrap_or(line.len())
+    }
+}
+
+/// A further line of a plain scalar. A comment that has the line for itself is no part of it.
+fn no_comment(line: &[u8], first: usize) -> Checked {
+    let mut pairs = line.windows(2).skip(first);
+    let comment = pairs.position(|pair| matches!(pair, [b' ' | b'\t', b'#']));
+    match comment {
+        Some(at) if line.get(first) != Some(&b'#') => Err((first + at + 1, COMMENT)),
+        _ => Ok(()),
     }
 }
 

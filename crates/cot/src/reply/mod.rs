@@ -61,7 +61,7 @@ impl Reply {
     /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
     /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are refused before the
     /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
-    /// needs them.
+    /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         if text.len() > max_bytes {
             let message = format!("the reply is {} bytes long; at most {max_bytes} are read", text.len());
