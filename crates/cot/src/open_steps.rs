@@ -43,7 +43,7 @@ impl OpenSteps {
         };
         let named: Vec<String> = open.iter().take(NAMED).map(name).collect();
         let more = open.len() - named.len();
-        (!named.is_empty()).then(|| Self { named, more })
+        (!named.is_empty()).then_some(Self { named, more })
     }
 
     /// One a line, for the model.
