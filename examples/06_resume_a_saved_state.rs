@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     drop(reasoning);
 
     // Another process, another day.
-    let mut reasoning: Reasoning = serde_json::from_str(&saved)?;
+    let mut reasoning = Reasoning::from_json(&saved)?;
     node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
     println!("solution: {}", reasoning.solution().unwrap_or("none"));

@@ -32,7 +32,7 @@
 //! | to … | use |
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
-//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`] |
+//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`StateError`] |
 //! | bound it | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
@@ -42,7 +42,7 @@ mod chain_of_thought;
 pub use chain_of_thought::{Brief, ChainOfThought, Turn};
 
 mod state;
-pub use state::{Reasoning, Spent, Thought, Trace, Try};
+pub use state::{Reasoning, Spent, StateError, Thought, Trace, Try};
 
 mod settings;
 pub use settings::{EarlyEnd, History, Limit, Limits};
@@ -61,6 +61,7 @@ pub use reporter::{Reporter, Silent, Working};
 mod error;
 pub use error::CotError;
 
+mod complaint;
 mod open_steps;
 mod text;
 

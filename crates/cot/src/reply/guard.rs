@@ -13,13 +13,13 @@
 const MAX_NESTING: usize = 2 * cogwork_plan::MAX_DEPTH + 8;
 
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     /// In bytes from the beginning of the block.
-    pub(super) offset: usize,
-    pub(super) message: &'static str,
+    pub(crate) offset: usize,
+    pub(crate) message: &'static str,
 }
 
-pub(super) fn check(block: &str) -> Result<(), Refusal> {
+pub(crate) fn check(block: &str) -> Result<(), Refusal> {
     if let Some((offset, _)) = block.char_indices().find(|(_, c)| !is_allowed(*c)) {
         return Err(Refusal { offset, message: CONTROL });
     }
@@ -85,7 +85,7 @@ const DIRECTIVE: &str = "directives (`%NAME`) are not read; put the text in quot
 const EXPLICIT_KEY: &str = "keys after a `?` are not read; put the text in quotes";
 const NO_KEY: &str = "there is no key before this `:`; expected `key: value`";
 const NESTING: &str = "the nesting is too deep; plans may have at most 32 levels of steps";
-const DOCUMENTS: &str = "the block has more than one YAML document; expected one reply";
+const DOCUMENTS: &str = "the block has more than one YAML document; expected one";
 const CONTROL: &str = "control characters are not read; expected plain text";
 const COMMENT: &str =
     "a ` #` begins a comment, and the text after it would be lost; put the text in double quotes";

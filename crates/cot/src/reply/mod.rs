@@ -1,7 +1,7 @@
 //! From a model's raw text to a typed reply: find the block, guard against hostile YAML, parse, validate.
 
 mod fence;
-mod guard;
+pub(crate) mod guard;
 mod problem;
 
 pub use problem::{ReplyProblem, ReplyProblemKind};
@@ -12,6 +12,8 @@ use cogwork_llm::FinishReason;
 use cogwork_plan::{Plan, format_plan_for_prompt};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
+
+use crate::complaint::{Complaint, without_places};
 
 /// A reply that can be used: the three parts the model was asked for.
 ///
@@ -73,10 +75,11 @@ impl Reply {
         let Some(block) = fence::meant(text) else {
             let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
             let beginning = text.len() - text.trim_start().len();
-            return Err(ReplyProblem::new(ReplyProblemKind::NoBlock, message).at(text, beginning));
+            let complaint = Complaint::new(message).at(text, beginning);
+            return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, complaint));
         };
         Self::read_block(block.text).map_err(|Fault { kind, message, offset }| {
-            ReplyProblem::quoting(kind, &message).at(text, block.offset + offset)
+            ReplyProblem::from(kind, Complaint::quoting(&message).at(text, block.offset + offset))
         })
     }
 
@@ -98,7 +101,7 @@ impl Reply {
                 "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
             ),
         };
-        Err(ReplyProblem::quoting(ReplyProblemKind::CutOff, &message))
+        Err(ReplyProblem::from(ReplyProblemKind::CutOff, Complaint::quoting(&message)))
     }
 
     fn read_block(block: &str) -> Result<Self, Fault> {
@@ -130,21 +133,6 @@ struct Fault {
     kind: ReplyProblemKind,
     message: String,
     offset: usize,
-}
-
-/// The YAML library counts lines from the beginning of the block; a place in the whole text is said
-/// before the message.
-fn without_places(message: &str) -> String {
-    let mut pieces = message.split(" at line ");
-    let mut clean = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
-        match rest.strip_prefix(" column ") {
-            Some(rest) => clean.push_str(rest.trim_start_matches(|c: char| c.is_ascii_digit())),
-            None => clean.extend([" at line ", piece]),
-        }
-    }
-    clean
 }
 
 /// What to do about the mistakes that models make most; the YAML library names them in its own terms.

@@ -10,5 +10,6 @@ mod mocking;
 mod reporting;
 mod saving;
 mod sequences;
+mod state_files;
 mod support;
 mod turns;

@@ -35,8 +35,11 @@ async fn yaml_has_the_field_names_of_the_source_document() {
 #[tokio::test(start_paused = true)]
 async fn a_state_read_back_is_the_same() {
     let state = solved().await;
-    assert_eq!(serde_json::from_str::<Reasoning>(&serde_json::to_string(&state).unwrap()).unwrap(), state);
-    assert_eq!(serde_yaml::from_str::<Reasoning>(&serde_yaml::to_string(&state).unwrap()).unwrap(), state);
+    let (json, yaml) = (serde_json::to_string(&state).unwrap(), serde_yaml::to_string(&state).unwrap());
+    assert_eq!(Reasoning::from_json(&json), Ok(state.clone()));
+    assert_eq!(Reasoning::from_yaml(&yaml), Ok(state.clone()));
+    assert_eq!(serde_json::from_str::<Reasoning>(&json).unwrap(), state);
+    assert_eq!(serde_yaml::from_str::<Reasoning>(&yaml).unwrap(), state);
 }
 
 /// Texts that a format could bend.
@@ -64,7 +67,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
 
         let json = serde_json::to_string(&unsaved).unwrap();
         let yaml = serde_yaml::to_string(&unsaved).unwrap();
-        let states = [unsaved, serde_json::from_str(&json).unwrap(), serde_yaml::from_str(&yaml).unwrap()];
+        let states = [unsaved, Reasoning::from_json(&json).unwrap(), Reasoning::from_yaml(&yaml).unwrap()];
         let mut requests = Vec::new();
         for mut state in states {
             let client = ScriptedClient::new([LAST]);
@@ -79,7 +82,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
 }
 
 /// A state as another program might write it: the keys of the source document and no other.
-const FOREIGN: &str = r#"{
+pub(crate) const FOREIGN: &str = r#"{
   "problem": "What is 12 * 12 + 6?",
   "thoughts": [
     {
@@ -108,9 +111,9 @@ const FOREIGN: &str = r#"{
 
 #[tokio::test]
 async fn a_state_of_another_program_is_read_and_gone_on_with() {
-    let mut read: Reasoning = serde_json::from_str(FOREIGN).unwrap();
+    let mut read = Reasoning::from_json(FOREIGN).unwrap();
     // JSON in flow style is YAML too.
-    assert_eq!(serde_yaml::from_str::<Reasoning>(FOREIGN).unwrap(), read);
+    assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
     assert_eq!((read.problem(), read.thoughts().len(), read.solution()), (PROBLEM, 2, None));
     assert_eq!(read.spent().tokens(), 0);
     assert!(read.thoughts()[0].trace().tries.is_empty());
@@ -132,13 +135,8 @@ async fn a_state_without_thoughts_is_four_keys() {
     let mut without_solution: Reasoning =
         serde_yaml::from_str("problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n")
             .unwrap();
-    // The number is made from the thoughts there are, whatever the file says.
-    let text = text.replace("number: 0", "number: 77");
-    let mut wrong_number: Reasoning = serde_yaml::from_str(&text).unwrap();
-    for state in [&mut without_solution, &mut wrong_number] {
-        flow(ScriptedClient::new([LAST])).run(state).await.unwrap();
-        assert_eq!(state.current_thought_number(), 1);
-    }
+    flow(ScriptedClient::new([LAST])).run(&mut without_solution).await.unwrap();
+    assert_eq!(without_solution.current_thought_number(), 1);
 }
 
 /// What reading says about a changed state, in both formats.

@@ -136,6 +136,8 @@ proptest! {
 
         // And the state can be saved wherever it stopped.
         let saved = serde_json::to_string(&reasoning).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Reasoning>(&saved).unwrap(), reasoning);
+        let yaml = serde_yaml::to_string(&reasoning).unwrap();
+        prop_assert_eq!(Reasoning::from_yaml(&yaml).unwrap(), reasoning.clone());
+        prop_assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
     }
 }

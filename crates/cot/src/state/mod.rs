@@ -1,9 +1,14 @@
+mod error;
+mod read;
+
+pub use error::StateError;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_llm::{Messages, Usage};
 use cogwork_plan::Plan;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use crate::prompt::Transcript;
 use crate::{CotError, History, Prompts, Reply};
@@ -15,26 +20,32 @@ use crate::{CotError, History, Prompts, Reply};
 /// `current_thought_number`, `solution`), and beside them what the thoughts cost. A state read
 /// back goes on where it stopped.
 ///
+/// Read files with [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml), which bound what
+/// they read and whose errors are safe to show. `Deserialize` is there for states that are part of a
+/// larger value, and for text that one has written oneself: it bounds nothing, and its errors quote
+/// the text as it is.
+///
+/// However it is read, a state must be one that a run could have left: thoughts numbered from 1, each
+/// with a text and a plan, none after one that ends the reasoning; a solution if and only if the last
+/// thought ends it, and then the same text; a `current_thought_number` that is the number of thoughts
+/// or one more. Where `spent` is missing it is the sum over the thoughts.
+///
 /// ```
 /// use cogwork_cot::Reasoning;
 ///
 /// let reasoning = Reasoning::new("What is 2 + 2?");
 /// let saved = serde_json::to_string(&reasoning)?;
 /// assert_eq!(saved, r#"{"problem":"What is 2 + 2?","thoughts":[],"current_thought_number":0,"solution":null}"#);
-/// let read: Reasoning = serde_json::from_str(&saved)?;
-/// assert_eq!(read, reasoning);
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!(Reasoning::from_json(&saved)?, reasoning);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Reasoning {
     problem: String,
-    #[serde(deserialize_with = "numbered")]
     thoughts: Vec<Thought>,
     current_thought_number: u32,
-    #[serde(default)]
     solution: Option<String>,
-    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    #[serde(skip_serializing_if = "Spent::is_nothing")]
     spent: Spent,
     #[serde(skip)]
     transcript: Transcript,
@@ -247,35 +258,6 @@ impl Thought {
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
-}
-
-/// Reads thoughts that must be numbered from 1 without a gap; the error stands at the one that is not.
-fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
-    struct Numbered;
-
-    impl<'de> de::Visitor<'de> for Numbered {
-        type Value = Vec<Thought>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a list of thoughts")
-        }
-
-        fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-            let mut thoughts: Vec<Thought> = Vec::new();
-            while let Some(thought) = items.next_element::<Thought>()? {
-                let (expected, found) = (thoughts.len() + 1, thought.thought_number);
-                if u32::try_from(expected) != Ok(found) {
-                    return Err(de::Error::custom(format!(
-                        "thought {expected} of the list has the thought_number {found}; expected {expected}"
-                    )));
-                }
-                thoughts.push(thought);
-            }
-            Ok(thoughts)
-        }
-    }
-
-    deserializer.deserialize_seq(Numbered)
 }
 
 /// A duration as a number of seconds.

@@ -1,0 +1,119 @@
+//! What is wrong with a text that nobody here wrote, and where in it: one harmless line of bounded
+//! length, and the lines around the place.
+
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    message: String,
+    place: Option<Place>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    line: usize,
+    column: usize,
+    excerpt: String,
+}
+
+/// Lines shown before the one at fault.
+const LINES_BEFORE: usize = 2;
+/// Characters shown of a line.
+const LINE_WIDTH: usize = 100;
+/// Characters shown of the beginning and of the end of a message: it may quote the whole of a wrong
+/// text, and what would have been accepted stands last.
+const MESSAGE_ENDS: (usize, usize) = (100, 200);
+
+impl Complaint {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None }
+    }
+
+    /// With a message that may hold any text, of any length: one line of it, shortened in the middle.
+    pub(crate) fn quoting(message: &str) -> Self {
+        let (head, tail) = MESSAGE_ENDS;
+        let line: Vec<char> = message.chars().map(harmless).collect();
+        let message = match (line.get(..head), line.len().checked_sub(tail).and_then(|from| line.get(from..)))
+        {
+            (Some(head), Some(tail)) if line.len() > MESSAGE_ENDS.0 + MESSAGE_ENDS.1 => {
+                head.iter().chain(&[' ', '…', ' ']).chain(tail).collect()
+            }
+            _ => line.iter().collect::<String>(),
+        };
+        Self::new(message)
+    }
+
+    /// Adds the place at an offset in bytes, and the lines around it.
+    pub(crate) fn at(mut self, text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        let mut excerpt = String::new();
+        let from = line.saturating_sub(LINES_BEFORE).max(1);
+        for (number, content) in (1..=line).zip(text.split('\n')).skip(from - 1) {
+            // A long line is cut so that the column stays in view.
+            let skipped = if number == line { column.saturating_sub(LINE_WIDTH - 20) } else { 0 };
+            let shown: String = content.chars().skip(skipped).take(LINE_WIDTH).map(harmless).collect();
+            excerpt.push_str(&format!("{number:>4} | {}\n", shown.trim_end()));
+            if number == line {
+                excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
+            }
+        }
+        self.place = Some(Place { line, column, excerpt });
+        self
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn line(&self) -> Option<usize> {
+        self.place.as_ref().map(|place| place.line)
+    }
+
+    pub(crate) fn column(&self) -> Option<usize> {
+        self.place.as_ref().map(|place| place.column)
+    }
+}
+
+/// Control characters and marks of direction would steer a terminal. A blank keeps the column.
+fn harmless(character: char) -> char {
+    match character {
+        '\u{61c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => ' ',
+        _ if character.is_control() => ' ',
+        _ => character,
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, place } = self;
+        let Some(Place { line, column, excerpt }) = place else { return f.write_str(message) };
+        write!(f, "line {line}, column {column}: {message}")?;
+        if f.alternate() {
+            write!(f, "\n{excerpt}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A message without the places that the libraries of YAML and JSON put into it: the first may count
+/// from the beginning of a block, and a place in the whole text is said before the message.
+pub(crate) fn without_places(message: &str) -> String {
+    let mut pieces = message.split(" at line ");
+    let mut clean = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
+        match rest.strip_prefix(" column ") {
+            Some(rest) => clean.push_str(rest.trim_start_matches(|c: char| c.is_ascii_digit())),
+            None => clean.extend([" at line ", piece]),
+        }
+    }
+    clean
+}

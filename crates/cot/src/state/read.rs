@@ -1,0 +1,181 @@
+//! From saved text to a state: what the text may be, and what its parts must say of each other.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::{Reasoning, Spent, StateError, Thought};
+use crate::complaint::{Complaint, without_places};
+use crate::prompt::Transcript;
+use crate::reply::guard;
+
+/// Bytes of JSON that are read.
+const JSON_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of YAML that are read: its library takes far longer than that of JSON.
+const YAML_BYTES: usize = 4 * 1024 * 1024;
+
+impl Reasoning {
+    /// Reads a state saved as JSON, of at most 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// A [`StateError`] if the text is longer, is not JSON, or is no state of this crate; see
+    /// [`Reasoning`] for what a state must be.
+    pub fn from_json(text: &str) -> Result<Self, StateError> {
+        check_length(text, JSON_BYTES)?;
+        serde_json::from_str(text).map_err(|error| {
+            let complaint = Complaint::quoting(&without_places(&error.to_string()));
+            StateError::new(match error.line() {
+                0 => complaint,
+                line => complaint.at(text, offset(text, line, error.column())),
+            })
+        })
+    }
+
+    /// Reads a state saved as YAML, of at most 4 MiB.
+    ///
+    /// # Errors
+    ///
+    /// A [`StateError`] if the text is longer, is not YAML, is no state of this crate, or uses YAML
+    /// that [`Reply::read`](crate::Reply::read) refuses: some of it keeps the YAML library busy for
+    /// minutes.
+    pub fn from_yaml(text: &str) -> Result<Self, StateError> {
+        check_length(text, YAML_BYTES)?;
+        guard::check(text)
+            .map_err(|refusal| StateError::new(Complaint::new(refusal.message).at(text, refusal.offset)))?;
+        serde_yaml::from_str(text).map_err(|error| {
+            let complaint = Complaint::quoting(&without_places(&error.to_string()));
+            StateError::new(match error.location() {
+                None => complaint,
+                Some(place) => complaint.at(text, place.index()),
+            })
+        })
+    }
+}
+
+fn check_length(text: &str, max_bytes: usize) -> Result<(), StateError> {
+    if text.len() <= max_bytes {
+        return Ok(());
+    }
+    let message = format!("the saved state is {} bytes long; at most {max_bytes} are read", text.len());
+    Err(StateError::too_long(Complaint::new(message)))
+}
+
+/// The offset of a line and a column, both from 1, the column in bytes and perhaps in the middle of
+/// a character.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let at = (before + column.saturating_sub(1)).min(text.len());
+    (before..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(before)
+}
+
+impl<'de> Deserialize<'de> for Reasoning {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Saved::deserialize(deserializer)?.into_state().map_err(de::Error::custom)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with the keys problem, thoughts, current_thought_number and solution"
+)]
+struct Saved {
+    problem: String,
+    #[serde(deserialize_with = "in_order")]
+    thoughts: Vec<Thought>,
+    current_thought_number: u32,
+    #[serde(default)]
+    solution: Option<String>,
+    #[serde(default)]
+    spent: Option<Spent>,
+}
+
+impl Saved {
+    fn into_state(self) -> Result<Reasoning, String> {
+        let Self { problem, thoughts, current_thought_number, solution, spent } = self;
+        let made = thoughts.len();
+        if !(made..=made + 1).any(|number| u32::try_from(number) == Ok(current_thought_number)) {
+            let plural = if made == 1 { " is 1 thought" } else { &format!(" are {made} thoughts") };
+            return Err(format!(
+                "`current_thought_number` is {current_thought_number}, but there{plural}; expected {made} or {}",
+                made + 1
+            ));
+        }
+        match (&solution, thoughts.last()) {
+            (Some(_), None) => {
+                return Err("there is a `solution`, but no thought; expected null".to_owned());
+            }
+            (Some(_), Some(last)) if last.next_thought_needed => {
+                return Err(format!(
+                    "there is a `solution`, but thought {made}, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought {made}"
+                ));
+            }
+            (Some(solution), Some(last)) if *solution != last.current_thinking => {
+                return Err(format!(
+                    "`solution` is another text than the `current_thinking` of thought {made}, which ends the reasoning; expected the same"
+                ));
+            }
+            (None, Some(last)) if !last.next_thought_needed => {
+                return Err(format!(
+                    "thought {made} ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought {made}"
+                ));
+            }
+            _ => {}
+        }
+        // A file that was written by hand may leave the sum to us.
+        let spent = spent.unwrap_or_else(|| {
+            thoughts.iter().fold(Spent::default(), |mut sum, thought| {
+                sum += thought.trace.spent;
+                sum
+            })
+        });
+        let transcript = Transcript::default();
+        Ok(Reasoning { problem, thoughts, current_thought_number, solution, spent, transcript })
+    }
+}
+
+/// Reads thoughts, each of which must be one that a turn could have made after those before it; the
+/// error stands at the first that is not.
+fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
+    struct InOrder;
+
+    impl<'de> de::Visitor<'de> for InOrder {
+        type Value = Vec<Thought>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of thoughts")
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut thoughts: Vec<Thought> = Vec::new();
+            while let Some(thought) = items.next_element::<Thought>()? {
+                check_next(&thoughts, &thought).map_err(de::Error::custom)?;
+                thoughts.push(thought);
+            }
+            Ok(thoughts)
+        }
+    }
+
+    deserializer.deserialize_seq(InOrder)
+}
+
+fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
+    let (expected, found) = (before.len() + 1, thought.thought_number);
+    if u32::try_from(expected) != Ok(found) {
+        Err(format!("thought {expected} of the list has the thought_number {found}; expected {expected}"))
+    } else if before.last().is_some_and(|last| !last.next_thought_needed) {
+        Err(format!(
+            "thought {} ends the reasoning, but thought {expected} follows it; expected `next_thought_needed: false` in the last thought only",
+            before.len()
+        ))
+    } else if thought.current_thinking.trim().is_empty() {
+        Err(format!(
+            "thought {expected}: `current_thinking` is empty; expected the evaluation and the thinking"
+        ))
+    } else if thought.planning.is_empty() {
+        Err(format!("thought {expected}: `planning` is empty; expected at least one step"))
+    } else {
+        Ok(())
+    }
+}
