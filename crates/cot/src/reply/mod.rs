@@ -188,10 +188,15 @@ impl fmt::Display for Reply {
             current_thinking: &'r str,
         }
         let thinking = serde_yaml::to_string(&Thinking { current_thinking: &self.current_thinking });
-        writeln!(f, "```yaml\n{}planning:", thinking.map_err(|_| fmt::Error)?)?;
-        for line in format_plan_for_prompt(&self.planning).lines() {
-            writeln!(f, "  {line}")?;
-        }
-        write!(f, "next_thought_needed: {}\n```", self.next_thought_needed)
+        // The list stands at the same column as in the prompt, where the plan is shown alone: small
+        // models that see it at two mix them up.
+        let plan = format_plan_for_prompt(&self.planning);
+        let gap = if self.planning.is_empty() { " " } else { "\n" };
+        write!(
+            f,
+            "```yaml\n{}planning:{gap}{plan}\nnext_thought_needed: {}\n```",
+            thinking.map_err(|_| fmt::Error)?,
+            self.next_thought_needed
+        )
     }
 }
