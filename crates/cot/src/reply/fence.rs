@@ -9,9 +9,10 @@ pub(super) struct Block<'t> {
 }
 
 /// The block to read: the last one that names a key of a reply. An earlier one is not, even if the
-/// last has a fault: a model that begins a second block takes the first back. Where no fence of any label names a key it is the
-/// whole text, if that does; the text of an unfenced reply may hold fences too. Where nothing names a
-/// key, it is the last block, so that the complaint can say what is wrong with it.
+/// last has a fault: a model that begins a second block takes the first back. Where no fence of any
+/// label names a key it is the whole text, if that does; the text of an unfenced reply may hold
+/// fences too. Where nothing names a key, it is the last block, so that the complaint can say what
+/// is wrong with it.
 pub(super) fn meant(text: &str) -> Option<Block<'_>> {
     let fenced = fenced(text);
     let wanted = || fenced.iter().filter(|fence| fence.wanted).map(|fence| fence.block).rev();
