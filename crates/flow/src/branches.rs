@@ -1,10 +1,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future;
+use futures_util::{StreamExt, stream};
 
-use crate::context::Here;
-use crate::visit::{BoxFuture, Failure, Visit};
+use crate::context::{Here, Part as Which};
+use crate::each::together;
+use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, Flow};
 
@@ -95,6 +96,8 @@ trait Branch<S>: Send + Sync {
         state: &S,
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>>;
 }
 
 struct Part<T, Split, Put> {
@@ -121,10 +124,14 @@ where
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
         let mut part = (self.split)(state);
         Box::pin(async move {
-            here.finish(&self.flow, format!("/{name}"), &mut part).await?;
+            here.finish(&self.flow, Which::Branch(name), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
+    }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item)
     }
 }
 
@@ -135,13 +142,22 @@ impl<S: Send> Visit<S> for Branches<S> {
         _: &'a [usize],
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
-        let runs: Vec<_> = self.branches.iter().map(|(name, branch)| branch.run(name, state, here)).collect();
         Box::pin(async move {
-            for join in future::try_join_all(runs).await? {
+            let at_most = if here.in_order() { 1 } else { self.branches.len().max(1) };
+            let runs = self.branches.iter().map(|(name, branch)| branch.run(name, state, here));
+            let runs: Vec<_> =
+                runs.enumerate().map(|(index, run)| async move { (index, run.await) }).collect();
+            for join in together(stream::iter(runs).buffer_unordered(at_most)).await? {
                 join(state);
             }
             Ok(Action::DEFAULT)
         })
+    }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        let (branch, rest) = place.split_first()?;
+        let (_, found) = self.branches.iter().find(|(name, _)| name == branch)?;
+        found.exec_item(rest, item)
     }
 }
 

@@ -1,10 +1,15 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::visit::{Leaf, Subflow, Visit};
+use crate::wait::Sleep;
 use crate::wiring::{Depth, Exit, Inside, Place, Target, Wiring};
-use crate::{Action, Branches, BuildError, Each, Flow, Node, Problem};
+use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Problem, Wait};
 
 /// Wires nodes by name; made by [`Flow::builder`].
 ///
@@ -59,6 +64,17 @@ impl<S> FlowBuilder<S> {
         Self { name, starts: Vec::new(), nodes: Vec::new(), edges: Vec::new() }
     }
 
+    fn add(
+        mut self,
+        name: String,
+        actions: Arc<[Action]>,
+        inside: Inside,
+        visit: impl Visit<S> + 'static,
+    ) -> Self {
+        self.nodes.push(Wanted { name, actions, inside, visit: Box::new(visit) });
+        self
+    }
+
     /// Says at which node a run starts. A flow has exactly one start.
     pub fn start(mut self, node: impl Into<String>) -> Self {
         self.starts.push(node.into());
@@ -66,21 +82,19 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Adds a node under a name.
-    pub fn node(mut self, name: impl Into<String>, node: impl Node<S> + 'static) -> Self
+    pub fn node(self, name: impl Into<String>, node: impl Node<S> + 'static) -> Self
     where
         S: Send + 'static,
     {
         let actions = node.actions().into();
-        let visit = Box::new(Leaf(node));
-        self.nodes.push(Wanted { name: name.into(), actions, inside: Inside::Node, visit });
-        self
+        self.add(name.into(), actions, Inside::Node, Leaf(node))
     }
 
     /// Adds a whole flow over a part of the state under a name. The label on which it ends
     /// chooses the edge to follow; `|state| state` hands it the whole state. Up to 1,000 subflows
     /// may stand inside one another.
     pub fn subflow<T: 'static>(
-        mut self,
+        self,
         name: impl Into<String>,
         flow: Flow<T>,
         part: impl Fn(&mut S) -> &mut T + Send + Sync + 'static,
@@ -90,42 +104,65 @@ impl<S> FlowBuilder<S> {
     {
         let actions = flow.actions().into();
         let inside = Inside::Subflow(Arc::clone(&flow.wiring));
-        let visit = Box::new(Subflow { flow, part });
-        self.nodes.push(Wanted { name: name.into(), actions, inside, visit });
-        self
+        self.add(name.into(), actions, inside, Subflow { flow, part })
     }
 
     /// Adds a flow that runs over each of many items in one visit; see [`Each`]. It leaves by
     /// [`Action::DEFAULT`].
-    pub fn each<I>(mut self, name: impl Into<String>, each: Each<S, I>) -> Self
+    pub fn each<I>(self, name: impl Into<String>, each: Each<S, I>) -> Self
     where
         S: Send + 'static,
         I: Send + 'static,
     {
         let inside = each.inside();
-        self.nodes.push(Wanted {
-            name: name.into(),
-            actions: [Action::DEFAULT].into(),
-            inside,
-            visit: Box::new(each),
-        });
-        self
+        self.add(name.into(), [Action::DEFAULT].into(), inside, each)
     }
 
     /// Adds several flows that run side by side in one visit; see [`Branches`]. They leave
     /// together by [`Action::DEFAULT`].
-    pub fn branches(mut self, name: impl Into<String>, branches: Branches<S>) -> Self
+    pub fn branches(self, name: impl Into<String>, branches: Branches<S>) -> Self
     where
         S: Send + 'static,
     {
         let inside = branches.inside();
-        self.nodes.push(Wanted {
-            name: name.into(),
-            actions: [Action::DEFAULT].into(),
-            inside,
-            visit: Box::new(branches),
-        });
-        self
+        self.add(name.into(), [Action::DEFAULT].into(), inside, branches)
+    }
+
+    /// Adds a node that runs over each of many items in one visit; see [`Batch`]. It leaves by
+    /// [`Action::DEFAULT`].
+    pub fn batch<I, N>(self, name: impl Into<String>, batch: Batch<S, I, N>) -> Self
+    where
+        S: Send + 'static,
+        I: Serialize + DeserializeOwned + Send + Sync + 'static,
+        N: Node<I> + 'static,
+    {
+        let inside = batch.inside();
+        self.add(name.into(), [Action::DEFAULT].into(), inside, batch)
+    }
+
+    /// Adds a place where the run waits for an event from outside; see [`Wait`].
+    pub fn wait(self, name: impl Into<String>, wait: Wait<S>) -> Self
+    where
+        S: Send + 'static,
+    {
+        let inside = wait.inside();
+        self.add(name.into(), wait.actions().into(), inside, wait)
+    }
+
+    /// Adds a place where the run sleeps, for as long as the closure says of the state. It leaves
+    /// by [`Action::DEFAULT`].
+    ///
+    /// With a journal the time goes on while the program does not run: a run that is taken up
+    /// again sleeps for what is left. Inside items and branches a sleep needs a journal.
+    pub fn sleep(
+        self,
+        name: impl Into<String>,
+        duration: impl Fn(&S) -> Duration + Send + Sync + 'static,
+    ) -> Self
+    where
+        S: Send + 'static,
+    {
+        self.add(name.into(), [Action::DEFAULT].into(), Inside::Sleep, Sleep(duration))
     }
 
     /// Leads from a node, on an action, to a node.
@@ -160,7 +197,8 @@ impl<S> FlowBuilder<S> {
             places.push(Place { name: wanted.name, exits, inside: wanted.inside });
             visits.push(wanted.visit);
         }
-        let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places, depth };
+        let waits = places.iter().any(|place| place.inside.waits());
+        let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places, depth, waits };
         Ok(Flow { wiring: Arc::new(wiring), visits })
     }
 }

@@ -1,107 +1,184 @@
 //! What a run hands to every visit, down through subflows, items and branches.
 
+use std::any::Any;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use crate::cursor::Cursor;
 use crate::error::RunError;
-use crate::events::{StepName, Watch, WatchedStep};
-use crate::visit::Failure;
+use crate::events::Watch;
+use crate::journal::Journaled;
+use crate::step::NamedStep;
+use crate::visit::{BoxFuture, Failure};
 use crate::wiring::Place;
-use crate::{Action, EventKind, Flow};
+use crate::{Action, EventKind, Flow, Journal, Level, MemoryJournal, Progress, StepName};
 
-#[derive(Debug)]
 pub(crate) struct Context {
     /// Steps taken so far. Atomic because a run is `Sync`; everything inside one run is polled by
     /// one task, so plain loads and stores are enough.
     steps: AtomicU64,
     pub(crate) max_steps: u64,
+    /// Boxed, as most runs have none of it.
+    pub(crate) named: Option<Box<Named>>,
+}
+
+/// What needs the steps of a run to have names.
+#[derive(Clone, Default)]
+pub(crate) struct Named {
     pub(crate) watch: Option<Watch>,
+    pub(crate) journal: Option<Journaled>,
+    pub(crate) mailbox: Option<Arc<MemoryJournal>>,
 }
 
 /// A visit as what is visited sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Here<'a> {
-    pub(crate) context: &'a Context,
-    /// The step, where the run is watched.
-    pub(crate) step: Option<&'a WatchedStep>,
+    context: &'a Context,
+    /// The step, where the run is watched or journaled.
+    pub(crate) step: Option<&'a NamedStep>,
+    /// Whether the visit is inside an item or a branch.
+    inside: bool,
 }
 
-impl Here<'_> {
-    /// Steps a flow inside the visit to its end; `label` tells it from the others beside it.
-    pub(crate) async fn finish<S>(self, flow: &Flow<S>, label: String, state: &mut S) -> Result<(), Failure> {
-        let around = self.step.map(|step| {
-            let StepName { flow_path, node, .. } = step.name.as_ref();
-            flow_path.iter().cloned().chain([format!("{node}{label}")]).collect::<Vec<_>>()
+/// Which of the flows inside a visit.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Item(usize),
+    Branch(&'a str),
+}
+
+impl<'a> Here<'a> {
+    /// Steps a flow inside the visit to its end.
+    pub(crate) async fn finish<S>(
+        self,
+        flow: &Flow<S>,
+        part: Part<'_>,
+        state: &mut S,
+    ) -> Result<(), Failure> {
+        let around = self.step.map_or_else(Vec::new, |step| {
+            let StepName { within, node, number, .. } = step.name.as_ref();
+            let (node, number) = (node.clone(), *number);
+            let level = match part {
+                Part::Item(index) => Level::Item { node, number, index },
+                Part::Branch(branch) => Level::Branch { node, number, branch: branch.to_owned() },
+            };
+            within.iter().cloned().chain([level]).collect()
         });
         let mut cursor = Cursor::at_start(&flow.wiring);
-        loop {
-            match self.context.step(flow, &mut cursor, around.as_deref(), state).await {
-                Ok(Some(_)) => {}
-                Ok(None) => return Ok(()),
-                Err(error) => return Err(Failure::Inside { label, error }),
+        match self.context.walk(flow, &mut cursor, Some(&around), state, true).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let label = match part {
+                    Part::Item(index) => format!("[{index}]"),
+                    Part::Branch(branch) => format!("/{branch}"),
+                };
+                Err(Failure::Inside(Box::new((label, error))))
             }
         }
+    }
+
+    /// Whether what is inside the visit must run one after the other.
+    pub(crate) fn in_order(self) -> bool {
+        self.step.and_then(|step| step.journal.as_ref()).is_some_and(|journal| journal.in_order())
+    }
+
+    /// The name of the step and what keeps its record, for what cannot do without.
+    pub(crate) fn recorded(self, what: &str) -> Result<(&'a Arc<StepName>, &'a dyn Journal), Failure> {
+        let found = self.step.and_then(|step| match (&step.journal, &step.mailbox) {
+            (Some(journal), _) => Some((&step.name, &**journal)),
+            (None, Some(mailbox)) if !self.inside => Some((&step.name, mailbox.as_ref() as &dyn Journal)),
+            _ => None,
+        });
+        found.ok_or_else(|| {
+            let problem = format!(
+                "{what} inside items or branches needs a journal; give the run one with `Run::journal`"
+            );
+            Failure::Journal(problem.into())
+        })
     }
 }
 
 impl Context {
     pub(crate) fn new(max_steps: u64) -> Self {
-        Self { steps: AtomicU64::new(0), max_steps, watch: None }
+        Self { steps: AtomicU64::new(0), max_steps, named: None }
     }
 
     pub(crate) fn steps(&self) -> u64 {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Visits the node at the cursor and moves the cursor on. Answers the action; `None` at the end.
-    /// `around` is the path to the flow, where it stands inside a visit of a run that is watched.
-    pub(crate) async fn step<S>(
+    pub(crate) fn begin_at(&mut self, steps: u64) {
+        *self.steps.get_mut() = steps;
+    }
+
+    /// Visits the node at the cursor and moves the cursor on, once, or to the end of the flow.
+    /// Answers the last action; `None` where the cursor is at the end. `around` is the way to the
+    /// flow, where it stands inside a visit.
+    pub(crate) async fn walk<S>(
         &self,
         flow: &Flow<S>,
         cursor: &mut Cursor<'_>,
-        around: Option<&[String]>,
+        around: Option<&[Level]>,
         state: &mut S,
+        to_the_end: bool,
     ) -> Result<Option<Action>, RunError> {
-        let Some(place) = cursor.place() else { return Ok(None) };
-        if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
-            yield_now().await;
-        }
-        let Some(reserved) = self.reserve() else {
-            return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
-        };
-        let step = self.watched(cursor, around, place);
-        if let Some(step) = &step {
-            step.tell(EventKind::StepEntered);
-        }
-        let here = Here { context: self, step: step.as_deref() };
-        let action = match flow.visit(state, cursor.position(), here).await {
-            Ok(action) => action,
-            Err(Failure::Node(failed)) => {
-                return Err(RunError::node_failed(cursor.flow_path(), &place.name, failed));
+        let Some(mut place) = cursor.place() else { return Ok(None) };
+        loop {
+            if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
+                yield_now().await;
             }
-            Err(Failure::Inside { label, error }) => {
-                let mut around = cursor.flow_path();
-                around.push(format!("{}{label}", place.name));
-                return Err(error.inside(around));
+            let Some(reserved) = self.reserve() else {
+                return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
+            };
+            let step = self.named.as_deref().map(|named| named.step(cursor, around, place));
+            if let Some(step) = &step {
+                step.tell(|| EventKind::StepEntered);
             }
-        };
-        let Some(target) = place.target(&action) else {
-            let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
-            return Err(RunError::undeclared(cursor.flow_path(), &place.name, action, declared));
-        };
-        reserved.take();
-        cursor.follow(target, &action);
-        if let Some(step) = &step {
-            let action = action.clone();
-            step.tell(match cursor.place() {
-                Some(place) => EventKind::Moved { action, to: place.name.clone() },
-                None => EventKind::Ended { action, steps: self.steps() },
-            });
+            let here = Here { context: self, step: step.as_deref(), inside: around.is_some() };
+            let action = match caught(|| flow.visit(state, cursor.position(), here)).await {
+                Ok(action) => action,
+                Err(failure) => return Err(RunError::failed(cursor.flow_path(), &place.name, failure)),
+            };
+            let Some(target) = place.target(&action) else {
+                return Err(RunError::undeclared(cursor.flow_path(), place, action));
+            };
+            reserved.take();
+            cursor.follow(target, &action);
+            if let Some(step) = &step {
+                self.moved(step, cursor, around.is_some(), &action).await?;
+            }
+            match cursor.place() {
+                Some(next) if to_the_end => place = next,
+                _ => return Ok(Some(action)),
+            }
         }
-        Ok(Some(action))
+    }
+
+    /// Tells that a step is whole.
+    async fn moved(
+        &self,
+        step: &NamedStep,
+        cursor: &Cursor<'_>,
+        inside: bool,
+        action: &Action,
+    ) -> Result<(), RunError> {
+        let (next, steps) = (cursor.place(), self.steps());
+        step.tell(|| match next {
+            Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
+            None => EventKind::Ended { action: action.clone(), steps },
+        });
+        let Some(journal) = step.journal.as_ref().filter(|_| !inside) else { return Ok(()) };
+        let progress = match next {
+            Some(next) => Progress::At { node: &next.name, steps },
+            None => Progress::Ended { action, steps },
+        };
+        journal.progress(progress).await.map_err(|error| {
+            let node = next.map_or(step.name.node.as_str(), |next| next.name.as_str());
+            RunError::failed(cursor.flow_path(), node, Failure::Journal(error))
+        })
     }
 
     /// A step out of those that are left. It counts from before the visit, so that items side by
@@ -113,23 +190,45 @@ impl Context {
             Reserved(&self.steps)
         })
     }
+}
 
-    /// The step by name, where the run is watched. Boxed, so that where it is not, the future of a
-    /// step holds one word for it.
-    fn watched(
-        &self,
-        cursor: &Cursor<'_>,
-        around: Option<&[String]>,
-        place: &Place,
-    ) -> Option<Box<WatchedStep>> {
-        let watch = self.watch.clone()?;
-        let flow_path = match around {
-            None => cursor.flow_path(),
-            Some(around) => around.iter().cloned().chain(cursor.flow_path().into_iter().skip(1)).collect(),
+impl Named {
+    /// The step by name. Boxed, so that where there is none, the future of a step holds one word.
+    fn step(&self, cursor: &Cursor<'_>, around: Option<&[Level]>, place: &Place) -> Box<NamedStep> {
+        let own = cursor.flow_path().into_iter().map(Level::Flow);
+        let within = match around {
+            None => own.collect(),
+            // The place says more than the name of the flow that stands there.
+            Some(around) => around.iter().cloned().chain(own.skip(1)).collect(),
         };
-        let name = StepName { flow_path, node: place.name.clone(), number: cursor.steps() + 1 };
-        Some(Box::new(WatchedStep { watch, name: Arc::new(name) }))
+        let name = StepName { within, node: place.name.clone(), number: cursor.steps() + 1, item: None };
+        let Self { watch, journal, mailbox } = self.clone();
+        Box::new(NamedStep { name: Arc::new(name), watch, journal, mailbox })
     }
+}
+
+/// A visit in which a panic is a failure of the node. Items and branches are visits of their own,
+/// so the innermost node is the one that is named.
+async fn caught<'a>(
+    visit: impl FnOnce() -> BoxFuture<'a, Result<Action, Failure>>,
+) -> Result<Action, Failure> {
+    // The state may be as the panic left it; that it was one is said, and the run is over.
+    let mut visit = match catch_unwind(AssertUnwindSafe(visit)) {
+        Ok(visit) => visit,
+        Err(panic) => return Err(panicked(panic.as_ref())),
+    };
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| visit.as_mut().poll(context))) {
+        Ok(polled) => polled,
+        Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+    })
+    .await
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Failure::Panicked(text.unwrap_or("with something that is no text").to_owned())
 }
 
 struct Reserved<'a>(&'a AtomicU64);

@@ -8,14 +8,28 @@ pub(crate) struct Cursor<'f> {
     levels: Vec<&'f Wiring>,
     /// …and the index of the next node, or of the subflow on the way to it, in each.
     position: Vec<usize>,
+    /// What stands at the last of them: the next node.
+    place: Option<&'f Place>,
     steps: u64,
 }
 
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), steps: 0 };
+        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, steps: 0 };
         cursor.enter(wiring);
         cursor
+    }
+
+    /// At the node of this name, inside the subflows of the names before it; `None` where there is none.
+    pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
+        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, steps };
+        let (node, subflows) = names.split_last()?;
+        for name in subflows {
+            let place = cursor.stand(wiring, wiring.index(name)?);
+            wiring = place.inside.subflow()?;
+        }
+        let place = cursor.stand(wiring, wiring.index(node)?);
+        place.inside.subflow().is_none().then_some(cursor)
     }
 
     /// How often the cursor went on.
@@ -30,17 +44,20 @@ impl<'f> Cursor<'f> {
 
     /// The place of the next node; `None` at the end.
     pub(crate) fn place(&self) -> Option<&'f Place> {
-        let (wiring, index) = (self.levels.last()?, self.position.last()?);
-        Some(wiring.place(*index))
+        self.place
+    }
+
+    /// The names under which the subflows down to the next node stand, and its own.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
+        self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name)
     }
 
     /// The name of the flow, then the names under which the subflows down to the next node stand
     /// in the flows around them.
     pub(crate) fn flow_path(&self) -> Vec<String> {
-        let around = self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name);
         let outermost = self.levels.first().map(|wiring| &wiring.name);
-        // The last place is the node itself.
-        outermost.into_iter().chain(around).take(self.levels.len()).cloned().collect()
+        // The last name is that of the node itself.
+        outermost.into_iter().chain(self.names()).take(self.levels.len()).cloned().collect()
     }
 
     /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
@@ -51,7 +68,9 @@ impl<'f> Cursor<'f> {
             match (target, self.levels.last(), self.position.last_mut()) {
                 (Target::Node(index), Some(wiring), Some(position)) => {
                     *position = index;
-                    if let Some(subflow) = wiring.place(index).inside.subflow() {
+                    let place = wiring.place(index);
+                    self.place = Some(place);
+                    if let Some(subflow) = place.inside.subflow() {
                         self.enter(subflow);
                     }
                     return;
@@ -59,7 +78,9 @@ impl<'f> Cursor<'f> {
                 _ => {
                     self.levels.pop();
                     self.position.pop();
-                    let Some(around) = self.place().and_then(|place| place.target(action)) else { return };
+                    self.place =
+                        self.levels.last().zip(self.position.last()).map(|(wiring, at)| wiring.place(*at));
+                    let Some(around) = self.place.and_then(|place| place.target(action)) else { return };
                     target = around;
                 }
             }
@@ -70,9 +91,15 @@ impl<'f> Cursor<'f> {
     fn enter(&mut self, wiring: &'f Wiring) {
         let mut next = Some(wiring);
         while let Some(wiring) = next {
-            self.levels.push(wiring);
-            self.position.push(wiring.start);
-            next = wiring.place(wiring.start).inside.subflow();
+            next = self.stand(wiring, wiring.start).inside.subflow();
         }
+    }
+
+    fn stand(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
+        let place = wiring.place(index);
+        self.levels.push(wiring);
+        self.position.push(index);
+        self.place = Some(place);
+        place
     }
 }

@@ -2,10 +2,10 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 
-use crate::context::Here;
-use crate::visit::{BoxFuture, Failure, Visit};
+use crate::context::{Here, Part};
+use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
 use crate::wiring::Inside;
 use crate::{Action, Flow};
 
@@ -93,18 +93,45 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         Box::pin(async move {
+            let at_most = if here.in_order() { 1 } else { self.at_most.get() };
             let items = (self.split)(state).into_iter().enumerate();
             let runs = stream::iter(items.map(|(index, mut item)| async move {
-                here.finish(&self.flow, format!("[{index}]"), &mut item).await?;
-                Ok((index, item))
+                let finished = here.finish(&self.flow, Part::Item(index), &mut item).await;
+                (index, finished.map(|()| item))
             }));
             // Out of order, so that the first error is seen at once and stops the others.
-            let mut done: Vec<(usize, I)> = runs.buffer_unordered(self.at_most.get()).try_collect().await?;
-            done.sort_unstable_by_key(|(index, _)| *index);
-            (self.join)(state, done.into_iter().map(|(_, item)| item).collect());
+            let items = together(runs.buffer_unordered(at_most)).await?;
+            (self.join)(state, items);
             Ok(Action::DEFAULT)
         })
     }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item)
+    }
+}
+
+/// What runs side by side, in order. An error stops the others; where one pauses, the others go on
+/// as far as they can, and the first pause is answered.
+pub(crate) async fn together<T>(
+    mut runs: impl Stream<Item = (usize, Result<T, Failure>)> + Unpin,
+) -> Result<Vec<T>, Failure> {
+    let (mut done, mut pause) = (Vec::new(), None);
+    while let Some((index, finished)) = runs.next().await {
+        match finished {
+            Ok(item) => done.push((index, item)),
+            Err(failure) if failure.is_pause() => match &pause {
+                Some((first, _)) if *first < index => {}
+                _ => pause = Some((index, failure)),
+            },
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some((_, pause)) = pause {
+        return Err(pause);
+    }
+    done.sort_unstable_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, item)| item).collect())
 }
 
 impl<S, I> fmt::Debug for Each<S, I> {

@@ -3,8 +3,9 @@ use std::fmt;
 
 use crate::quote::{Harmless, Name, write_list};
 use crate::stop::Stopped;
-use crate::visit::Failed;
-use crate::{Action, BoxError};
+use crate::visit::{Failed, Failure};
+use crate::wiring::Place;
+use crate::{Action, BoxError, Paused};
 
 /// A phase of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,26 +65,45 @@ struct Inner {
 
 #[derive(Debug)]
 enum Kind {
-    Node(Failed),
+    Node(Box<Failed>),
+    Panicked(String),
     UndeclaredAction { action: Action, declared: Vec<Action> },
     StepLimit { limit: u64 },
     Stopped(Stopped),
+    Paused(Box<Paused>),
+    Journal(BoxError),
+    NoBatch,
 }
 
 impl RunError {
-    pub(crate) fn node_failed(flow_path: Vec<String>, node: &str, failed: Failed) -> Self {
-        Self::new(flow_path, node, Kind::Node(failed))
+    #[cold]
+    pub(crate) fn failed(flow_path: Vec<String>, node: &str, failure: Failure) -> Self {
+        let kind = match failure {
+            Failure::Node(failed) => Kind::Node(failed),
+            Failure::Panicked(panic) => Kind::Panicked(panic),
+            Failure::Paused(paused) => Kind::Paused(paused),
+            Failure::Journal(error) => Kind::Journal(error),
+            Failure::Inside(inside) => {
+                let (label, error) = *inside;
+                let mut around = flow_path;
+                around.push(format!("{node}{label}"));
+                return error.inside(around);
+            }
+        };
+        Self::new(flow_path, node, kind)
     }
 
-    pub(crate) fn undeclared(
-        flow_path: Vec<String>,
-        node: &str,
-        action: Action,
-        declared: Vec<Action>,
-    ) -> Self {
-        Self::new(flow_path, node, Kind::UndeclaredAction { action, declared })
+    pub(crate) fn no_batch(flow: &str, place: &str) -> Self {
+        Self::new(vec![flow.to_owned()], place, Kind::NoBatch)
     }
 
+    #[cold]
+    pub(crate) fn undeclared(flow_path: Vec<String>, place: &Place, action: Action) -> Self {
+        let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
+        Self::new(flow_path, &place.name, Kind::UndeclaredAction { action, declared })
+    }
+
+    #[cold]
     pub(crate) fn step_limit(flow_path: Vec<String>, node: &str, limit: u64) -> Self {
         Self::new(flow_path, node, Kind::StepLimit { limit })
     }
@@ -94,7 +114,7 @@ impl RunError {
 
     /// The same error, seen from the flow in whose place `around` the run inside was: the place's
     /// name says more than that of the flow which stands there.
-    pub(crate) fn inside(mut self, mut around: Vec<String>) -> Self {
+    fn inside(mut self, mut around: Vec<String>) -> Self {
         around.extend(self.0.flow_path.drain(..).skip(1));
         self.0.flow_path = around;
         self
@@ -141,28 +161,73 @@ impl RunError {
         matches!(self.0.kind, Kind::Stopped(Stopped::Cancelled))
     }
 
+    /// Whether the node panicked. Where `prep` or `post` did, the state is as the panic left it.
+    pub fn is_panic(&self) -> bool {
+        matches!(self.0.kind, Kind::Panicked(_))
+    }
+
+    /// Whether the run waits for an event; what [`Run::advance`](crate::Run::advance) would have
+    /// answered.
+    pub fn paused(&self) -> Option<&Paused> {
+        match &self.0.kind {
+            Kind::Paused(paused) => Some(paused),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused().is_some()
+    }
+
+    pub(crate) fn into_paused(self) -> Result<Paused, Self> {
+        match self.0.kind {
+            Kind::Paused(paused) => Ok(*paused),
+            kind => Err(Self(Box::new(Inner { kind, ..*self.0 }))),
+        }
+    }
+
+    /// Whether the run's journal failed, or has an outcome on record that the node cannot read. The
+    /// run may go on over a journal that is in order.
+    pub fn is_journal(&self) -> bool {
+        matches!(self.0.kind, Kind::Journal(_))
+    }
+
+    /// The item of a [`Batch`](crate::Batch) that failed, from 0.
+    pub fn item(&self) -> Option<usize> {
+        self.failure()?.item
+    }
+
     /// Whether `post` answered a label that its node does not declare. `post` has then run.
     pub fn is_undeclared_action(&self) -> bool {
         matches!(self.0.kind, Kind::UndeclaredAction { .. })
     }
 
-    /// The node's own error, if it is an `E`.
+    /// The node's own error, or the journal's, if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
-        self.failure()?.source.downcast_ref()
+        self.cause()?.downcast_ref()
     }
 
-    /// The node's own error, by value.
+    /// The node's own error, or the journal's, by value.
     pub fn into_source(self) -> Option<BoxError> {
         match self.0.kind {
             Kind::Node(failure) => Some(failure.source),
-            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } | Kind::Stopped(_) => None,
+            Kind::Journal(error) => Some(error),
+            _ => None,
         }
     }
 
     fn failure(&self) -> Option<&Failed> {
         match &self.0.kind {
             Kind::Node(failure) => Some(failure),
-            Kind::UndeclaredAction { .. } | Kind::StepLimit { .. } | Kind::Stopped(_) => None,
+            _ => None,
+        }
+    }
+
+    fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        match &self.0.kind {
+            Kind::Node(failure) => Some(failure.source.as_ref()),
+            Kind::Journal(error) => Some(error.as_ref()),
+            _ => None,
         }
     }
 }
@@ -173,15 +238,31 @@ impl fmt::Display for RunError {
         for (index, flow) in flow_path.iter().enumerate() {
             write!(f, "{}{}", if index == 0 { "flow `" } else { "/" }, Name(flow))?;
         }
-        write!(f, "`, node `{}`: ", Name(node))?;
+        write!(f, "`, node `{}`", Name(node))?;
+        if let Some(item) = self.item() {
+            write!(f, ", item {item}")?;
+        }
+        f.write_str(": ")?;
         match kind {
-            Kind::Node(Failed { phase, attempts, source }) => {
-                write!(f, "{phase} failed")?;
-                if *attempts > 1 {
-                    write!(f, " after {attempts} attempts")?;
+            Kind::Node(failed) => {
+                write!(f, "{} failed", failed.phase)?;
+                if failed.attempts > 1 {
+                    write!(f, " after {} attempts", failed.attempts)?;
                 }
                 f.write_str(": ")?;
-                Harmless(source).fmt(f)
+                Harmless(&failed.source).fmt(f)
+            }
+            Kind::Panicked(panic) => {
+                f.write_str("it panicked: ")?;
+                Harmless(panic).fmt(f)
+            }
+            Kind::Paused(paused) => {
+                write!(f, "the run waits for the event `{}`", Name(&paused.event))?;
+                if paused.why.is_empty() { Ok(()) } else { write!(f, ": {}", Harmless(&paused.why)) }
+            }
+            Kind::Journal(error) => {
+                f.write_str("the journal failed: ")?;
+                Harmless(error).fmt(f)
             }
             Kind::UndeclaredAction { action, declared } => {
                 write!(
@@ -195,6 +276,7 @@ impl fmt::Display for RunError {
                 let plural = if *limit == 1 { "" } else { "s" };
                 write!(f, "the run reached its limit of {limit} step{plural} before this node")
             }
+            Kind::NoBatch => f.write_str("no batch stands there"),
             Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
             Kind::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
         }
@@ -210,6 +292,6 @@ impl fmt::Debug for RunError {
 
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.failure().map(|failure| failure.source.as_ref() as _)
+        self.cause().map(|cause| cause as _)
     }
 }

@@ -1,9 +1,6 @@
 //! What a run tells those who watch it.
 
-use std::cell::RefCell;
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::{Action, Phase};
+use crate::{Action, Paused, Phase, StepName};
 
 /// A way for runs to tell what happens in them, and the stream of what they told.
 ///
@@ -102,20 +99,6 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// A step of a run by name: `crawl/page[4]/fetch#2` is the second step of the flow `page` over the
-/// fifth item, at the node `fetch`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct StepName {
-    /// The flows down to the node, outermost first, with the index of the item or the name of the
-    /// branch where there is one.
-    pub flow_path: Vec<String>,
-    /// The node.
-    pub node: String,
-    /// The number of the step in its flow's run, from 1.
-    pub number: u64,
-}
-
 /// What happened in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -154,6 +137,10 @@ pub enum EventKind {
         /// Steps of the whole run so far.
         steps: u64,
     },
+    /// The outcome of `exec` is on record: it was not done again.
+    Replayed,
+    /// The run waits for an event.
+    Paused(Paused),
     /// The run stopped before its end.
     Failed {
         /// The error, in one line.
@@ -192,18 +179,11 @@ impl fmt::Display for Event {
                 let plural = if *steps == 1 { "" } else { "s" };
                 write!(f, "ended on `{action}` after {steps} step{plural} in all")
             }
+            EventKind::Replayed => f.write_str("replayed exec"),
+            EventKind::Paused(paused) => paused.fmt(f),
             EventKind::Failed { error } => write!(f, "failed: {error}"),
             EventKind::Lost { count } => write!(f, "{count} events were lost: the reader is too slow"),
         }
-    }
-}
-
-impl fmt::Display for StepName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for flow in &self.flow_path {
-            write!(f, "{flow}/")?;
-        }
-        write!(f, "{}#{}", self.node, self.number)
     }
 }
 
@@ -218,68 +198,5 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn tell(&self, step: Option<Arc<StepName>>, kind: EventKind) {
         self.sink.tell(Event::new(Arc::clone(&self.run), step, self.started.elapsed(), kind));
-    }
-}
-
-/// A step of a run that is watched.
-#[derive(Debug, Clone)]
-pub(crate) struct WatchedStep {
-    pub(crate) watch: Watch,
-    pub(crate) name: Arc<StepName>,
-}
-
-impl WatchedStep {
-    pub(crate) fn tell(&self, kind: EventKind) {
-        self.watch.tell(Some(Arc::clone(&self.name)), kind);
-    }
-
-    /// Does the work of a phase and tells how long it took.
-    pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let done = work();
-        self.tell(EventKind::PhaseFinished { phase, took: started.elapsed() });
-        done
-    }
-
-    /// The same for `exec`. While it is polled, [`WatchedStep::tell_current`] speaks for the step.
-    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
-        let started = Instant::now();
-        let mut work = pin!(work);
-        let done = poll_fn(|context| {
-            let _entered = Entered::enter(self.clone());
-            work.as_mut().poll(context)
-        })
-        .await;
-        self.tell(EventKind::PhaseFinished { phase: Phase::Exec, took: started.elapsed() });
-        done
-    }
-
-    /// Tells of the step whose `exec` is being polled, if it is watched: wrappers around a node
-    /// know nothing of the run they are in.
-    pub(crate) fn tell_current(kind: impl FnOnce() -> EventKind) {
-        CURRENT.with_borrow(|current| {
-            if let Some(step) = current {
-                step.tell(kind());
-            }
-        });
-    }
-}
-
-thread_local! {
-    static CURRENT: RefCell<Option<WatchedStep>> = const { RefCell::new(None) };
-}
-
-/// Puts the step before back when it is dropped: a poll may run another node's inside.
-struct Entered(Option<WatchedStep>);
-
-impl Entered {
-    fn enter(step: WatchedStep) -> Self {
-        Self(CURRENT.replace(Some(step)))
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        CURRENT.set(self.0.take());
     }
 }

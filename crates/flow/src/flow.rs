@@ -2,9 +2,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Here;
-use crate::visit::{BoxFuture, Failure, Visit};
+use crate::step;
+use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
 use crate::wiring::Wiring;
-use crate::{Action, Ended, FlowBuilder, Mermaid, Run, RunError};
+use crate::{Action, Ended, FlowBuilder, Mermaid, Run, RunError, Shape};
 
 /// A checked graph of nodes over a state `S`, ready to run as often as wanted, also many times at
 /// once: a run's position lives in the [`Run`], not in the flow.
@@ -39,7 +40,7 @@ impl<S> Flow<S> {
     ///
     /// # Errors
     ///
-    /// When a node fails, answers an action it does not declare, or the limit of steps is reached.
+    /// As [`Run::finish`].
     pub async fn run(&self, state: &mut S) -> Result<Ended, RunError> {
         self.begin().finish(state).await
     }
@@ -52,6 +53,38 @@ impl<S> Flow<S> {
     /// The flow as a Mermaid flowchart.
     pub fn mermaid(&self) -> Mermaid<'_> {
         Mermaid::new(&self.wiring)
+    }
+
+    /// What must not change while a run of this flow is on record.
+    pub fn shape(&self) -> Shape {
+        Shape::of(&self.wiring)
+    }
+
+    /// Does the work on one item of a [`Batch`](crate::Batch), for an engine that has sent the
+    /// item to this process: `prep` and `exec`, with the retries around the node. Answers the bytes
+    /// that [`Journal::fan_out`](crate::Journal::fan_out) is to answer for the item.
+    ///
+    /// `batch` is the batch's name; inside subflows, items and branches with the names of those
+    /// before it: `page/fetch`, as [`StepName::place`](crate::StepName::place) says it.
+    ///
+    /// # Errors
+    ///
+    /// When no batch stands there, the bytes are no item of it, or the work fails.
+    pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
+        let mut place: Vec<String> = batch.split('/').map(step::unescaped).collect();
+        let Some(work) = self.exec_item_at(&place, item) else {
+            return Err(RunError::no_batch(self.name(), batch));
+        };
+        work.await.map_err(|failed| {
+            let node = place.pop().unwrap_or_default();
+            place.insert(0, self.name().to_owned());
+            RunError::failed(place, &node, failed.into())
+        })
+    }
+
+    pub(crate) fn exec_item_at<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        let (name, rest) = place.split_first()?;
+        self.visits.get(self.wiring.index(name)?)?.exec_item(rest, item)
     }
 
     #[expect(clippy::indexing_slicing, reason = "the run gives one index a level, made from this wiring")]

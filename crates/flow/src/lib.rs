@@ -35,9 +35,12 @@
 //! | write a node | [`Node`], or closures: [`from_fn`], [`from_phases`] |
 //! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`BuildError`] |
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
-//! | run over many items, or several flows side by side | [`FlowBuilder::each`], [`FlowBuilder::branches`] |
+//! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
+//! | run several flows side by side | [`FlowBuilder::branches`] |
+//! | wait for a person, or for a time | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
+//! | take it up again after a crash | [`Run::journal`], the crate `cogwork-journal` |
 //! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
 //! | watch it | [`events`](events()), [`Run::events_to`] |
 //! | draw it | [`Flow::mermaid`] |
@@ -46,19 +49,25 @@ mod action;
 pub use action::Action;
 
 mod node;
-pub use node::{BoxError, Node};
+pub use node::{BoxError, FailedAttempt, Node};
 
 mod from_fn;
 pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
 
 mod wrap;
-pub use wrap::{Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
+pub use wrap::{Again, Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
 
 mod each;
 pub use each::Each;
 
 mod branches;
 pub use branches::Branches;
+
+mod batch;
+pub use batch::Batch;
+
+mod wait;
+pub use wait::{Paused, Wait};
 
 mod flow;
 pub use flow::Flow;
@@ -72,8 +81,20 @@ pub use problem::{BuildError, Problem};
 mod run;
 pub use run::{Ended, Run, Stepped};
 
+mod step;
+pub use step::{Level, StepName, idempotency_key};
+
+mod journal;
+pub use journal::{
+    Awaited, Entry, Items, Journal, Json, Log, MemoryJournal, OutcomeProblem, OutcomeProblemKind, Progress,
+    Recorded, Snapshot, StepError, Unrecorded, Waited, Work, WorkError,
+};
+
+mod shape;
+pub use shape::Shape;
+
 mod events;
-pub use events::{Event, EventKind, EventSink, Events, StepName, events};
+pub use events::{Event, EventKind, EventSink, Events, events};
 
 mod error;
 pub use error::{Phase, RunError};
@@ -81,6 +102,7 @@ pub use error::{Phase, RunError};
 mod mermaid;
 pub use mermaid::Mermaid;
 
+mod call;
 mod context;
 mod cursor;
 mod quote;

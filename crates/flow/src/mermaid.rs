@@ -35,7 +35,7 @@ fn write_flow(
     for (id, place) in (first..).zip(&wiring.places) {
         write_place(f, place, depth, id)?;
         match &place.inside {
-            Inside::Node => continue,
+            Inside::Node | Inside::Wait { .. } | Inside::Sleep | Inside::Batch { .. } => continue,
             Inside::Subflow(flow) | Inside::Each { flow, .. } => write_flow(f, flow, depth + 1, numbered)?,
             Inside::Branches(branches) => {
                 for (index, (name, flow)) in branches.iter().enumerate() {
@@ -69,6 +69,13 @@ fn write_place(f: &mut fmt::Formatter<'_>, place: &Place, depth: usize, id: usiz
     let name = Escaped(&place.name);
     match &place.inside {
         Inside::Node => write_line(f, depth, format_args!("n{id}[\"{name}\"]")),
+        Inside::Wait { event } => {
+            write_line(f, depth, format_args!("n{id}[/\"{name}: waits for {}\"/]", Escaped(event)))
+        }
+        Inside::Sleep => write_line(f, depth, format_args!("n{id}[/\"{name}: sleeps\"/]")),
+        Inside::Batch { at_most } => {
+            write_line(f, depth, format_args!("n{id}[[\"{name}: each item, at most {at_most} at a time\"]]"))
+        }
         Inside::Subflow(_) => write_box(f, depth, format_args!("n{id}[\"{name}\"]")),
         Inside::Each { at_most, .. } => {
             write_box(f, depth, format_args!("n{id}[\"{name}: each item, at most {at_most} at a time\"]"))

@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,6 +10,15 @@ use crate::{Action, Backoff};
 
 /// Any error, as a flow keeps it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An attempt at `exec` that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedAttempt<E> {
+    /// Its error.
+    pub error: E,
+    /// How long to wait before the next attempt; `None` where there is to be none.
+    pub again_in: Option<Duration>,
+}
 
 /// One kind of work on a state `S`, in three phases.
 ///
@@ -89,6 +99,25 @@ pub trait Node<S>: Send + Sync {
     ///
     /// Whatever the work meets; wrappers may try again, else the run ends there.
     fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
+
+    /// One attempt at `exec`, for an engine that tries again by itself; see
+    /// [`Work::attempt`](crate::Work::attempt). `number` counts from 1.
+    ///
+    /// # Default
+    ///
+    /// `exec`, which no engine tries again. [`Retry`](crate::Retry) leaves its attempts to the engine.
+    ///
+    /// # Errors
+    ///
+    /// As `exec`, and how long to wait before the next attempt.
+    fn attempt(
+        &self,
+        prep: &Self::Prep,
+        number: NonZeroU32,
+    ) -> impl Future<Output = Result<Self::Exec, FailedAttempt<Self::Error>>> + Send {
+        let _ = number;
+        async { self.exec(prep).await.map_err(|error| FailedAttempt { error, again_in: None }) }
+    }
 
     /// Puts the outcome into the state and answers the action to leave by.
     ///

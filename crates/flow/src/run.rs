@@ -1,15 +1,24 @@
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Context;
+use crate::context::{Context, Named};
 use crate::cursor::Cursor;
 use crate::events::Watch;
+use crate::journal::{Journaled, MAX_OUTCOME, encode};
+use crate::quote::Name;
 use crate::stop::Stop;
-use crate::{Action, EventKind, EventSink, Flow, RunError};
+use crate::visit::Failure;
+use crate::{
+    Action, EventKind, EventSink, Flow, Journal, Json, MemoryJournal, OutcomeProblem, Paused, Progress,
+    RunError, Snapshot,
+};
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -43,10 +52,27 @@ pub struct Run<'f, S> {
     flow: &'f Flow<S>,
     cursor: Cursor<'f>,
     context: Context,
-    stop: Option<Stop>,
+    stop: Option<Box<Stop>>,
+    /// Boxed, as few runs have any of it.
+    extra: Option<Box<Extra<S>>>,
+    ended: Option<Ended>,
+}
+
+struct Extra<S> {
     id: Option<Arc<str>>,
     sink: Option<EventSink>,
-    ended: Option<Ended>,
+    max_outcome: usize,
+    fold: Option<(NonZeroU64, WriteState<S>)>,
+    /// Why the journal's snapshot is none of this flow.
+    misplaced: Option<String>,
+}
+
+type WriteState<S> = fn(&S) -> Result<Json, OutcomeProblem>;
+
+impl<S> Default for Extra<S> {
+    fn default() -> Self {
+        Self { id: None, sink: None, max_outcome: MAX_OUTCOME, fold: None, misplaced: None }
+    }
 }
 
 /// What one step of a run came to.
@@ -62,6 +88,8 @@ pub enum Stepped<'f> {
         /// The node to be visited next.
         to: &'f str,
     },
+    /// The run waits for an event; see [`Wait`](crate::Wait).
+    Paused(Paused),
     /// The run is at its end.
     Ended(Ended),
 }
@@ -81,16 +109,12 @@ impl<'f, S> Run<'f, S> {
     pub const DEFAULT_MAX_STEPS: u64 = 10_000;
 
     pub(crate) fn new(flow: &'f Flow<S>) -> Self {
-        let context = Context::new(Self::DEFAULT_MAX_STEPS);
-        Self {
-            flow,
-            cursor: Cursor::at_start(&flow.wiring),
-            context,
-            stop: None,
-            id: None,
-            sink: None,
-            ended: None,
+        let mut context = Context::new(Self::DEFAULT_MAX_STEPS);
+        if flow.wiring.waits {
+            let mailbox = Some(Arc::new(MemoryJournal::new("")));
+            context.named = Some(Box::new(Named { mailbox, ..Named::default() }));
         }
+        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, stop: None, extra: None, ended: None }
     }
 
     /// How many steps the run may take in all, those in subflows counted. It may be raised when
@@ -116,7 +140,8 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Stops the run, wherever it is, when the token is cancelled.
+    /// Stops the run, wherever it is, when the token is cancelled. A run whose nodes never wait
+    /// looks at it, as at the deadline, every 128 steps.
     ///
     /// # Default
     ///
@@ -134,7 +159,7 @@ impl<'f, S> Run<'f, S> {
     /// `run 1`, `run 2` and so on, counted over the process.
     #[must_use]
     pub fn id(mut self, id: impl Into<Arc<str>>) -> Self {
-        self.id = Some(id.into());
+        self.extra().id = Some(id.into());
         self
     }
 
@@ -145,8 +170,91 @@ impl<'f, S> Run<'f, S> {
     /// Nobody is told, and it costs nothing.
     #[must_use]
     pub fn events_to(mut self, sink: EventSink) -> Self {
-        self.sink = Some(sink);
+        self.extra().sink = Some(sink);
         self
+    }
+
+    /// Records every outcome of `exec`, and uses those that are on record already: with the journal
+    /// of an earlier run, and the state that one began with, the run goes on where that one stopped.
+    ///
+    /// What `post` sees is what was read back from the record, also when it is new.
+    ///
+    /// # Default
+    ///
+    /// Nothing is recorded, and it costs nothing.
+    #[must_use]
+    pub fn journal(mut self, journal: impl Journal + 'static) -> Self {
+        if let Some(snapshot) = journal.snapshot() {
+            match Cursor::at_node(&self.flow.wiring, &snapshot.node, snapshot.number) {
+                Some(cursor) => {
+                    self.cursor = cursor;
+                    self.context.begin_at(snapshot.steps);
+                }
+                None => {
+                    let node = snapshot.node.join("/");
+                    let problem =
+                        format!("its snapshot stands at `{}`, which is no node of this flow", Name(&node));
+                    self.extra().misplaced = Some(problem);
+                }
+            }
+        }
+        let max_outcome = self.extra().max_outcome;
+        self.named().journal = Some(Journaled::new(Arc::new(journal), max_outcome));
+        self
+    }
+
+    /// How large the JSON of an outcome may be, in bytes. One that is larger fails its `exec`, and is
+    /// not recorded. Without a journal nothing is measured.
+    ///
+    /// # Default
+    ///
+    /// 16 MiB.
+    #[must_use]
+    pub fn max_outcome(mut self, bytes: usize) -> Self {
+        self.extra().max_outcome = bytes;
+        if let Some(journal) = &mut self.named().journal {
+            journal.max_outcome = bytes;
+        }
+        self
+    }
+
+    /// Puts a snapshot of the state in place of the record each time so many steps were taken, not
+    /// counting those inside items and branches: the record of a long run then stays short.
+    ///
+    /// # Default
+    ///
+    /// The record grows as long as the run goes on.
+    #[must_use]
+    pub fn fold_every(mut self, steps: NonZeroU64) -> Self
+    where
+        S: Serialize + DeserializeOwned,
+    {
+        self.extra().fold = Some((steps, |state| {
+            let json = Json::of(state)?;
+            json.read::<S>()?; // a snapshot that cannot be read back would lose the run
+            Ok(json)
+        }));
+        self
+    }
+
+    /// Brings the answer of an event that a [`Wait`](crate::Wait) waits for, now or later.
+    ///
+    /// # Errors
+    ///
+    /// When no node of the flow waits for events, or the answer cannot be recorded.
+    pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
+        let failed = |error| {
+            RunError::failed(self.flow_path(), self.node().unwrap_or_default(), Failure::Journal(error))
+        };
+        let named = self.context.named.as_deref();
+        let journal: &dyn Journal = match named.map(|named| (&named.journal, &named.mailbox)) {
+            Some((Some(journal), _)) => &**journal,
+            Some((None, Some(mailbox))) => mailbox.as_ref(),
+            _ => return Err(failed("no node of this flow waits for events".into())),
+        };
+        let max_outcome = self.extra.as_ref().map_or(MAX_OUTCOME, |extra| extra.max_outcome);
+        let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
+        journal.deliver(event, answer).await.map_err(failed)
     }
 
     /// How many nodes were visited so far.
@@ -171,37 +279,30 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// When the node fails, answers an action it does not declare, the limit of steps or the
-    /// deadline is reached, or the run is cancelled. The run stays at the node, so the call may be
-    /// made again.
+    /// When the node fails or panics, answers an action it does not declare, the limit of steps or
+    /// the deadline is reached, the run is cancelled, or its journal fails. The run stays at the
+    /// node, so the call may be made again.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
-        if self.sink.is_some() {
-            self.watch();
+        match self.walk(state, false).await {
+            Ok(action) => Ok(match self.node() {
+                Some(to) => Stepped::Moved { from, action, to },
+                None => Stepped::Ended(self.end(action)),
+            }),
+            Err(error) => error.into_paused().map(Stepped::Paused),
         }
-        let step = self.context.step(self.flow, &mut self.cursor, None, state);
-        let stepped = match &self.stop {
-            None => step.await,
-            Some(stop) => match stop.or(step).await {
-                Ok(stepped) => stepped,
-                Err(stopped) => Err(RunError::stopped(self.flow_path(), from, stopped)),
-            },
-        };
-        if let (Some(watch), Err(error)) = (&self.context.watch, &stepped) {
-            watch.tell(None, EventKind::Failed { error: error.to_string() });
-        }
-        let Some(action) = stepped? else {
-            return Ok(Stepped::Ended(
-                self.ended.clone().unwrap_or(Ended { action: Action::DEFAULT, steps: 0 }),
-            ));
-        };
-        match self.node() {
-            Some(to) => Ok(Stepped::Moved { from, action, to }),
-            None => {
-                let ended = Ended { action, steps: self.steps() };
-                self.ended = Some(ended.clone());
-                Ok(Stepped::Ended(ended))
-            }
+    }
+
+    /// Steps to the end, or until the run waits for an event: answers [`Stepped::Ended`] or
+    /// [`Stepped::Paused`].
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Run::step).
+    pub async fn advance(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
+        match self.walk(state, true).await {
+            Ok(action) => Ok(Stepped::Ended(self.end(action))),
+            Err(error) => error.into_paused().map(Stepped::Paused),
         }
     }
 
@@ -209,25 +310,111 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// As [`step`](Run::step).
+    /// As [`step`](Run::step), and when the run [pauses](RunError::paused).
     pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
+        let action = self.walk(state, true).await?;
+        Ok(self.end(action))
+    }
+
+    /// One step, or all to the end. Answers the last action.
+    async fn walk(&mut self, state: &mut S, to_the_end: bool) -> Result<Action, RunError> {
+        if self.extra.is_some() {
+            self.prepare()?;
+        }
         loop {
-            if let Stepped::Ended(ended) = self.step(state).await? {
-                return Ok(ended);
+            let fold = self.extra.as_ref().and_then(|extra| extra.fold);
+            let far = to_the_end && fold.is_none();
+            let steps = self.context.walk(self.flow, &mut self.cursor, None, state, far);
+            let walked = match &self.stop {
+                None => steps.await,
+                Some(stop) => match stop.or(steps).await {
+                    Ok(walked) => walked,
+                    Err(stopped) => {
+                        Err(RunError::stopped(self.flow_path(), self.node().unwrap_or_default(), stopped))
+                    }
+                },
+            };
+            let action = match walked {
+                Ok(Some(action)) => action,
+                Ok(None) => return Ok(self.end(Action::DEFAULT).action),
+                Err(error) => return Err(self.stopped(error).await),
+            };
+            if let Some((every, write)) = fold
+                && self.cursor.place().is_some()
+                && self.cursor.steps() % every == 0
+            {
+                self.fold_with(write(state)).await?;
+            }
+            if !to_the_end || self.cursor.place().is_none() {
+                return Ok(action);
             }
         }
     }
 
-    /// Begins to tell what happens, once.
-    fn watch(&mut self) {
-        let Some(sink) = self.sink.take() else { return };
-        let run = self.id.clone().unwrap_or_else(|| {
+    /// The end, as it was when the run first came there.
+    fn end(&mut self, action: Action) -> Ended {
+        let steps = self.steps();
+        self.ended.get_or_insert(Ended { action, steps }).clone()
+    }
+
+    /// Tells that the run stopped.
+    async fn stopped(&self, error: RunError) -> RunError {
+        let Some(named) = self.context.named.as_deref() else { return error };
+        let line = error.to_string();
+        if let Some(watch) = &named.watch {
+            let kind = match error.paused() {
+                Some(paused) => EventKind::Paused(paused.clone()),
+                None => EventKind::Failed { error: line.clone() },
+            };
+            watch.tell(None, kind);
+        }
+        if let (Some(journal), None) = (&named.journal, error.paused()) {
+            // The error that is returned says more than one about telling it would.
+            let _ = journal.progress(Progress::Failed { error: &line }).await;
+        }
+        error
+    }
+
+    async fn fold_with(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
+        let failed = |error| {
+            RunError::failed(self.flow_path(), self.node().unwrap_or_default(), Failure::Journal(error))
+        };
+        let Some(journal) = self.context.named.as_ref().and_then(|named| named.journal.as_ref()) else {
+            return Ok(());
+        };
+        let state = state.map_err(|problem| failed(problem.into()))?;
+        let node = self.cursor.names().cloned().collect();
+        let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);
+        journal.fold(snapshot).await.map_err(failed)
+    }
+
+    /// Begins to tell what happens, once, and looks whether the journal is one of this flow.
+    fn prepare(&mut self) -> Result<(), RunError> {
+        let Some(extra) = &mut self.extra else { return Ok(()) };
+        if let Some(problem) = &extra.misplaced {
+            let error = Failure::Journal(problem.clone().into());
+            return Err(RunError::failed(self.flow_path(), self.node().unwrap_or_default(), error));
+        }
+        let Some(sink) = extra.sink.take() else { return Ok(()) };
+        let id = extra.id.clone();
+        let named = self.named();
+        let run = id.or_else(|| named.journal.as_ref().map(|journal| journal.run_id().into()));
+        let run = run.unwrap_or_else(|| {
             static RUNS: AtomicU64 = AtomicU64::new(0);
             format!("run {}", RUNS.fetch_add(1, Ordering::Relaxed) + 1).into()
         });
         let watch = Watch { run, sink, started: Instant::now() };
         watch.tell(None, EventKind::RunStarted);
-        self.context.watch = Some(watch);
+        named.watch = Some(watch);
+        Ok(())
+    }
+
+    fn extra(&mut self) -> &mut Extra<S> {
+        self.extra.get_or_insert_default()
+    }
+
+    fn named(&mut self) -> &mut Named {
+        self.context.named.get_or_insert_default()
     }
 }
 

@@ -3,9 +3,12 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::call::Call;
 use crate::context::Here;
+use crate::journal::{StepError, StepProblem, Work};
+use crate::step::NamedStep;
 use crate::wrap::Attempts;
-use crate::{Action, BoxError, Flow, Node, Phase, RunError};
+use crate::{Action, BoxError, Flow, Node, Paused, Phase, RunError};
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -21,15 +24,30 @@ pub(crate) trait Visit<S>: Send + Sync {
         position: &'a [usize],
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>>;
+
+    /// Does the work on one item of the batch that stands at `place`, given as names in the flows
+    /// inside this one. `None` where there is no batch.
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        let (_, _) = (place, item);
+        None
+    }
 }
 
-/// A failed visit, before the run adds the place.
+pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, Failed>>;
+
+/// A failed visit, before the run adds the place. Boxed throughout: most visits do not fail.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The node itself failed.
-    Node(Failed),
-    /// A flow inside the visit stopped; `label` tells it from the others beside it.
-    Inside { label: String, error: RunError },
+    Node(Box<Failed>),
+    /// A flow inside the visit stopped; the label tells it from the others beside it.
+    Inside(Box<(String, RunError)>),
+    /// The visit waits for an event.
+    Paused(Box<Paused>),
+    /// The journal failed.
+    Journal(BoxError),
+    /// The node panicked.
+    Panicked(String),
 }
 
 /// How a node failed.
@@ -37,17 +55,42 @@ pub(crate) enum Failure {
 pub(crate) struct Failed {
     pub(crate) phase: Phase,
     pub(crate) attempts: u32,
+    /// The item of a batch.
+    pub(crate) item: Option<usize>,
     pub(crate) source: BoxError,
 }
 
 impl Failure {
-    fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
-        Self::Node(Failed::new(phase, error))
+    pub(crate) fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
+        Failed::new(phase, error).into()
+    }
+
+    pub(crate) fn is_pause(&self) -> bool {
+        match self {
+            Self::Paused(_) => true,
+            Self::Inside(inside) => inside.1.is_paused(),
+            Self::Node(_) | Self::Journal(_) | Self::Panicked(_) => false,
+        }
+    }
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        Self::Node(Box::new(failed))
+    }
+}
+
+impl From<StepError> for Failure {
+    fn from(error: StepError) -> Self {
+        match error.0 {
+            StepProblem::Work(failed) => failed.into(),
+            StepProblem::Journal(error) => Self::Journal(error),
+        }
     }
 }
 
 impl Failed {
-    fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
+    pub(crate) fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
         let (mut source, mut attempts) = (error.into(), None);
         // Retries around retries each add a layer. The outermost count is the one kept: inner
         // counts may differ between the outer attempts, and only the last would be known.
@@ -57,7 +100,7 @@ impl Failed {
                     attempts.get_or_insert(counted.attempts);
                     source = counted.source;
                 }
-                Err(source) => return Self { phase, attempts: attempts.unwrap_or(1), source },
+                Err(source) => return Self { phase, attempts: attempts.unwrap_or(1), item: None, source },
             }
         }
     }
@@ -73,23 +116,31 @@ impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         let node = &self.0;
-        // Two futures, so that a visit nobody watches is as small as it can be.
-        let Some(step) = here.step else {
-            return Box::pin(async move {
+        // Two futures, so that a visit nobody watches or records is as small as it can be.
+        match here.step {
+            None => Box::pin(async move {
                 let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
                 let exec = node.exec(&prep).await.map_err(|error| Failure::node(Phase::Exec, error))?;
                 node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))
-            });
-        };
-        Box::pin(async move {
-            let prep = step.phase(Phase::Prep, || node.prep(state));
-            let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
-            let exec = step.exec(node.exec(&prep)).await;
-            let exec = exec.map_err(|error| Failure::node(Phase::Exec, error))?;
-            let post = step.phase(Phase::Post, || node.post(state, prep, exec));
-            post.map_err(|error| Failure::node(Phase::Post, error))
-        })
+            }),
+            Some(step) => Box::pin(visit_named(node, state, step)),
+        }
     }
+}
+
+async fn visit_named<S, N: Node<S>>(node: &N, state: &mut S, step: &NamedStep) -> Result<Action, Failure> {
+    let prep = step.phase(Phase::Prep, || node.prep(state));
+    let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
+    let exec = match &step.journal {
+        None => step.exec(node.exec(&prep)).await.map_err(|error| Failure::node(Phase::Exec, error))?,
+        Some(journal) => {
+            let call = Call::new(node, &prep, step, journal.max_outcome);
+            let bytes = journal.step(&step.name, Work::new(&call)).await?;
+            call.outcome(&bytes).await?
+        }
+    };
+    let post = step.phase(Phase::Post, || node.post(state, prep, exec));
+    post.map_err(|error| Failure::node(Phase::Post, error))
 }
 
 pub(crate) struct Subflow<T, F> {
@@ -105,5 +156,9 @@ impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Action, Failure>> {
         self.flow.visit((self.part)(state), position, here)
+    }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item)
     }
 }

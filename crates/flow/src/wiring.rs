@@ -11,6 +11,8 @@ pub(crate) struct Wiring {
     pub(crate) start: usize,
     pub(crate) places: Vec<Place>,
     pub(crate) depth: Depth,
+    /// Whether a node in it or in a flow inside it waits for events or sleeps.
+    pub(crate) waits: bool,
 }
 
 /// How deep flows stand inside one another, at the deepest.
@@ -41,6 +43,12 @@ pub(crate) struct Place {
 pub(crate) enum Inside {
     /// None: it is a node.
     Node,
+    /// None: it waits for an event of this name.
+    Wait { event: String },
+    /// None: it sleeps.
+    Sleep,
+    /// None: a node that runs over each of many items.
+    Batch { at_most: usize },
     /// One, which the run's cursor goes into.
     Subflow(Arc<Wiring>),
     /// One, run over each of many items in a single visit.
@@ -53,7 +61,16 @@ impl Inside {
     pub(crate) fn subflow(&self) -> Option<&Wiring> {
         match self {
             Self::Subflow(flow) => Some(flow),
-            Self::Node | Self::Each { .. } | Self::Branches(_) => None,
+            _ => None,
+        }
+    }
+
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Self::Node | Self::Batch { .. } => false,
+            Self::Wait { .. } | Self::Sleep => true,
+            Self::Subflow(flow) | Self::Each { flow, .. } => flow.waits,
+            Self::Branches(branches) => branches.iter().any(|(_, flow)| flow.waits),
         }
     }
 
@@ -61,7 +78,7 @@ impl Inside {
         let side_by_side =
             |flow: &Wiring| Depth { flows: flow.depth.flows + 1, side_by_side: flow.depth.side_by_side + 1 };
         match self {
-            Self::Node => Depth::default(),
+            Self::Node | Self::Wait { .. } | Self::Sleep | Self::Batch { .. } => Depth::default(),
             Self::Subflow(flow) => Depth { flows: flow.depth.flows + 1, ..flow.depth },
             Self::Each { flow, .. } => side_by_side(flow),
             Self::Branches(branches) => {
@@ -88,6 +105,11 @@ impl Wiring {
     #[expect(clippy::indexing_slicing, reason = "indices are made by the builder and checked there")]
     pub(crate) fn place(&self, index: usize) -> &Place {
         &self.places[index]
+    }
+
+    /// The index of the place of a name.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.places.iter().position(|place| place.name == name)
     }
 
     /// The labels on which the flow ends, each once.

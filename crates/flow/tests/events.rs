@@ -119,16 +119,16 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
     r: all/sub/work#1 entered
     r: all/sub/work#1 moved on `default` to items
     r: all/items#2 entered
-    r: all/items[0]/work#1 entered
-    r: all/items[0]/work#1 ended on `default` after 3 steps in all
-    r: all/items[1]/work#1 entered
-    r: all/items[1]/work#1 ended on `default` after 4 steps in all
+    r: all/items#2[0]/work#1 entered
+    r: all/items#2[0]/work#1 ended on `default` after 3 steps in all
+    r: all/items#2[1]/work#1 entered
+    r: all/items#2[1]/work#1 ended on `default` after 4 steps in all
     r: all/items#2 moved on `default` to fork
     r: all/fork#3 entered
-    r: all/fork/left/work#1 entered
-    r: all/fork/left/work#1 ended on `default` after 6 steps in all
-    r: all/fork/right/work#1 entered
-    r: all/fork/right/work#1 ended on `default` after 7 steps in all
+    r: all/fork#3[left]/work#1 entered
+    r: all/fork#3[left]/work#1 ended on `default` after 6 steps in all
+    r: all/fork#3[right]/work#1 entered
+    r: all/fork#3[right]/work#1 ended on `default` after 7 steps in all
     r: all/fork#3 ended on `default` after 7 steps in all
     ");
 }

@@ -1,7 +1,8 @@
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 
-use crate::{Action, Node};
+use crate::{Action, FailedAttempt, Node};
 
 /// A node over `S` inside a larger state; made by [`Node::focus`].
 ///
@@ -49,6 +50,14 @@ where
 
     fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send {
         self.node.exec(prep)
+    }
+
+    async fn attempt(
+        &self,
+        prep: &Self::Prep,
+        number: NonZeroU32,
+    ) -> Result<Self::Exec, FailedAttempt<Self::Error>> {
+        self.node.attempt(prep, number).await
     }
 
     fn post(&self, state: &mut T, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {

@@ -8,5 +8,5 @@ mod timeout;
 pub use fallback::Fallback;
 pub use focus::Focus;
 pub(crate) use retry::Attempts;
-pub use retry::{Retry, RetryError};
+pub use retry::{Again, Retry, RetryError};
 pub use timeout::{Elapsed, Timeout, TimeoutError};

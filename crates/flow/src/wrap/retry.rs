@@ -1,7 +1,9 @@
 use std::fmt;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-use crate::events::WatchedStep;
-use crate::{Action, Backoff, BoxError, EventKind, Node};
+use crate::step::NamedStep;
+use crate::{Action, Backoff, BoxError, EventKind, FailedAttempt, Node};
 
 /// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
 ///
@@ -25,6 +27,7 @@ pub struct Retry<N, W = Always> {
     node: N,
     backoff: Backoff,
     when: W,
+    longest: Duration,
 }
 
 /// Every error is worth another attempt.
@@ -33,33 +36,116 @@ pub struct Always;
 
 impl<N> Retry<N> {
     pub(crate) fn new(node: N, backoff: Backoff) -> Self {
-        Self { node, backoff, when: Always }
+        Self { node, backoff, when: Always, longest: LONGEST }
     }
 
     /// Tries again only on errors for which `when` answers true.
     pub fn when<E, W: Fn(&E) -> bool + Send + Sync>(self, when: W) -> Retry<N, When<W>> {
-        Retry { node: self.node, backoff: self.backoff, when: When(when) }
+        let Self { node, backoff, longest, .. } = self;
+        Retry { node, backoff, when: When(when), longest }
     }
+
+    /// Asks each error what is to be done: never again, or again when the backoff says so, or not
+    /// before the error says so.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use cogwork_flow::{Again, Backoff, Node, from_phases};
+    ///
+    /// #[derive(Debug, thiserror::Error)]
+    /// enum Refusal {
+    ///     #[error("busy for {0:?}")]
+    ///     Busy(Duration),
+    ///     #[error("no such page")]
+    ///     Missing,
+    /// }
+    ///
+    /// let fetch = from_phases(
+    ///     |url: &mut String| url.clone(),
+    ///     |_url: String| async { Err::<(), _>(Refusal::Busy(Duration::from_secs(7))) },
+    ///     |_: &mut String, ()| (),
+    /// );
+    /// let fetch = fetch.retry(Backoff::default()).asking(|error: &Refusal| match error {
+    ///     Refusal::Busy(wait) => Again::NotBefore(*wait),
+    ///     Refusal::Missing => Again::Never,
+    /// });
+    /// # let _ = fetch;
+    /// ```
+    pub fn asking<E, W: Fn(&E) -> Again + Send + Sync>(self, ask: W) -> Retry<N, Asking<W>> {
+        let Self { node, backoff, longest, .. } = self;
+        Retry { node, backoff, when: Asking(ask), longest }
+    }
+}
+
+impl<N, W> Retry<N, W> {
+    /// The longest an error may ask to wait. One that asks for more is not tried again.
+    ///
+    /// # Default
+    ///
+    /// 60 s.
+    #[must_use]
+    pub fn longest_wait(mut self, longest: Duration) -> Self {
+        self.longest = longest;
+        self
+    }
+
+    /// How long to wait before the next attempt; `None` where there is to be none.
+    fn delay<E>(&self, error: &E, next: impl FnOnce() -> Option<Duration>) -> Option<Duration>
+    where
+        W: Worth<E>,
+    {
+        match self.when.worth(error) {
+            Again::Never => None,
+            Again::AsBackoffSays => next(),
+            Again::NotBefore(wait) if wait > self.longest => None,
+            Again::NotBefore(wait) => next().map(|delay| delay.max(wait)),
+        }
+    }
+}
+
+/// The longest an error may ask to wait unless said otherwise.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Whether and when an error is worth another attempt. The [`Backoff`] has the last word on how
+/// many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It is not.
+    Never,
+    /// After the backoff's own delay.
+    AsBackoffSays,
+    /// After so long, or after the backoff's own delay if that is longer.
+    NotBefore(Duration),
 }
 
 /// The closure given to [`Retry::when`].
 #[derive(Debug, Clone, Copy)]
 pub struct When<W>(W);
 
+/// The closure given to [`Retry::asking`].
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<W>(W);
+
 /// Decides whether an error is worth another attempt.
 pub trait Worth<E>: Send + Sync {
-    /// Whether it is.
-    fn worth(&self, error: &E) -> bool;
+    /// Whether it is, and when.
+    fn worth(&self, error: &E) -> Again;
 }
 
 impl<E> Worth<E> for Always {
-    fn worth(&self, _: &E) -> bool {
-        true
+    fn worth(&self, _: &E) -> Again {
+        Again::AsBackoffSays
     }
 }
 
 impl<E, W: Fn(&E) -> bool + Send + Sync> Worth<E> for When<W> {
-    fn worth(&self, error: &E) -> bool {
+    fn worth(&self, error: &E) -> Again {
+        if (self.0)(error) { Again::AsBackoffSays } else { Again::Never }
+    }
+}
+
+impl<E, W: Fn(&E) -> Again + Send + Sync> Worth<E> for Asking<W> {
+    fn worth(&self, error: &E) -> Again {
         (self.0)(error)
     }
 }
@@ -116,16 +202,29 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
                 Ok(exec) => return Ok(exec),
                 Err(error) => error,
             };
-            let mut next = || delays.get_or_insert_with(|| self.backoff.delays()).next();
-            let delay = if self.when.worth(&error) { next() } else { None };
-            let Some(delay) = delay else { return Err(RetryError { attempts, error }) };
+            let next = || delays.get_or_insert_with(|| self.backoff.delays()).next();
+            let Some(delay) = self.delay(&error, next) else { return Err(RetryError { attempts, error }) };
             let error = error.into();
-            WatchedStep::tell_current(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
+            NamedStep::current(|step| {
+                step.tell(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
+            });
             // Boxed because only a failed attempt needs it: the timer would otherwise make every
             // future of this node larger.
             Box::pin(tokio::time::sleep(delay)).await;
             attempts += 1;
         }
+    }
+
+    async fn attempt(
+        &self,
+        prep: &Self::Prep,
+        number: NonZeroU32,
+    ) -> Result<Self::Exec, FailedAttempt<Self::Error>> {
+        self.node.exec(prep).await.map_err(|error| {
+            let before = usize::try_from(number.get() - 1).unwrap_or(usize::MAX);
+            let again_in = self.delay(&error, || self.backoff.delays().nth(before));
+            FailedAttempt { error: RetryError { attempts: number.get(), error }, again_in }
+        })
     }
 
     fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {

@@ -1,0 +1,246 @@
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::call::Call;
+use crate::context::Here;
+use crate::journal::{EachItem, Items, MAX_OUTCOME, OutcomeProblemKind, Work, WorkError, decode, encode};
+use crate::step::NamedStep;
+use crate::visit::{BoxFuture, ExecItem, Failed, Failure, Visit};
+use crate::wiring::Inside;
+use crate::{Action, Node, Phase};
+
+/// One node over each of many items, in one step.
+///
+/// `split` makes the items from the state, `node` works on each as its own state, and `join` gets
+/// them back, in their order, when all are done. The state is not touched between the two: whatever
+/// stops a run in the middle leaves it as it was. On an error the other items are dropped where they
+/// wait, and the error names the item by its index. No items is fine: `join` gets an empty list.
+///
+/// Wrap retries, timeouts and fallbacks around `node`, and each item has its own. With a journal the
+/// outcome of each item is recorded by itself. What action the node answers does not matter; for
+/// several nodes an item, or for choices on the way, see [`Each`](crate::Each).
+///
+/// Items are data that can be written as JSON, so that an engine can send them elsewhere: another
+/// process with the same flow does the work with [`Flow::exec_item`](crate::Flow::exec_item).
+///
+/// ```
+/// use std::time::Duration;
+/// use cogwork_flow::{Backoff, Batch, Flow, Node, from_phases};
+/// use serde::{Deserialize, Serialize};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #[derive(Serialize, Deserialize)]
+/// struct Page { url: String, length: usize }
+///
+/// let fetch = from_phases(
+///     |page: &mut Page| page.url.clone(),
+///     |url: String| async move { Ok::<_, std::io::Error>(url.len()) },
+///     |page: &mut Page, length: usize| page.length = length,
+/// );
+/// let fetch = fetch.timeout(Duration::from_secs(5)).retry(Backoff::default());
+/// let flow = Flow::builder("crawl")
+///     .start("fetch")
+///     .batch("fetch", Batch::at_most(
+///         4,
+///         fetch,
+///         |urls: &Vec<String>| urls.iter().map(|url| Page { url: url.clone(), length: 0 }).collect(),
+///         |urls, pages| *urls = pages.iter().map(|page| format!("{} ({})", page.url, page.length)).collect(),
+///     ))
+///     .end("fetch", "default")
+///     .build()?;
+///
+/// let mut urls = vec!["a.org".to_owned(), "bb.org".to_owned()];
+/// flow.run(&mut urls).await?;
+/// assert_eq!(urls, ["a.org (5)", "bb.org (6)"]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Batch<S, I, N> {
+    node: N,
+    at_most: NonZeroUsize,
+    split: Box<Split<S, I>>,
+    join: Box<Join<S, I>>,
+    item: PhantomData<fn(&mut I)>,
+}
+
+type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
+type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
+
+impl<S, I, N: Node<I>> Batch<S, I, N> {
+    /// One item after the other.
+    pub fn in_turn(
+        node: N,
+        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
+    ) -> Self {
+        Self::at_most(1, node, split, join)
+    }
+
+    /// Up to `at_most` items at a time; 0 counts as 1.
+    pub fn at_most(
+        at_most: usize,
+        node: N,
+        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
+    ) -> Self {
+        let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
+        Self { node, at_most, split: Box::new(split), join: Box::new(join), item: PhantomData }
+    }
+
+    pub(crate) fn inside(&self) -> Inside {
+        Inside::Batch { at_most: self.at_most.get() }
+    }
+
+    /// The items and what `prep` took from each.
+    fn prepared(&self, state: &S) -> Result<(Vec<I>, Vec<N::Prep>), Failure> {
+        let mut items = (self.split)(state);
+        let preps = items.iter_mut().enumerate().map(|(index, item)| {
+            self.node.prep(item).map_err(|error| of_item(Phase::Prep, error.into(), index))
+        });
+        let preps = preps.collect::<Result<_, _>>()?;
+        Ok((items, preps))
+    }
+
+    /// Puts the outcomes into their items, and the items into the state.
+    fn join(
+        &self,
+        state: &mut S,
+        mut items: Vec<I>,
+        preps: Vec<N::Prep>,
+        outcomes: Vec<N::Exec>,
+    ) -> Result<Action, Failure> {
+        for (index, (item, (prep, exec))) in items.iter_mut().zip(preps.into_iter().zip(outcomes)).enumerate()
+        {
+            let posted = self.node.post(item, prep, exec);
+            posted.map_err(|error| of_item(Phase::Post, error.into(), index))?;
+        }
+        (self.join)(state, items);
+        Ok(Action::DEFAULT)
+    }
+
+    /// The outcomes, without a journal.
+    async fn outcomes(&self, preps: &[N::Prep], step: Option<&NamedStep>) -> Result<Vec<N::Exec>, Failure> {
+        let runs = preps.iter().enumerate().map(|(index, prep)| async move {
+            let exec = match step {
+                None => self.node.exec(prep).await,
+                Some(step) => step.of_item(index).exec(self.node.exec(prep)).await,
+            };
+            exec.map(|exec| (index, exec)).map_err(|error| of_item(Phase::Exec, error.into(), index))
+        });
+        // Out of order, so that the first error is seen at once and stops the others.
+        let runs = stream::iter(runs.collect::<Vec<_>>());
+        let mut outcomes: Vec<_> = runs.buffer_unordered(self.at_most.get()).try_collect().await?;
+        outcomes.sort_unstable_by_key(|(index, _)| *index);
+        Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
+    }
+}
+
+fn of_item(phase: Phase, error: crate::BoxError, index: usize) -> Failure {
+    Failed { item: Some(index), ..Failed::new(phase, error) }.into()
+}
+
+impl<S, I, N> Visit<S> for Batch<S, I, N>
+where
+    S: Send,
+    I: Serialize + DeserializeOwned + Send + Sync,
+    N: Node<I>,
+{
+    fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        _: &'a [usize],
+        here: Here<'a>,
+    ) -> BoxFuture<'a, Result<Action, Failure>> {
+        Box::pin(async move {
+            let (items, preps) = self.prepared(state)?;
+            let journaled = here.step.and_then(|step| Some((step, step.journal.as_ref()?)));
+            let outcomes = match journaled {
+                Some((step, journal)) if !items.is_empty() => {
+                    let steps: Vec<_> = (0..items.len()).map(|index| step.of_item(index)).collect();
+                    let calls = preps.iter().zip(&steps);
+                    let calls: Vec<_> = calls
+                        .map(|(prep, step)| Call::new(&self.node, prep, step, journal.max_outcome))
+                        .collect();
+                    let batch = Prepared {
+                        items: &items,
+                        calls: &calls,
+                        at_most: self.at_most.get(),
+                        max_item: journal.max_outcome,
+                    };
+                    let recorded = journal.fan_out(&step.name, Items::new(&batch)).await?;
+                    if recorded.len() != items.len() {
+                        let (items, outcomes) = (items.len(), recorded.len());
+                        let problem = format!("the journal answered {outcomes} outcomes for {items} items");
+                        return Err(Failure::Journal(problem.into()));
+                    }
+                    let mut outcomes = Vec::with_capacity(items.len());
+                    for (call, bytes) in calls.iter().zip(&recorded) {
+                        outcomes.push(call.outcome(bytes).await?);
+                    }
+                    outcomes
+                }
+                _ => self.outcomes(&preps, here.step).await?,
+            };
+            self.join(state, items, preps, outcomes)
+        })
+    }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+        place.is_empty().then(|| {
+            let work: ExecItem<'a> = Box::pin(async move {
+                let unreadable = |problem| Failed::new(Phase::Prep, problem);
+                let mut item: I = decode(item, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
+                let prep = self.node.prep(&mut item).map_err(|error| Failed::new(Phase::Prep, error))?;
+                let exec = self.node.exec(&prep).await.map_err(|error| Failed::new(Phase::Exec, error))?;
+                encode(&exec, MAX_OUTCOME).map_err(|problem| Failed::new(Phase::Exec, problem))
+            });
+            work
+        })
+    }
+}
+
+/// The items of a batch as a journal sees them.
+struct Prepared<'a, I, N: Node<I>> {
+    items: &'a [I],
+    calls: &'a [Call<'a, I, N>],
+    at_most: usize,
+    max_item: usize,
+}
+
+impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Prepared<'_, I, N> {
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn at_most(&self) -> usize {
+        self.at_most
+    }
+
+    fn data(&self, index: usize) -> Result<Vec<u8>, WorkError> {
+        let refused =
+            |problem| WorkError::from(Failed { item: Some(index), ..Failed::new(Phase::Prep, problem) });
+        match self.items.get(index) {
+            Some(item) => encode(item, self.max_item).map_err(refused),
+            None => Err(Failed::new(Phase::Prep, format!("there is no item {index}")).into()),
+        }
+    }
+
+    fn work(&self, index: usize) -> Option<Work<'_>> {
+        self.calls.get(index).map(|call| Work::new(call))
+    }
+}
+
+impl<S, I, N: fmt::Debug> fmt::Debug for Batch<S, I, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("node", &self.node)
+            .field("at_most", &self.at_most)
+            .finish_non_exhaustive()
+    }
+}

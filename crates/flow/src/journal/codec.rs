@@ -1,0 +1,97 @@
+//! Outcomes as bytes and back.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::unrecorded;
+
+/// An outcome that cannot go on record, or come back from it.
+#[derive(Debug)]
+pub struct OutcomeProblem {
+    kind: OutcomeProblemKind,
+    detail: String,
+}
+
+/// What is wrong with an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutcomeProblemKind {
+    /// It is larger than may be recorded.
+    TooLarge,
+    /// It cannot be written as JSON, or not so that it can be read back: a map whose keys are not
+    /// text, a number that is not one, more than about 120 levels.
+    NotRecordable,
+    /// What is on record is no outcome of this node.
+    Unreadable,
+}
+
+impl OutcomeProblem {
+    pub(super) fn new(kind: OutcomeProblemKind, detail: impl fmt::Display) -> Self {
+        Self { kind, detail: detail.to_string() }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> OutcomeProblemKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for OutcomeProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            OutcomeProblemKind::TooLarge => {
+                write!(f, "the outcome is larger than the {} that may be recorded", self.detail)
+            }
+            OutcomeProblemKind::NotRecordable => write!(f, "the outcome cannot be recorded: {}", self.detail),
+            OutcomeProblemKind::Unreadable => {
+                write!(f, "the outcome on record cannot be read: {}", self.detail)
+            }
+        }
+    }
+}
+
+impl std::error::Error for OutcomeProblem {}
+
+/// A value as JSON of at most so many bytes; empty where a part of it is `Unrecorded`.
+pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
+    let mut bytes = Bounded { bytes: Vec::new(), at_most };
+    let (written, unrecorded) = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
+    match written {
+        Ok(()) => Ok(bytes.bytes),
+        Err(_) if unrecorded => Ok(Vec::new()),
+        Err(error) if error.is_io() => {
+            Err(OutcomeProblem::new(OutcomeProblemKind::TooLarge, format_args!("{at_most} bytes")))
+        }
+        Err(error) => Err(OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)),
+    }
+}
+
+/// What was written, with `kind` as the problem where it cannot be read.
+pub(crate) fn decode<T: DeserializeOwned>(
+    bytes: &[u8],
+    kind: OutcomeProblemKind,
+) -> Result<T, OutcomeProblem> {
+    serde_json::from_slice(bytes).map_err(|error| OutcomeProblem::new(kind, error))
+}
+
+struct Bounded {
+    bytes: Vec<u8>,
+    at_most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        if part.len() > self.at_most.saturating_sub(self.bytes.len()) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+/// An outcome, or a part of one, that cannot be recorded: an open connection, a handle. The `exec`
+/// that brings it is done again whenever the run is taken up.
+///
+/// ```
+/// use cogwork_flow::{Flow, MemoryJournal, Unrecorded, from_phases};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// struct App { started: Option<std::time::Instant> }
+///
+/// let start = from_phases(
+///     |_: &mut App| (),
+///     |()| async { Ok::<_, std::io::Error>(Unrecorded(std::time::Instant::now())) },
+///     |app: &mut App, Unrecorded(now): Unrecorded<std::time::Instant>| app.started = Some(now),
+/// );
+/// let flow = Flow::builder("app").start("start").node("start", start).end("start", "default").build()?;
+/// let mut app = App { started: None };
+/// flow.begin().journal(MemoryJournal::new("1")).finish(&mut app).await?;
+/// assert!(app.started.is_some());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Unrecorded<T>(pub T);
+
+impl<T> Deref for Unrecorded<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Unrecorded<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+thread_local! {
+    /// Set when something unrecorded was to be written: the error of a serialiser carries text alone.
+    static MET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something, and says whether it came upon something unrecorded.
+pub(super) fn watching<R>(write: impl FnOnce() -> R) -> (R, bool) {
+    let before = MET.replace(false);
+    let written = write();
+    (written, MET.replace(before))
+}
+
+impl<T> Serialize for Unrecorded<T> {
+    /// # Errors
+    ///
+    /// Always.
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        MET.set(true);
+        Err(ser::Error::custom("an `Unrecorded` value cannot be written"))
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Unrecorded<T> {
+    /// # Errors
+    ///
+    /// Always.
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(de::Error::custom("an `Unrecorded` value cannot be read"))
+    }
+}

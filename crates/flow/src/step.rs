@@ -1,0 +1,254 @@
+//! Steps by name: the same names in every replay of a run.
+
+use std::cell::RefCell;
+use std::fmt::{self, Write};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::events::Watch;
+use crate::journal::Journaled;
+use crate::{EventKind, MemoryJournal, Phase};
+
+/// A step of a run by name. `crawl/page#1[4]/fetch#2` is the second step of the flow over the fifth
+/// item of the first step of `crawl`, at the node `fetch`.
+///
+/// Names are made from the flow and from how often it went on, so a run that is taken up again
+/// gives its steps the same names. `Display` writes `/`, `#`, `[`, `]`, `%` and control characters
+/// inside names as `%2F` and so on: no two steps of a run are written alike.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct StepName {
+    /// Where the node is: flows, items and branches, outermost first.
+    pub within: Vec<Level>,
+    /// The node.
+    pub node: String,
+    /// The number of the step in its flow's run, from 1.
+    pub number: u64,
+    /// The item of a [`Batch`](crate::Batch), from 0.
+    pub item: Option<usize>,
+}
+
+/// One level of the way to a node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// The outermost flow by its name, or a subflow by the name of its place.
+    Flow(String),
+    /// The flow over an item of an [`Each`](crate::Each).
+    Item {
+        /// The place of the items.
+        node: String,
+        /// The number of the step that runs over them.
+        number: u64,
+        /// Which one, from 0.
+        index: usize,
+    },
+    /// A branch of [`Branches`](crate::Branches).
+    Branch {
+        /// The place of the branches.
+        node: String,
+        /// The number of the step that runs them.
+        number: u64,
+        /// The branch.
+        branch: String,
+    },
+}
+
+impl StepName {
+    /// The same step, for one item of a batch.
+    #[must_use]
+    pub fn of_item(&self, index: usize) -> Self {
+        Self { item: Some(index), ..self.clone() }
+    }
+
+    /// The node without the numbers, from the outermost flow on, as
+    /// [`Flow::exec_item`](crate::Flow::exec_item) takes it: `page/fetch`.
+    pub fn place(&self) -> String {
+        let mut place = String::new();
+        for level in self.within.iter().skip(1) {
+            match level {
+                Level::Flow(name) | Level::Item { node: name, .. } => {
+                    let _ = write!(place, "{}/", Escaped(name));
+                }
+                Level::Branch { node, branch, .. } => {
+                    let _ = write!(place, "{}/{}/", Escaped(node), Escaped(branch));
+                }
+            }
+        }
+        let _ = write!(place, "{}", Escaped(&self.node));
+        place
+    }
+}
+
+impl fmt::Display for StepName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in &self.within {
+            write!(f, "{level}/")?;
+        }
+        write!(f, "{}#{}", Escaped(&self.node), self.number)?;
+        match self.item {
+            Some(item) => write!(f, "[{item}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flow(name) => Escaped(name).fmt(f),
+            Self::Item { node, number, index } => write!(f, "{}#{number}[{index}]", Escaped(node)),
+            Self::Branch { node, number, branch } => {
+                write!(f, "{}#{number}[{}]", Escaped(node), Escaped(branch))
+            }
+        }
+    }
+}
+
+/// A name in which nothing reads as the end of it.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            if matches!(character, '/' | '#' | '[' | ']' | '%') || character.is_control() {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    write!(f, "%{byte:02X}")?;
+                }
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name as it was before it was written so.
+pub(crate) fn unescaped(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A step of a run that is watched or journaled.
+#[derive(Clone)]
+pub(crate) struct NamedStep {
+    pub(crate) name: Arc<StepName>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) journal: Option<Journaled>,
+    /// Keeps what a run waits for that has no journal.
+    pub(crate) mailbox: Option<Arc<MemoryJournal>>,
+}
+
+impl NamedStep {
+    pub(crate) fn of_item(&self, index: usize) -> Self {
+        Self { name: Arc::new(self.name.of_item(index)), ..self.clone() }
+    }
+
+    pub(crate) fn tell(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(watch) = &self.watch {
+            watch.tell(Some(Arc::clone(&self.name)), kind());
+        }
+    }
+
+    /// Does the work of a phase and tells how long it took.
+    pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let started = self.started();
+        let done = work();
+        self.finished(phase, started);
+        done
+    }
+
+    /// The same for `exec`. While it is polled, it is the current step.
+    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
+        let started = self.started();
+        let mut work = pin!(work);
+        let done = poll_fn(|context| {
+            let _entered = Entered::enter(self.clone());
+            work.as_mut().poll(context)
+        })
+        .await;
+        self.finished(Phase::Exec, started);
+        done
+    }
+
+    /// The clock is read for those who watch alone.
+    fn started(&self) -> Option<Instant> {
+        self.watch.as_ref().map(|_| Instant::now())
+    }
+
+    fn finished(&self, phase: Phase, started: Option<Instant>) {
+        if let Some(started) = started {
+            self.tell(|| EventKind::PhaseFinished { phase, took: started.elapsed() });
+        }
+    }
+
+    /// Asks the step whose `exec` is being polled, if it is a named one: wrappers around a node
+    /// know nothing of the run they are in.
+    pub(crate) fn current<T>(ask: impl FnOnce(&Self) -> T) -> Option<T> {
+        CURRENT.with_borrow(|current| current.as_ref().map(ask))
+    }
+}
+
+/// What tells this call of `exec` from every other, for a service that must not do the same twice:
+/// the id of the run and the name of the step, `order 17:shop/charge#3`.
+///
+/// It is the same in every attempt, and again when the run is taken up after a crash in the middle of
+/// the call. Ask inside `exec`, before anything is spawned. `None` outside of `exec`, and in a run
+/// without a journal, whose ids and steps begin anew each time.
+///
+/// ```
+/// use cogwork_flow::{Flow, MemoryJournal, from_phases, idempotency_key};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let charge = from_phases(
+///     |amount: &mut u32| *amount,
+///     |_amount: u32| async { Ok::<_, std::io::Error>(idempotency_key()) },
+///     |_: &mut u32, key: Option<String>| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
+/// );
+/// let flow = Flow::builder("shop").start("charge").node("charge", charge).end("charge", "default").build()?;
+/// flow.begin().journal(MemoryJournal::new("order 17")).finish(&mut 100).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn idempotency_key() -> Option<String> {
+    NamedStep::current(|step| {
+        step.journal.as_ref().map(|journal| format!("{}:{}", journal.run_id(), step.name))
+    })?
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<NamedStep>> = const { RefCell::new(None) };
+}
+
+/// Puts the step before back when it is dropped: a poll may run another node's inside.
+struct Entered(Option<NamedStep>);
+
+impl Entered {
+    fn enter(step: NamedStep) -> Self {
+        Self(CURRENT.replace(Some(step)))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
