@@ -55,7 +55,7 @@ impl fmt::Display for OutcomeProblem {
 
 impl std::error::Error for OutcomeProblem {}
 
-/// A value as JSON of at most so many bytes; empty where a part of it is `Unrecorded`.
+/// A value as JSON of at most so many bytes on one line; empty where a part of it is `Unrecorded`.
 pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
     let mut bytes = Bounded { bytes: Vec::new(), at_most };
     let (written, unrecorded) = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
@@ -87,7 +87,12 @@ impl Write for Bounded {
         if part.len() > self.at_most.saturating_sub(self.bytes.len()) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        let from = self.bytes.len();
         self.bytes.extend_from_slice(part);
+        // Only a text that was JSON before, a `RawValue`, has more than one line, and there it is between
+        // values alone.
+        let lines = self.bytes.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r'));
+        lines.for_each(|byte| *byte = b' ');
         Ok(part.len())
     }
 

@@ -237,7 +237,7 @@ struct Index {
     steps: HashMap<String, Known>,
     /// The name of the step at each moment, to see that a replay goes the same way.
     moments: HashMap<String, String>,
-    answers: HashMap<String, VecDeque<(Json, u64)>>,
+    answers: HashMap<String, VecDeque<Json>>,
     snapshot: Option<Snapshot>,
     ended: bool,
 }
@@ -270,7 +270,8 @@ impl<L: Log> Recorded<L> {
     ) -> Result<Self, (usize, String)> {
         let mut index = Index::default();
         for (number, entry) in entries.into_iter().enumerate() {
-            index.add(entry, 0).map_err(|problem| (number, problem))?;
+            index.check(&entry).map_err(|problem| (number, problem))?;
+            index.add(entry, 0);
         }
         Ok(Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::new(index), log })
     }
@@ -298,8 +299,10 @@ impl<L: Log> Recorded<L> {
     async fn record(&self, entry: Entry) -> Result<(), BoxError> {
         let line = {
             let mut index = self.index();
+            // Before it is pushed: a record with a line that cannot follow could not be read again.
+            index.check(&entry)?;
             let line = self.log.push(entry.clone());
-            index.add(entry, line)?;
+            index.add(entry, line);
             line
         };
         self.log.written(line).await
@@ -307,61 +310,62 @@ impl<L: Log> Recorded<L> {
 }
 
 impl Index {
-    fn add(&mut self, entry: Entry, line: u64) -> Result<(), String> {
+    /// Whether a line can follow those before it.
+    fn check(&self, entry: &Entry) -> Result<(), String> {
+        let waits = |step| match self.steps.get(step) {
+            Some(Known { what: What::Waiting { .. }, .. }) => Ok(()),
+            _ => Err(format!("the step `{step}` does not wait for an event")),
+        };
+        let answers = |event| self.answers.get(event).map_or(0, VecDeque::len);
+        let answered = |event| match answers(event) {
+            0 => Err(format!("no answer to `{event}` is on record")),
+            _ => Ok(()),
+        };
+        match entry {
+            Entry::Outcome { step, .. } | Entry::Sleep { step, .. } | Entry::Waiting { step, .. }
+                if self.steps.contains_key(step) =>
+            {
+                Err(format!("the step `{step}` is on record already"))
+            }
+            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => {
+                Err(format!("{MAX_ANSWERS} answers to `{event}` wait for a step already"))
+            }
+            Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
+            Entry::Refused { event, .. } => answered(event),
+            Entry::TimedOut { step } => waits(step),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds a line that can follow.
+    fn add(&mut self, entry: Entry, line: u64) {
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
             Entry::Waiting { step, event, until } => self.know(step, What::Waiting { event, until }, line),
-            Entry::Answer { event, answer } => {
-                let answers = self.answers.entry(event).or_default();
-                if answers.len() >= MAX_ANSWERS {
-                    return Err(format!("{MAX_ANSWERS} answers to this event wait for a step already"));
-                }
-                answers.push_back((answer, line));
-                Ok(())
-            }
+            Entry::Answer { event, answer } => self.answers.entry(event).or_default().push_back(answer),
             Entry::Taken { step, event } => {
-                let answer = self.take(&event)?;
-                self.resolve(step, What::Answered { event, answer }, line)
+                if let Some(answer) = self.take(&event) {
+                    self.know(step, What::Answered { event, answer }, line);
+                }
             }
-            Entry::Refused { event, .. } => self.take(&event).map(drop),
-            Entry::TimedOut { step } => self.resolve(step, What::TimedOut, line),
-            Entry::Snapshot(snapshot) => {
-                *self = Self { snapshot: Some(snapshot), ..Self::default() };
-                Ok(())
-            }
-            Entry::Failed { .. } => Ok(()),
-            Entry::Ended { .. } => {
-                self.ended = true;
-                Ok(())
-            }
+            Entry::Refused { event, .. } => drop(self.take(&event)),
+            Entry::TimedOut { step } => self.know(step, What::TimedOut, line),
+            Entry::Snapshot(snapshot) => *self = Self { snapshot: Some(snapshot), ..Self::default() },
+            Entry::Failed { .. } => {}
+            Entry::Ended { .. } => self.ended = true,
         }
     }
 
-    fn know(&mut self, step: String, what: What, line: u64) -> Result<(), String> {
-        if self.steps.contains_key(&step) {
-            return Err(format!("the step `{step}` is on record already"));
-        }
+    /// What becomes of a wait takes the place of the wait.
+    fn know(&mut self, step: String, what: What, line: u64) {
         let (moment, visited) = moment(&step);
         self.moments.insert(moment, visited.to_owned());
         self.steps.insert(step, Known { what, line });
-        Ok(())
     }
 
-    /// The outcome of a wait takes the place of the wait.
-    fn resolve(&mut self, step: String, what: What, line: u64) -> Result<(), String> {
-        match self.steps.get_mut(&step) {
-            Some(known @ Known { what: What::Waiting { .. }, .. }) => {
-                *known = Known { what, line };
-                Ok(())
-            }
-            _ => Err(format!("the step `{step}` does not wait for an event")),
-        }
-    }
-
-    fn take(&mut self, event: &str) -> Result<Json, String> {
-        let answer = self.answers.get_mut(event).and_then(VecDeque::pop_front);
-        answer.map(|(answer, _)| answer).ok_or_else(|| format!("no answer to `{event}` is on record"))
+    fn take(&mut self, event: &str) -> Option<Json> {
+        self.answers.get_mut(event)?.pop_front()
     }
 
     /// That no other node was visited where a step is that is not on record.
@@ -402,9 +406,7 @@ impl Index {
         }
         for (event, answers) in &self.answers {
             entries.extend(
-                answers
-                    .iter()
-                    .map(|(answer, _)| Entry::Answer { event: event.clone(), answer: answer.clone() }),
+                answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() }),
             );
         }
         entries
@@ -465,7 +467,7 @@ impl<L: Log> Journal for Recorded<L> {
             }
         };
         let answer = self.index().answers.get(&event).and_then(|answers| answers.front().cloned());
-        if let Some((answer, _)) = answer {
+        if let Some(answer) = answer {
             let bytes = answer.as_str().as_bytes().to_vec();
             if let Err(error) = awaited.accept(&bytes) {
                 let line: String = error.to_string().chars().take(MAX_ERROR).collect();
@@ -511,7 +513,7 @@ impl<L: Log> Journal for Recorded<L> {
             let entries = index.after(snapshot);
             let line = self.log.replace(entries.clone());
             for entry in entries {
-                index.add(entry, line)?;
+                index.add(entry, line);
             }
             line
         };
@@ -543,8 +545,8 @@ fn outermost_number(step: &str) -> u64 {
     number.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(u64::MAX)
 }
 
-/// The time of day, as far as this process has come since it first looked: tokio's clock can be
-/// paused, and nobody can set it back.
+/// The time of day, as far as tokio's clock has come since this first looked: nobody can set that one
+/// back, and tests can pause it.
 struct Clock {
     then: SystemTime,
     since: Instant,
@@ -552,7 +554,11 @@ struct Clock {
 
 impl Clock {
     fn new() -> Self {
-        Self { then: SystemTime::now(), since: Instant::now() }
+        let since = Instant::now();
+        // A clock that was paused may be ahead, and a journal opened later must not fall behind it.
+        let ahead = since.into_std().saturating_duration_since(std::time::Instant::now());
+        let now = SystemTime::now();
+        Self { then: now.checked_add(ahead).unwrap_or(now), since }
     }
 
     /// Milliseconds since 1970, so long from now.
