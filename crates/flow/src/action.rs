@@ -34,6 +34,7 @@ impl Action {
     }
 
     /// The label as text.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }

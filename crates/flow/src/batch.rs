@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::context::Here;
 use crate::journal::{EachItem, Items, MAX_OUTCOME, OutcomeProblemKind, Work, WorkError, decode, encode};
 use crate::step::NamedStep;
-use crate::visit::{BoxFuture, ExecItem, Failed, Failure, Visit};
+use crate::visit::{ExecItem, Failed, Failure, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Node, Phase};
 
@@ -151,12 +151,7 @@ where
     I: Serialize + DeserializeOwned + Send + Sync,
     N: Node<I>,
 {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let (items, preps) = self.prepared(state)?;
             let journaled = here.step.and_then(|step| Some((step, step.journal.as_ref()?)));
@@ -173,11 +168,12 @@ where
                         at_most: self.at_most.get(),
                         max_item: journal.max_outcome,
                     };
-                    let recorded = journal.fan_out(&step.name, Items::new(&batch)).await?;
+                    let recorded =
+                        journal.fan_out(&step.name, Items::new(&batch)).await.map_err(Failure::from)?;
                     if recorded.len() != items.len() {
                         let (items, outcomes) = (items.len(), recorded.len());
                         let problem = format!("the journal answered {outcomes} outcomes for {items} items");
-                        return Err(Failure::Journal(problem.into()));
+                        return Err(Failure::Journal(problem.into()).into());
                     }
                     let mut outcomes = Vec::with_capacity(items.len());
                     for (call, bytes) in calls.iter().zip(&recorded) {
@@ -187,7 +183,7 @@ where
                 }
                 _ => self.outcomes(&preps, here.step).await?,
             };
-            self.join(state, items, preps, outcomes)
+            Ok(self.join(state, items, preps, outcomes)?)
         })
     }
 

@@ -5,7 +5,7 @@ use futures_util::{StreamExt, stream};
 
 use crate::context::{Here, Part as Which};
 use crate::each::together;
-use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
+use crate::visit::{BoxFuture, ExecItem, Failure, Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, Flow};
 
@@ -136,12 +136,7 @@ where
 }
 
 impl<S: Send> Visit<S> for Branches<S> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let at_most = if here.in_order() { 1 } else { self.branches.len().max(1) };
             let runs = self.branches.iter().map(|(name, branch)| branch.run(name, state, here));

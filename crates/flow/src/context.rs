@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -12,7 +13,7 @@ use crate::error::RunError;
 use crate::events::Watch;
 use crate::journal::Journaled;
 use crate::step::NamedStep;
-use crate::visit::{BoxFuture, Failure};
+use crate::visit::Failure;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Flow, Journal, Level, MemoryJournal, Progress, StepName};
 
@@ -39,8 +40,6 @@ pub(crate) struct Here<'a> {
     context: &'a Context,
     /// The step, where the run is watched or journaled.
     pub(crate) step: Option<&'a NamedStep>,
-    /// Whether the visit is inside an item or a branch.
-    inside: bool,
 }
 
 /// Which of the flows inside a visit.
@@ -68,7 +67,7 @@ impl<'a> Here<'a> {
             within.iter().cloned().chain([level]).collect()
         });
         let mut cursor = Cursor::at_start(&flow.wiring);
-        match self.context.walk(flow, &mut cursor, Some(&around), state, true).await {
+        match self.context.run(flow, &mut cursor, Some(&around), state, true).await {
             Ok(_) => Ok(()),
             Err(error) => {
                 let label = match part {
@@ -89,7 +88,7 @@ impl<'a> Here<'a> {
     pub(crate) fn recorded(self, what: &str) -> Result<(&'a Arc<StepName>, &'a dyn Journal), Failure> {
         let found = self.step.and_then(|step| match (&step.journal, &step.mailbox) {
             (Some(journal), _) => Some((&step.name, &**journal)),
-            (None, Some(mailbox)) if !self.inside => Some((&step.name, mailbox.as_ref() as &dyn Journal)),
+            (None, Some(mailbox)) if !step.inside => Some((&step.name, mailbox.as_ref() as &dyn Journal)),
             _ => None,
         });
         found.ok_or_else(|| {
@@ -106,6 +105,7 @@ impl Context {
         Self { steps: AtomicU64::new(0), max_steps, named: None }
     }
 
+    #[inline]
     pub(crate) fn steps(&self) -> u64 {
         self.steps.load(Ordering::Relaxed)
     }
@@ -117,7 +117,33 @@ impl Context {
     /// Visits the node at the cursor and moves the cursor on, once, or to the end of the flow.
     /// Answers the last action; `None` where the cursor is at the end. `around` is the way to the
     /// flow, where it stands inside a visit.
-    pub(crate) async fn walk<S>(
+    ///
+    /// A panic is a failure of the node at the cursor. Items and branches are run by calls of their
+    /// own, so the innermost node is the one that is named.
+    pub(crate) async fn run<S>(
+        &self,
+        flow: &Flow<S>,
+        cursor: &mut Cursor<'_>,
+        around: Option<&[Level]>,
+        state: &mut S,
+        to_the_end: bool,
+    ) -> Result<Option<Action>, RunError> {
+        let walked = {
+            let mut walk = pin!(self.walk(flow, cursor, around, state, to_the_end));
+            // Around the whole walk and not around each visit: a step costs nothing for it.
+            poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| walk.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Ok),
+                Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+            })
+            .await
+        };
+        walked.unwrap_or_else(|panicked| {
+            let node = cursor.place().map_or("", |place| place.name.as_str());
+            Err(RunError::failed(cursor.flow_path(), node, panicked))
+        })
+    }
+
+    async fn walk<S>(
         &self,
         flow: &Flow<S>,
         cursor: &mut Cursor<'_>,
@@ -127,20 +153,20 @@ impl Context {
     ) -> Result<Option<Action>, RunError> {
         let Some(mut place) = cursor.place() else { return Ok(None) };
         loop {
-            if self.steps() % STEPS_BETWEEN_YIELDS == STEPS_BETWEEN_YIELDS - 1 {
-                yield_now().await;
-            }
             let Some(reserved) = self.reserve() else {
                 return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
             };
+            if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
+                yield_now().await;
+            }
             let step = self.named.as_deref().map(|named| named.step(cursor, around, place));
             if let Some(step) = &step {
                 step.tell(|| EventKind::StepEntered);
             }
-            let here = Here { context: self, step: step.as_deref(), inside: around.is_some() };
-            let action = match caught(|| flow.visit(state, cursor.position(), here)).await {
+            let here = Here { context: self, step: step.as_deref() };
+            let action = match flow.visit(state, cursor.position(), here).await {
                 Ok(action) => action,
-                Err(failure) => return Err(RunError::failed(cursor.flow_path(), &place.name, failure)),
+                Err(failure) => return Err(RunError::failed(cursor.flow_path(), &place.name, *failure)),
             };
             let Some(target) = place.target(&action) else {
                 return Err(RunError::undeclared(cursor.flow_path(), place, action));
@@ -148,7 +174,7 @@ impl Context {
             reserved.take();
             cursor.follow(target, &action);
             if let Some(step) = &step {
-                self.moved(step, cursor, around.is_some(), &action).await?;
+                Box::pin(self.moved(step, cursor, &action)).await?;
             }
             match cursor.place() {
                 Some(next) if to_the_end => place = next,
@@ -158,19 +184,13 @@ impl Context {
     }
 
     /// Tells that a step is whole.
-    async fn moved(
-        &self,
-        step: &NamedStep,
-        cursor: &Cursor<'_>,
-        inside: bool,
-        action: &Action,
-    ) -> Result<(), RunError> {
+    async fn moved(&self, step: &NamedStep, cursor: &Cursor<'_>, action: &Action) -> Result<(), RunError> {
         let (next, steps) = (cursor.place(), self.steps());
         step.tell(|| match next {
             Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
             None => EventKind::Ended { action: action.clone(), steps },
         });
-        let Some(journal) = step.journal.as_ref().filter(|_| !inside) else { return Ok(()) };
+        let Some(journal) = step.journal.as_ref().filter(|_| !step.inside) else { return Ok(()) };
         let progress = match next {
             Some(next) => Progress::At { node: &next.name, steps },
             None => Progress::Ended { action, steps },
@@ -183,11 +203,12 @@ impl Context {
 
     /// A step out of those that are left. It counts from before the visit, so that items side by
     /// side cannot pass the limit together, and is given back if the visit comes to nothing.
+    #[inline]
     fn reserve(&self) -> Option<Reserved<'_>> {
         let steps = self.steps();
         (steps < self.max_steps).then(|| {
             self.steps.store(steps + 1, Ordering::Relaxed);
-            Reserved(&self.steps)
+            Reserved { steps: &self.steps, number: steps + 1 }
         })
     }
 }
@@ -203,25 +224,8 @@ impl Named {
         };
         let name = StepName { within, node: place.name.clone(), number: cursor.steps() + 1, item: None };
         let Self { watch, journal, mailbox } = self.clone();
-        Box::new(NamedStep { name: Arc::new(name), watch, journal, mailbox })
+        Box::new(NamedStep { name: Arc::new(name), inside: around.is_some(), watch, journal, mailbox })
     }
-}
-
-/// A visit in which a panic is a failure of the node. Items and branches are visits of their own,
-/// so the innermost node is the one that is named.
-async fn caught<'a>(
-    visit: impl FnOnce() -> BoxFuture<'a, Result<Action, Failure>>,
-) -> Result<Action, Failure> {
-    // The state may be as the panic left it; that it was one is said, and the run is over.
-    let mut visit = match catch_unwind(AssertUnwindSafe(visit)) {
-        Ok(visit) => visit,
-        Err(panic) => return Err(panicked(panic.as_ref())),
-    };
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| visit.as_mut().poll(context))) {
-        Ok(polled) => polled,
-        Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
-    })
-    .await
 }
 
 #[cold]
@@ -231,9 +235,13 @@ fn panicked(panic: &(dyn Any + Send)) -> Failure {
     Failure::Panicked(text.unwrap_or("with something that is no text").to_owned())
 }
 
-struct Reserved<'a>(&'a AtomicU64);
+struct Reserved<'a> {
+    steps: &'a AtomicU64,
+    number: u64,
+}
 
 impl Reserved<'_> {
+    #[inline]
     fn take(self) {
         std::mem::forget(self);
     }
@@ -241,7 +249,7 @@ impl Reserved<'_> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        self.0.store(self.0.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        self.steps.store(self.steps.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
     }
 }
 

@@ -38,11 +38,13 @@ impl<'f> Cursor<'f> {
     }
 
     /// Indices down to the next node, one a level; empty at the end.
+    #[inline]
     pub(crate) fn position(&self) -> &[usize] {
         &self.position
     }
 
     /// The place of the next node; `None` at the end.
+    #[inline]
     pub(crate) fn place(&self) -> Option<&'f Place> {
         self.place
     }
@@ -62,27 +64,36 @@ impl<'f> Cursor<'f> {
 
     /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
     /// flow around it; `build` saw to it that there is an edge for it.
-    pub(crate) fn follow(&mut self, mut target: Target, action: &Action) {
+    #[inline]
+    pub(crate) fn follow(&mut self, target: Target, action: &Action) {
         self.steps += 1;
+        match target {
+            Target::Node(index) => self.go_to(index),
+            Target::End => self.leave(action),
+        }
+    }
+
+    #[inline]
+    fn go_to(&mut self, index: usize) {
+        let (Some(wiring), Some(position)) = (self.levels.last(), self.position.last_mut()) else { return };
+        let place = wiring.place(index);
+        *position = index;
+        self.place = Some(place);
+        if let Some(subflow) = place.inside.subflow() {
+            self.enter(subflow);
+        }
+    }
+
+    #[cold]
+    fn leave(&mut self, action: &Action) {
         loop {
-            match (target, self.levels.last(), self.position.last_mut()) {
-                (Target::Node(index), Some(wiring), Some(position)) => {
-                    *position = index;
-                    let place = wiring.place(index);
-                    self.place = Some(place);
-                    if let Some(subflow) = place.inside.subflow() {
-                        self.enter(subflow);
-                    }
-                    return;
-                }
-                _ => {
-                    self.levels.pop();
-                    self.position.pop();
-                    self.place =
-                        self.levels.last().zip(self.position.last()).map(|(wiring, at)| wiring.place(*at));
-                    let Some(around) = self.place.and_then(|place| place.target(action)) else { return };
-                    target = around;
-                }
+            self.levels.pop();
+            self.position.pop();
+            self.place = self.levels.last().zip(self.position.last()).map(|(wiring, at)| wiring.place(*at));
+            match self.place.and_then(|place| place.target(action)) {
+                Some(Target::Node(index)) => return self.go_to(index),
+                Some(Target::End) => {}
+                None => return,
             }
         }
     }

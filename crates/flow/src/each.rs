@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{Stream, StreamExt, stream};
 
 use crate::context::{Here, Part};
-use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
+use crate::visit::{ExecItem, Failure, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Flow};
 
@@ -86,12 +86,7 @@ impl<S, I> Each<S, I> {
 }
 
 impl<S: Send, I: Send> Visit<S> for Each<S, I> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let at_most = if here.in_order() { 1 } else { self.at_most.get() };
             let items = (self.split)(state).into_iter().enumerate();

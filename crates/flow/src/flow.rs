@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::context::Here;
 use crate::step;
-use crate::visit::{BoxFuture, ExecItem, Failure, Visit};
+use crate::visit::{ExecItem, Visit, Visited};
 use crate::wiring::Wiring;
 use crate::{Action, Ended, FlowBuilder, Mermaid, Run, RunError, Shape};
 
@@ -93,7 +93,7 @@ impl<S> Flow<S> {
         state: &'a mut S,
         position: &'a [usize],
         here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    ) -> Visited<'a> {
         self.visits[position[0]].visit(state, &position[1..], here)
     }
 }

@@ -324,7 +324,7 @@ impl<'f, S> Run<'f, S> {
         loop {
             let fold = self.extra.as_ref().and_then(|extra| extra.fold);
             let far = to_the_end && fold.is_none();
-            let steps = self.context.walk(self.flow, &mut self.cursor, None, state, far);
+            let steps = self.context.run(self.flow, &mut self.cursor, None, state, far);
             let walked = match &self.stop {
                 None => steps.await,
                 Some(stop) => match stop.or(steps).await {

@@ -150,6 +150,8 @@ pub(crate) fn unescaped(name: &str) -> String {
 #[derive(Clone)]
 pub(crate) struct NamedStep {
     pub(crate) name: Arc<StepName>,
+    /// Whether it is inside an item or a branch.
+    pub(crate) inside: bool,
     pub(crate) watch: Option<Watch>,
     pub(crate) journal: Option<Journaled>,
     /// Keeps what a run waits for that has no journal.

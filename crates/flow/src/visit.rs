@@ -12,18 +12,16 @@ use crate::{Action, BoxError, Flow, Node, Paused, Phase, RunError};
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// A visit that goes on. The failure is boxed so that the outcome of a visit is three words.
+pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
+
 /// What stands under a name of a flow: a node, or a flow over a part of the state.
 ///
 /// A flow hands the visit down to its own node before anything is polled, so a node at any depth
 /// of subflows is one future, polled directly: depth costs no stack.
 pub(crate) trait Visit<S>: Send + Sync {
     /// Visits the node at `position`, given as indices into this flow and the flows inside it.
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        position: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>>;
+    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
 
     /// Does the work on one item of the batch that stands at `place`, given as names in the flows
     /// inside this one. `None` where there is no batch.
@@ -35,7 +33,7 @@ pub(crate) trait Visit<S>: Send + Sync {
 
 pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, Failed>>;
 
-/// A failed visit, before the run adds the place. Boxed throughout: most visits do not fail.
+/// A failed visit, before the run adds the place.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The node itself failed.
@@ -109,38 +107,37 @@ impl Failed {
 pub(crate) struct Leaf<N>(pub(crate) N);
 
 impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         let node = &self.0;
         // Two futures, so that a visit nobody watches or records is as small as it can be.
         match here.step {
             None => Box::pin(async move {
                 let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
                 let exec = node.exec(&prep).await.map_err(|error| Failure::node(Phase::Exec, error))?;
-                node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))
+                Ok(node.post(state, prep, exec).map_err(|error| Failure::node(Phase::Post, error))?)
             }),
             Some(step) => Box::pin(visit_named(node, state, step)),
         }
     }
 }
 
-async fn visit_named<S, N: Node<S>>(node: &N, state: &mut S, step: &NamedStep) -> Result<Action, Failure> {
+async fn visit_named<S, N: Node<S>>(
+    node: &N,
+    state: &mut S,
+    step: &NamedStep,
+) -> Result<Action, Box<Failure>> {
     let prep = step.phase(Phase::Prep, || node.prep(state));
     let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
     let exec = match &step.journal {
         None => step.exec(node.exec(&prep)).await.map_err(|error| Failure::node(Phase::Exec, error))?,
         Some(journal) => {
             let call = Call::new(node, &prep, step, journal.max_outcome);
-            let bytes = journal.step(&step.name, Work::new(&call)).await?;
+            let bytes = journal.step(&step.name, Work::new(&call)).await.map_err(Failure::from)?;
             call.outcome(&bytes).await?
         }
     };
     let post = step.phase(Phase::Post, || node.post(state, prep, exec));
-    post.map_err(|error| Failure::node(Phase::Post, error))
+    post.map_err(|error| Failure::node(Phase::Post, error).into())
 }
 
 pub(crate) struct Subflow<T, F> {
@@ -149,12 +146,7 @@ pub(crate) struct Subflow<T, F> {
 }
 
 impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        position: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a> {
         self.flow.visit((self.part)(state), position, here)
     }
 

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::context::Here;
 use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
-use crate::visit::{BoxFuture, Failure, Visit};
+use crate::visit::{Failure, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Answer, BoxError, Phase, StepName};
 
@@ -131,26 +131,21 @@ fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, BoxError> {
 }
 
 impl<S: Send> Visit<S> for Wait<S> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let why = (self.why)(state);
             let (step, journal) = here.recorded("a wait")?;
             let awaited = Awaited { event: &self.event, within: self.within, accept: &self.accept };
             match journal.wait(step, awaited).await {
-                Ok(Waited::Answered(answer)) => {
-                    (self.use_answer)(state, &answer).map_err(|error| Failure::node(Phase::Post, error))
-                }
+                Ok(Waited::Answered(answer)) => (self.use_answer)(state, &answer)
+                    .map_err(|error| Failure::node(Phase::Post, error).into()),
                 Ok(Waited::TimedOut) => Ok(Self::TIMED_OUT),
                 Ok(Waited::Pending { until }) => {
                     let step = StepName::clone(step);
-                    Err(Failure::Paused(Box::new(Paused { step, event: self.event.clone(), why, until })))
+                    Err(Failure::Paused(Box::new(Paused { step, event: self.event.clone(), why, until }))
+                        .into())
                 }
-                Err(error) => Err(Failure::Journal(error)),
+                Err(error) => Err(Failure::Journal(error).into()),
             }
         })
     }
@@ -192,12 +187,7 @@ impl fmt::Display for Paused {
 pub(crate) struct Sleep<F>(pub(crate) F);
 
 impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
-    fn visit<'a>(
-        &'a self,
-        state: &'a mut S,
-        _: &'a [usize],
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Action, Failure>> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let duration = (self.0)(state);
             let (step, journal) = here.recorded("a sleep")?;

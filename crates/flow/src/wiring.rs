@@ -58,6 +58,7 @@ pub(crate) enum Inside {
 }
 
 impl Inside {
+    #[inline]
     pub(crate) fn subflow(&self) -> Option<&Wiring> {
         match self {
             Self::Subflow(flow) => Some(flow),
@@ -103,6 +104,7 @@ pub(crate) enum Target {
 impl Wiring {
     /// The place at an index that the builder or [`Place::exits`] gave out.
     #[expect(clippy::indexing_slicing, reason = "indices are made by the builder and checked there")]
+    #[inline]
     pub(crate) fn place(&self, index: usize) -> &Place {
         &self.places[index]
     }
@@ -122,7 +124,10 @@ impl Wiring {
 }
 
 impl Place {
+    #[inline]
     pub(crate) fn target(&self, action: &Action) -> Option<Target> {
-        self.exits.iter().find(|exit| exit.action == *action).map(|exit| exit.target)
+        let label = action.as_str();
+        let is = |exit: &&Exit| exit.action.as_str() == label;
+        self.exits.iter().find(is).map(|exit| exit.target)
     }
 }

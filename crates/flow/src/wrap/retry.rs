@@ -194,24 +194,11 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
     }
 
     async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
-        // Made by the first failure: most calls need none.
-        let mut delays = None;
-        let mut attempts = 1;
-        loop {
-            let error = match self.node.exec(prep).await {
-                Ok(exec) => return Ok(exec),
-                Err(error) => error,
-            };
-            let next = || delays.get_or_insert_with(|| self.backoff.delays()).next();
-            let Some(delay) = self.delay(&error, next) else { return Err(RetryError { attempts, error }) };
-            let error = error.into();
-            NamedStep::current(|step| {
-                step.tell(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
-            });
-            // Boxed because only a failed attempt needs it: the timer would otherwise make every
-            // future of this node larger.
-            Box::pin(tokio::time::sleep(delay)).await;
-            attempts += 1;
+        match self.node.exec(prep).await {
+            Ok(exec) => Ok(exec),
+            // Boxed because only a failed attempt needs it: the loop and its timer would otherwise
+            // make every future of this node larger.
+            Err(error) => Box::pin(again(self, prep, error)).await,
         }
     }
 
@@ -229,6 +216,31 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
 
     fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
         self.node.post(state, prep, exec).map_err(once)
+    }
+}
+
+/// The attempts after the first.
+async fn again<S, N: Node<S>, W: Worth<N::Error>>(
+    retry: &Retry<N, W>,
+    prep: &N::Prep,
+    mut error: N::Error,
+) -> Result<N::Exec, RetryError<N::Error>> {
+    let mut delays = retry.backoff.delays();
+    let mut attempts = 1;
+    loop {
+        let Some(delay) = retry.delay(&error, || delays.next()) else {
+            return Err(RetryError { attempts, error });
+        };
+        let line: BoxError = error.into();
+        NamedStep::current(|step| {
+            step.tell(|| EventKind::Retrying { attempts, delay, error: line.to_string() });
+        });
+        tokio::time::sleep(delay).await;
+        attempts += 1;
+        match retry.node.exec(prep).await {
+            Ok(exec) => return Ok(exec),
+            Err(failed) => error = failed,
+        }
     }
 }
 
