@@ -1,15 +1,15 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::call::Call;
+use crate::call::{Call, tried};
 use crate::context::Here;
-use crate::journal::{EachItem, Items, MAX_OUTCOME, OutcomeProblemKind, Work, WorkError, decode, encode};
-use crate::step::NamedStep;
+use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
+use crate::step::{Current, NamedStep};
 use crate::visit::{ExecItem, Failed, Failure, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Node, Phase};
@@ -166,7 +166,8 @@ where
                         items: &items,
                         calls: &calls,
                         at_most: self.at_most.get(),
-                        max_item: journal.max_outcome,
+                        steps: &steps,
+                        max_outcome: journal.max_outcome,
                     };
                     let recorded =
                         journal.fan_out(&step.name, Items::new(&batch)).await.map_err(Failure::from)?;
@@ -176,8 +177,9 @@ where
                         return Err(Failure::Journal(problem.into()).into());
                     }
                     let mut outcomes = Vec::with_capacity(items.len());
-                    for (call, bytes) in calls.iter().zip(&recorded) {
-                        outcomes.push(call.outcome(bytes).await?);
+                    for (index, (call, bytes)) in calls.iter().zip(&recorded).enumerate() {
+                        let outcome = call.outcome(bytes).await;
+                        outcomes.push(outcome.map_err(|failure| failure.of_item(index))?);
                     }
                     outcomes
                 }
@@ -187,18 +189,33 @@ where
         })
     }
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
         place.is_empty().then(|| {
             let work: ExecItem<'a> = Box::pin(async move {
                 let unreadable = |problem| Failed::new(Phase::Prep, problem);
-                let mut item: I = decode(item, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
+                let sent = decode(item, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
+                let Sent::<I> { key, max_outcome, mut item } = sent;
                 let prep = self.node.prep(&mut item).map_err(|error| Failed::new(Phase::Prep, error))?;
-                let exec = self.node.exec(&prep).await.map_err(|error| Failed::new(Phase::Exec, error))?;
-                encode(&exec, MAX_OUTCOME).map_err(|problem| Failed::new(Phase::Exec, problem))
+                let exec = Current::Item(key.into()).during(tried(&self.node, &prep, number)).await?;
+                encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
             });
             work
         })
     }
+}
+
+/// An item on its way to another process, which has to know what a step knows here.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent<I> {
+    key: String,
+    max_outcome: usize,
+    item: I,
 }
 
 /// The items of a batch as a journal sees them.
@@ -206,7 +223,8 @@ struct Prepared<'a, I, N: Node<I>> {
     items: &'a [I],
     calls: &'a [Call<'a, I, N>],
     at_most: usize,
-    max_item: usize,
+    steps: &'a [NamedStep],
+    max_outcome: usize,
 }
 
 impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Prepared<'_, I, N> {
@@ -221,8 +239,11 @@ impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Prepared<'_, I, N> {
     fn data(&self, index: usize) -> Result<Vec<u8>, WorkError> {
         let refused =
             |problem| WorkError::from(Failed { item: Some(index), ..Failed::new(Phase::Prep, problem) });
-        match self.items.get(index) {
-            Some(item) => encode(item, self.max_item).map_err(refused),
+        match self.items.get(index).zip(self.steps.get(index)) {
+            Some((item, step)) => {
+                let key = step.key().unwrap_or_default();
+                encode(&Sent { key, max_outcome: self.max_outcome, item }, self.max_outcome).map_err(refused)
+            }
             None => Err(Failed::new(Phase::Prep, format!("there is no item {index}")).into()),
         }
     }

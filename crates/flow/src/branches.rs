@@ -1,4 +1,5 @@
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
@@ -97,7 +98,12 @@ trait Branch<S>: Send + Sync {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>>;
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>>;
 }
 
 struct Part<T, Split, Put> {
@@ -130,8 +136,13 @@ where
         })
     }
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
-        self.flow.exec_item_at(place, item)
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item, number)
     }
 }
 
@@ -142,17 +153,22 @@ impl<S: Send> Visit<S> for Branches<S> {
             let runs = self.branches.iter().map(|(name, branch)| branch.run(name, state, here));
             let runs: Vec<_> =
                 runs.enumerate().map(|(index, run)| async move { (index, run.await) }).collect();
-            for join in together(stream::iter(runs).buffer_unordered(at_most)).await? {
+            for join in together(stream::iter(runs).buffer_unordered(at_most), here.in_order()).await? {
                 join(state);
             }
             Ok(Action::DEFAULT)
         })
     }
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
         let (branch, rest) = place.split_first()?;
         let (_, found) = self.branches.iter().find(|(name, _)| name == branch)?;
-        found.exec_item(rest, item)
+        found.exec_item(rest, item, number)
     }
 }
 

@@ -40,19 +40,12 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
     }
 
     async fn bytes(&self, number: Option<NonZeroU32>) -> Result<Vec<u8>, WorkError> {
-        let exec = match number {
-            None => {
-                let exec = self.step.exec(self.node.exec(self.prep)).await;
-                exec.map_err(|error| WorkError::from(Failed::new(Phase::Exec, error)))?
+        let exec = self.step.exec(tried(self.node, self.prep, number)).await.inspect_err(|error| {
+            if let Some(delay) = error.again_in {
+                let attempts = error.failed.attempts;
+                self.step.tell(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
             }
-            Some(number) => {
-                let exec = self.step.exec(self.node.attempt(self.prep, number)).await;
-                exec.map_err(|failed| WorkError {
-                    again_in: failed.again_in,
-                    failed: Failed { attempts: number.get(), ..Failed::new(Phase::Exec, failed.error) },
-                })?
-            }
-        };
+        })?;
         let refused = |problem| WorkError::from(Failed::new(Phase::Exec, problem));
         let bytes = encode(&exec, self.max_outcome).map_err(refused)?;
         let exec = match bytes.as_slice() {
@@ -67,5 +60,23 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
 impl<S, N: Node<S>> Attempt for Call<'_, S, N> {
     fn attempt(&self, number: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
         Box::pin(self.bytes(number))
+    }
+}
+
+/// All attempts at `exec`, or the one of this number.
+pub(crate) async fn tried<S, N: Node<S>>(
+    node: &N,
+    prep: &N::Prep,
+    number: Option<NonZeroU32>,
+) -> Result<N::Exec, WorkError> {
+    match number {
+        None => node.exec(prep).await.map_err(|error| Failed::new(Phase::Exec, error).into()),
+        Some(number) => node.attempt(prep, number).await.map_err(|failed| {
+            let mut error = WorkError::from(Failed::new(Phase::Exec, failed.error));
+            // More than this one where there are retries inside the attempt.
+            error.failed.attempts = error.failed.attempts.max(number.get());
+            error.again_in = failed.again_in;
+            error
+        }),
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, stream};
@@ -95,27 +95,34 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
                 (index, finished.map(|()| item))
             }));
             // Out of order, so that the first error is seen at once and stops the others.
-            let items = together(runs.buffer_unordered(at_most)).await?;
+            let items = together(runs.buffer_unordered(at_most), here.in_order()).await?;
             (self.join)(state, items);
             Ok(Action::DEFAULT)
         })
     }
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
-        self.flow.exec_item_at(place, item)
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item, number)
     }
 }
 
 /// What runs side by side, in order. An error stops the others; where one pauses, the others go on
-/// as far as they can, and the first pause is answered.
+/// as far as they can, and the first pause is answered. Not so where calls must come in order: one
+/// that is made while another waits would come after the other's calls in a replay.
 pub(crate) async fn together<T>(
     mut runs: impl Stream<Item = (usize, Result<T, Failure>)> + Unpin,
+    in_order: bool,
 ) -> Result<Vec<T>, Failure> {
     let (mut done, mut pause) = (Vec::new(), None);
     while let Some((index, finished)) = runs.next().await {
         match finished {
             Ok(item) => done.push((index, item)),
-            Err(failure) if failure.is_pause() => match &pause {
+            Err(failure) if failure.is_pause() && !in_order => match &pause {
                 Some((first, _)) if *first < index => {}
                 _ => pause = Some((index, failure)),
             },

@@ -1,11 +1,13 @@
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::context::Here;
+use crate::journal::WorkError;
 use crate::step;
 use crate::visit::{ExecItem, Visit, Visited};
 use crate::wiring::Wiring;
-use crate::{Action, Ended, FlowBuilder, Mermaid, Run, RunError, Shape};
+use crate::{Action, Ended, FailedAttempt, FlowBuilder, Mermaid, Run, RunError, Shape};
 
 /// A checked graph of nodes over a state `S`, ready to run as often as wanted, also many times at
 /// once: a run's position lives in the [`Run`], not in the flow.
@@ -65,26 +67,56 @@ impl<S> Flow<S> {
     /// that [`Journal::fan_out`](crate::Journal::fan_out) is to answer for the item.
     ///
     /// `batch` is the batch's name; inside subflows, items and branches with the names of those
-    /// before it: `page/fetch`, as [`StepName::place`](crate::StepName::place) says it.
+    /// before it: `page/fetch`, as [`StepName::place`](crate::StepName::place) says it. `item` is
+    /// what [`Items::data`](crate::Items::data) says.
     ///
     /// # Errors
     ///
     /// When no batch stands there, the bytes are no item of it, or the work fails.
     pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
+        self.work_on_item(batch, item, None).await.map_err(|failed| failed.error)
+    }
+
+    /// The same once, for an engine that tries again by itself. `number` counts from 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`exec_item`](Flow::exec_item), and how long to wait before the next attempt: what a
+    /// [`Retry`](crate::Retry) around the node would do after so many.
+    pub async fn attempt_item(
+        &self,
+        batch: &str,
+        item: &[u8],
+        number: NonZeroU32,
+    ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
+        self.work_on_item(batch, item, Some(number)).await
+    }
+
+    async fn work_on_item(
+        &self,
+        batch: &str,
+        item: &[u8],
+        number: Option<NonZeroU32>,
+    ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
         let mut place: Vec<String> = batch.split('/').map(step::unescaped).collect();
-        let Some(work) = self.exec_item_at(&place, item) else {
-            return Err(RunError::no_batch(self.name(), batch));
+        let Some(work) = self.exec_item_at(&place, item, number) else {
+            return Err(FailedAttempt { error: RunError::no_batch(self.name(), batch), again_in: None });
         };
-        work.await.map_err(|failed| {
+        work.await.map_err(|WorkError { failed, again_in }| {
             let node = place.pop().unwrap_or_default();
             place.insert(0, self.name().to_owned());
-            RunError::failed(place, &node, failed.into())
+            FailedAttempt { error: RunError::failed(place, &node, failed.into()), again_in }
         })
     }
 
-    pub(crate) fn exec_item_at<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
+    pub(crate) fn exec_item_at<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
         let (name, rest) = place.split_first()?;
-        self.visits.get(self.wiring.index(name)?)?.exec_item(rest, item)
+        self.visits.get(self.wiring.index(name)?)?.exec_item(rest, item, number)
     }
 
     #[expect(clippy::indexing_slicing, reason = "the run gives one index a level, made from this wiring")]

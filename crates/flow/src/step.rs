@@ -180,12 +180,7 @@ impl NamedStep {
     /// The same for `exec`. While it is polled, it is the current step.
     pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
         let started = self.started();
-        let mut work = pin!(work);
-        let done = poll_fn(|context| {
-            let _entered = Entered::enter(self.clone());
-            work.as_mut().poll(context)
-        })
-        .await;
+        let done = Current::Step(self.clone()).during(work).await;
         self.finished(Phase::Exec, started);
         done
     }
@@ -201,10 +196,18 @@ impl NamedStep {
         }
     }
 
+    /// What tells its work from all other; `None` without a journal.
+    pub(crate) fn key(&self) -> Option<String> {
+        self.journal.as_ref().map(|journal| format!("{}:{}", journal.run_id(), self.name))
+    }
+
     /// Asks the step whose `exec` is being polled, if it is a named one: wrappers around a node
     /// know nothing of the run they are in.
     pub(crate) fn current<T>(ask: impl FnOnce(&Self) -> T) -> Option<T> {
-        CURRENT.with_borrow(|current| current.as_ref().map(ask))
+        CURRENT.with_borrow(|current| match current {
+            Some(Current::Step(step)) => Some(ask(step)),
+            _ => None,
+        })
     }
 }
 
@@ -231,23 +234,38 @@ impl NamedStep {
 /// # }
 /// ```
 pub fn idempotency_key() -> Option<String> {
-    NamedStep::current(|step| {
-        step.journal.as_ref().map(|journal| format!("{}:{}", journal.run_id(), step.name))
-    })?
+    CURRENT.with_borrow(|current| match current.as_ref()? {
+        Current::Step(step) => step.key(),
+        Current::Item(key) => Some(key.to_string()),
+    })
+}
+
+/// What is being worked on.
+#[derive(Clone)]
+pub(crate) enum Current {
+    Step(NamedStep),
+    /// An item that another process has sent here, by its key.
+    Item(Arc<str>),
+}
+
+impl Current {
+    /// Does work that is this while it is polled.
+    pub(crate) async fn during<T>(self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            let _entered = Entered(CURRENT.replace(Some(self.clone())));
+            work.as_mut().poll(context)
+        })
+        .await
+    }
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<NamedStep>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// Puts the step before back when it is dropped: a poll may run another node's inside.
-struct Entered(Option<NamedStep>);
-
-impl Entered {
-    fn enter(step: NamedStep) -> Self {
-        Self(CURRENT.replace(Some(step)))
-    }
-}
+/// Puts what was before back when it is dropped: a poll may run another node's inside.
+struct Entered(Option<Current>);
 
 impl Drop for Entered {
     fn drop(&mut self) {

@@ -1,11 +1,12 @@
 //! Where a node loses its types: one boxed future a visit, whatever the node.
 
 use std::future::Future;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 
 use crate::call::Call;
 use crate::context::Here;
-use crate::journal::{StepError, StepProblem, Work};
+use crate::journal::{StepError, StepProblem, Work, WorkError};
 use crate::step::NamedStep;
 use crate::wrap::Attempts;
 use crate::{Action, BoxError, Flow, Node, Paused, Phase, RunError};
@@ -24,14 +25,18 @@ pub(crate) trait Visit<S>: Send + Sync {
     fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
 
     /// Does the work on one item of the batch that stands at `place`, given as names in the flows
-    /// inside this one. `None` where there is no batch.
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
-        let (_, _) = (place, item);
+    /// inside this one: all attempts, or the one of this number. `None` where there is no batch.
+    fn exec_item<'a>(
+        &'a self,
+        _place: &[String],
+        _item: &'a [u8],
+        _number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
         None
     }
 }
 
-pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, Failed>>;
+pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, WorkError>>;
 
 /// A failed visit, before the run adds the place.
 #[derive(Debug)]
@@ -61,6 +66,14 @@ pub(crate) struct Failed {
 impl Failure {
     pub(crate) fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
         Failed::new(phase, error).into()
+    }
+
+    /// The same failure, of one item of a batch.
+    pub(crate) fn of_item(mut self, index: usize) -> Self {
+        if let Self::Node(failed) = &mut self {
+            failed.item = Some(index);
+        }
+        self
     }
 
     pub(crate) fn is_pause(&self) -> bool {
@@ -150,7 +163,12 @@ impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
         self.flow.visit((self.part)(state), position, here)
     }
 
-    fn exec_item<'a>(&'a self, place: &[String], item: &'a [u8]) -> Option<ExecItem<'a>> {
-        self.flow.exec_item_at(place, item)
+    fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: &'a [u8],
+        number: Option<NonZeroU32>,
+    ) -> Option<ExecItem<'a>> {
+        self.flow.exec_item_at(place, item, number)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::BoxError;
 use crate::visit::{BoxFuture, Failed};
+use crate::{BoxError, Phase};
 
 /// The work of a step: what to do where there is no outcome on record.
 #[derive(Clone, Copy)]
@@ -68,7 +68,8 @@ impl<'a> Items<'a> {
         self.0.at_most()
     }
 
-    /// An item as data, for [`Flow::exec_item`](crate::Flow::exec_item) in another process.
+    /// An item as data, for [`Flow::exec_item`](crate::Flow::exec_item) in another process: a JSON text on
+    /// one line, which holds also the idempotency key of the item and how large its outcome may be.
     ///
     /// # Errors
     ///
@@ -94,6 +95,11 @@ impl WorkError {
     /// How long to wait before the next attempt; `None` where there is to be none.
     pub fn again_in(&self) -> Option<Duration> {
         self.again_in
+    }
+
+    /// How often the work was tried so far.
+    pub fn attempts(&self) -> NonZeroU32 {
+        NonZeroU32::new(self.failed.attempts).unwrap_or(NonZeroU32::MIN)
     }
 }
 
@@ -128,6 +134,13 @@ pub(crate) enum StepProblem {
 }
 
 impl StepError {
+    /// That the work failed after so many attempts, for an engine that knows of it from its record
+    /// or from another process. The run says the same of it as if the work had failed here.
+    pub fn failed(attempts: NonZeroU32, error: impl Into<BoxError>) -> Self {
+        let failed = Failed::new(Phase::Exec, error);
+        Self(StepProblem::Work(Failed { attempts: attempts.get(), ..failed }))
+    }
+
     /// An error of the journal's own.
     pub fn journal(error: impl Into<BoxError>) -> Self {
         Self(StepProblem::Journal(error.into()))
