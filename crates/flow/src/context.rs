@@ -67,7 +67,9 @@ impl<'a> Here<'a> {
             within.iter().cloned().chain([level]).collect()
         });
         let mut cursor = Cursor::at_start(&flow.wiring);
-        match self.context.run(flow, &mut cursor, Some(&around), state, true).await {
+        let (context, around) = (self.context, Some(around.as_slice()));
+        let mut walk = Walk { context, flow, cursor: &mut cursor, around, state, to_the_end: true };
+        match walk.run().await {
             Ok(_) => Ok(()),
             Err(error) => {
                 let label = match part {
@@ -114,75 +116,6 @@ impl Context {
         *self.steps.get_mut() = steps;
     }
 
-    /// Visits the node at the cursor and moves the cursor on, once, or to the end of the flow.
-    /// Answers the last action; `None` where the cursor is at the end. `around` is the way to the
-    /// flow, where it stands inside a visit.
-    ///
-    /// A panic is a failure of the node at the cursor. Items and branches are run by calls of their
-    /// own, so the innermost node is the one that is named.
-    pub(crate) async fn run<S>(
-        &self,
-        flow: &Flow<S>,
-        cursor: &mut Cursor<'_>,
-        around: Option<&[Level]>,
-        state: &mut S,
-        to_the_end: bool,
-    ) -> Result<Option<Action>, RunError> {
-        let walked = {
-            let mut walk = pin!(self.walk(flow, cursor, around, state, to_the_end));
-            // Around the whole walk and not around each visit: a step costs nothing for it.
-            poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| walk.as_mut().poll(context))) {
-                Ok(polled) => polled.map(Ok),
-                Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
-            })
-            .await
-        };
-        walked.unwrap_or_else(|panicked| {
-            let node = cursor.place().map_or("", |place| place.name.as_str());
-            Err(RunError::failed(cursor.flow_path(), node, panicked))
-        })
-    }
-
-    async fn walk<S>(
-        &self,
-        flow: &Flow<S>,
-        cursor: &mut Cursor<'_>,
-        around: Option<&[Level]>,
-        state: &mut S,
-        to_the_end: bool,
-    ) -> Result<Option<Action>, RunError> {
-        let Some(mut place) = cursor.place() else { return Ok(None) };
-        loop {
-            let Some(reserved) = self.reserve() else {
-                return Err(RunError::step_limit(cursor.flow_path(), &place.name, self.max_steps));
-            };
-            if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
-                yield_now().await;
-            }
-            let step = self.named.as_deref().map(|named| named.step(cursor, around, place));
-            if let Some(step) = &step {
-                step.tell(|| EventKind::StepEntered);
-            }
-            let here = Here { context: self, step: step.as_deref() };
-            let action = match flow.visit(state, cursor.position(), here).await {
-                Ok(action) => action,
-                Err(failure) => return Err(RunError::failed(cursor.flow_path(), &place.name, *failure)),
-            };
-            let Some(target) = place.target(&action) else {
-                return Err(RunError::undeclared(cursor.flow_path(), place, action));
-            };
-            reserved.take();
-            cursor.follow(target, &action);
-            if let Some(step) = &step {
-                Box::pin(self.moved(step, cursor, &action)).await?;
-            }
-            match cursor.place() {
-                Some(next) if to_the_end => place = next,
-                _ => return Ok(Some(action)),
-            }
-        }
-    }
-
     /// Tells that a step is whole.
     async fn moved(&self, step: &NamedStep, cursor: &Cursor<'_>, action: &Action) -> Result<(), RunError> {
         let (next, steps) = (cursor.place(), self.steps());
@@ -213,9 +146,88 @@ impl Context {
     }
 }
 
+/// A walk through a flow, from where its cursor stands.
+pub(crate) struct Walk<'a, 'f, S> {
+    pub(crate) context: &'a Context,
+    pub(crate) flow: &'a Flow<S>,
+    pub(crate) cursor: &'a mut Cursor<'f>,
+    /// The way to the flow, where it stands inside a visit.
+    pub(crate) around: Option<&'a [Level]>,
+    pub(crate) state: &'a mut S,
+    /// Whether to go on after the first step.
+    pub(crate) to_the_end: bool,
+}
+
+impl<S> Walk<'_, '_, S> {
+    /// Visits the node at the cursor and moves the cursor on, once, or to the end of the flow.
+    /// Answers the last action; `None` where the cursor is at the end.
+    ///
+    /// A panic is a failure of the node at the cursor. Items and branches are walks of their own, so
+    /// the innermost node is the one that is named.
+    pub(crate) async fn run(&mut self) -> Result<Option<Action>, RunError> {
+        let walked = {
+            let mut steps = pin!(self.steps());
+            // Around the whole walk and not around each visit: a step costs nothing for it.
+            poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Ok),
+                Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+            })
+            .await
+        };
+        let Self { context, cursor, around, .. } = self;
+        let walked = walked.unwrap_or_else(|panicked| {
+            let node = cursor.place().map_or("", |place| place.name.as_str());
+            Err(RunError::failed(cursor.flow_path(), node, panicked))
+        });
+        walked.map_err(|error| match (&context.named, cursor.place()) {
+            (Some(named), Some(place)) => error.at(|| named.step(cursor, *around, place).name),
+            _ => error,
+        })
+    }
+
+    async fn steps(&mut self) -> Result<Option<Action>, RunError> {
+        let Self { context, flow, cursor, around, state, to_the_end } = self;
+        let Some(mut place) = cursor.place() else { return Ok(None) };
+        loop {
+            let Some(reserved) = context.reserve() else {
+                return Err(RunError::step_limit(cursor.flow_path(), &place.name, context.max_steps));
+            };
+            if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
+                yield_now().await;
+            }
+            let step = context.named.as_deref().map(|named| named.step(cursor, *around, place));
+            if let Some(step) = &step {
+                step.tell(|| EventKind::StepEntered);
+            }
+            let here = Here { context, step: step.as_deref() };
+            let action = match flow.visit(state, cursor.position(), here).await {
+                Ok(action) => action,
+                Err(failure) => return Err(RunError::failed(cursor.flow_path(), &place.name, *failure)),
+            };
+            let Some(target) = place.target(&action) else {
+                return Err(RunError::undeclared(cursor.flow_path(), place, action));
+            };
+            reserved.take();
+            cursor.follow(target, &action);
+            if let Some(step) = &step {
+                Box::pin(context.moved(step, cursor, &action)).await?;
+            }
+            match cursor.place() {
+                Some(next) if *to_the_end => place = next,
+                _ => return Ok(Some(action)),
+            }
+        }
+    }
+}
+
 impl Named {
     /// The step by name. Boxed, so that where there is none, the future of a step holds one word.
-    fn step(&self, cursor: &Cursor<'_>, around: Option<&[Level]>, place: &Place) -> Box<NamedStep> {
+    pub(crate) fn step(
+        &self,
+        cursor: &Cursor<'_>,
+        around: Option<&[Level]>,
+        place: &Place,
+    ) -> Box<NamedStep> {
         let own = cursor.flow_path().into_iter().map(Level::Flow);
         let within = match around {
             None => own.collect(),

@@ -1,11 +1,12 @@
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::quote::{Harmless, Name, write_list};
 use crate::stop::Stopped;
 use crate::visit::{Failed, Failure};
 use crate::wiring::Place;
-use crate::{Action, BoxError, Paused};
+use crate::{Action, BoxError, Paused, StepName};
 
 /// A phase of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,6 +61,8 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     flow_path: Vec<String>,
     node: String,
+    /// In a run that is watched or journaled.
+    step: Option<Arc<StepName>>,
     kind: Kind,
 }
 
@@ -120,8 +123,18 @@ impl RunError {
         self
     }
 
+    /// The same error with its step, unless it has one from inside.
+    pub(crate) fn at(mut self, step: impl FnOnce() -> Arc<StepName>) -> Self {
+        self.0.step.get_or_insert_with(step);
+        self
+    }
+
+    pub(crate) fn step(&self) -> Option<&Arc<StepName>> {
+        self.0.step.as_ref()
+    }
+
     fn new(flow_path: Vec<String>, node: &str, kind: Kind) -> Self {
-        Self(Box::new(Inner { flow_path, node: node.to_owned(), kind }))
+        Self(Box::new(Inner { flow_path, node: node.to_owned(), step: None, kind }))
     }
 
     /// The name of the flow, then the names under which the subflows, items (`pages[4]`) and
@@ -234,7 +247,7 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { flow_path, node, kind } = self.0.as_ref();
+        let Inner { flow_path, node, kind, step: _ } = self.0.as_ref();
         for (index, flow) in flow_path.iter().enumerate() {
             write!(f, "{}{}", if index == 0 { "flow `" } else { "/" }, Name(flow))?;
         }

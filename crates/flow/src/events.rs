@@ -141,7 +141,7 @@ pub enum EventKind {
     Replayed,
     /// The run waits for an event.
     Paused(Paused),
-    /// The run stopped before its end.
+    /// The run stopped before its end, at this step.
     Failed {
         /// The error, in one line.
         error: String,

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::num::NonZeroU64;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,12 +9,12 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Context, Named};
+use crate::context::{Context, Named, Walk};
 use crate::cursor::Cursor;
 use crate::events::Watch;
 use crate::journal::{Journaled, MAX_OUTCOME, encode};
 use crate::quote::Name;
-use crate::stop::Stop;
+use crate::stop::{Stop, unless_stopped};
 use crate::visit::Failure;
 use crate::{
     Action, EventKind, EventSink, Flow, Journal, Json, MemoryJournal, OutcomeProblem, Paused, Progress,
@@ -324,26 +325,24 @@ impl<'f, S> Run<'f, S> {
         loop {
             let fold = self.extra.as_ref().and_then(|extra| extra.fold);
             let far = to_the_end && fold.is_none();
-            let steps = self.context.run(self.flow, &mut self.cursor, None, state, far);
-            let walked = match &self.stop {
-                None => steps.await,
-                Some(stop) => match stop.or(steps).await {
-                    Ok(walked) => walked,
-                    Err(stopped) => {
-                        Err(RunError::stopped(self.flow_path(), self.node().unwrap_or_default(), stopped))
-                    }
-                },
+            let walked = {
+                let Self { context, flow, cursor, stop, .. } = &mut *self;
+                let mut walk = Walk { context, flow, cursor, around: None, state, to_the_end: far };
+                unless_stopped(stop.as_deref(), pin!(walk.run())).await
             };
+            let walked = walked.unwrap_or_else(|stopped| {
+                Err(RunError::stopped(self.flow_path(), self.node().unwrap_or_default(), stopped))
+            });
             let action = match walked {
                 Ok(Some(action)) => action,
                 Ok(None) => return Ok(self.end(Action::DEFAULT).action),
-                Err(error) => return Err(self.stopped(error).await),
+                Err(error) => return Err(Box::pin(self.stopped(error)).await),
             };
             if let Some((every, write)) = fold
                 && self.cursor.place().is_some()
                 && self.cursor.steps() % every == 0
             {
-                self.fold_with(write(state)).await?;
+                Box::pin(self.fold_with(write(state))).await?;
             }
             if !to_the_end || self.cursor.place().is_none() {
                 return Ok(action);
@@ -362,11 +361,18 @@ impl<'f, S> Run<'f, S> {
         let Some(named) = self.context.named.as_deref() else { return error };
         let line = error.to_string();
         if let Some(watch) = &named.watch {
-            let kind = match error.paused() {
-                Some(paused) => EventKind::Paused(paused.clone()),
-                None => EventKind::Failed { error: line.clone() },
+            let (step, kind) = match error.paused() {
+                Some(paused) => (None, EventKind::Paused(paused.clone())),
+                None => (
+                    // Where it was stopped from outside, the step that was cut off.
+                    error.step().cloned().or_else(|| {
+                        let place = self.cursor.place()?;
+                        Some(named.step(&self.cursor, None, place).name)
+                    }),
+                    EventKind::Failed { error: line.clone() },
+                ),
             };
-            watch.tell(None, kind);
+            watch.tell(step, kind);
         }
         if let (Some(journal), None) = (&named.journal, error.paused()) {
             // The error that is returned says more than one about telling it would.

@@ -1,7 +1,7 @@
 //! What ends a run from outside, while it waits or between two steps.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
 use tokio::time::Instant;
@@ -20,26 +20,34 @@ pub(crate) struct Stop {
     pub(crate) token: Option<CancellationToken>,
 }
 
+/// Does the work unless the run is to stop, before or while it waits. The clock is read and the token
+/// waited for only where there is one, and only once the work waits.
+///
+/// The work comes pinned: by value it would take its space twice.
+pub(crate) async fn unless_stopped<T>(
+    stop: Option<&Stop>,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, Stopped> {
+    if let Some(stopped) = stop.and_then(Stop::at_once) {
+        return Err(stopped);
+    }
+    let mut stopped = None;
+    poll_fn(|context| {
+        if let Poll::Ready(done) = work.as_mut().poll(context) {
+            return Poll::Ready(Ok(done));
+        }
+        let Some(stop) = stop else { return Poll::Pending };
+        stopped.get_or_insert_with(|| Box::pin(stop.stopped())).as_mut().poll(context).map(Err)
+    })
+    .await
+}
+
 impl Stop {
-    /// Does the work unless the run is to stop, before or while it waits. Work that is not done is
-    /// dropped. The clock is read and the token waited for only where there is one, and only once
-    /// the work waits.
-    pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Result<T, Stopped> {
+    fn at_once(&self) -> Option<Stopped> {
         if self.token.as_ref().is_some_and(CancellationToken::is_cancelled) {
-            return Err(Stopped::Cancelled);
+            return Some(Stopped::Cancelled);
         }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Stopped::Deadline);
-        }
-        let mut work = pin!(work);
-        let mut stopped = None;
-        poll_fn(|context| {
-            if let Poll::Ready(done) = work.as_mut().poll(context) {
-                return Poll::Ready(Ok(done));
-            }
-            stopped.get_or_insert_with(|| Box::pin(self.stopped())).as_mut().poll(context).map(Err)
-        })
-        .await
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Stopped::Deadline)
     }
 
     async fn stopped(&self) -> Stopped {

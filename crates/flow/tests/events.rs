@@ -145,7 +145,7 @@ async fn a_failure_is_told_last_and_names_the_place() {
      10 r: f/up#1 failed attempt 1, next in 100.0ms: not yet
     120 r: f/up#1 failed attempt 2, next in 100.0ms: not yet
     231 r: f/up#1 finished exec in 231ms
-    231 r: failed: flow `f`, node `up`: exec failed after 3 attempts: not yet
+    231 r: f/up#1 failed: flow `f`, node `up`: exec failed after 3 attempts: not yet
     ");
 }
 
