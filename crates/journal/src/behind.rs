@@ -1,0 +1,182 @@
+//! Writing behind the back of a run: in order, off the async threads, many lines with one sync.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cogwork_flow::{BoxError, Entry, Log};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::StoreError;
+use crate::error::Kind;
+
+/// What is to be written.
+pub(crate) enum Job {
+    /// One line more.
+    Append(Entry),
+    /// These in place of all before.
+    Replace(Vec<Entry>),
+}
+
+/// Writes what was queued, on a thread that may block.
+pub(crate) trait Write: Send + 'static {
+    /// Writes all of it, in order, to where a crash cannot take it away. It is not called again
+    /// after an error.
+    fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
+}
+
+/// The log of a run: what is pushed is queued, and one thread at a time writes all there is in one
+/// go. A thread of its own for each run would be simpler, and too much for thousands of runs.
+pub(crate) struct Behind(Arc<Shared>);
+
+struct Shared {
+    /// The file or the run, for messages.
+    place: String,
+    queue: Mutex<Queue>,
+    writer: Mutex<Box<dyn Write>>,
+    written: watch::Sender<Written>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: Vec<Job>,
+    pushed: u64,
+    /// Whether a thread writes.
+    active: bool,
+}
+
+#[derive(Default)]
+struct Written {
+    upto: u64,
+    failed: Option<StoreError>,
+}
+
+impl Behind {
+    pub(crate) fn new(place: String, writer: impl Write) -> Self {
+        let queue = Mutex::default();
+        let writer: Mutex<Box<dyn Write>> = Mutex::new(Box::new(writer));
+        let (written, _) = watch::channel(Written::default());
+        Self(Arc::new(Shared { place, queue, writer, written }))
+    }
+
+    fn queue(&self, job: Job) -> u64 {
+        let (number, idle) = {
+            let mut queue = lock(&self.0.queue);
+            queue.pushed += 1;
+            if self.0.written.borrow().failed.is_some() {
+                return queue.pushed;
+            }
+            queue.jobs.push(job);
+            (queue.pushed, !std::mem::replace(&mut queue.active, true))
+        };
+        // Not under the lock: a runtime that shuts down drops the work at once, in here.
+        if idle {
+            let drain = Drain { shared: Arc::clone(&self.0), done: false };
+            match Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn_blocking(move || drain.run())),
+                Err(_) => drain.fail(StoreError::no_runtime(&self.0.place)),
+            }
+        }
+        number
+    }
+}
+
+#[async_trait]
+impl Log for Behind {
+    fn push(&self, entry: Entry) -> u64 {
+        self.queue(Job::Append(entry))
+    }
+
+    fn replace(&self, entries: Vec<Entry>) -> u64 {
+        self.queue(Job::Replace(entries))
+    }
+
+    async fn written(&self, number: u64) -> Result<(), BoxError> {
+        let mut written = self.0.written.subscribe();
+        let seen = written.wait_for(|written| written.upto >= number || written.failed.is_some()).await;
+        match seen {
+            Ok(written) if written.upto >= number => Ok(()),
+            Ok(written) => Err(written.failed.clone().map_or_else(|| self.broken_off(), Into::into)),
+            // The sender lives as long as `self`.
+            Err(_) => Err(self.broken_off()),
+        }
+    }
+}
+
+impl Behind {
+    fn broken_off(&self) -> BoxError {
+        self.0.broken_off().into()
+    }
+}
+
+impl Shared {
+    fn broken_off(&self) -> StoreError {
+        let place = &self.place;
+        StoreError::new(Kind::Other, format_args!("{place}: writing was broken off: the runtime shut down"))
+    }
+}
+
+/// Writes until nothing is queued. Dropped before that, it fails all who wait.
+struct Drain {
+    shared: Arc<Shared>,
+    done: bool,
+}
+
+impl Drain {
+    fn run(mut self) {
+        loop {
+            let (jobs, upto) = {
+                let mut queue = lock(&self.shared.queue);
+                if queue.jobs.is_empty() {
+                    queue.active = false;
+                    self.done = true;
+                    return;
+                }
+                (std::mem::take(&mut queue.jobs), queue.pushed)
+            };
+            let done = lock(&self.shared.writer).write(jobs);
+            match done {
+                Ok(()) => self.shared.written.send_modify(|written| written.upto = upto),
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn fail(mut self, error: StoreError) {
+        self.done = true;
+        self.shared.written.send_modify(|written| written.failed = Some(error));
+        lock(&self.shared.queue).jobs.clear();
+    }
+}
+
+impl Drop for Drain {
+    fn drop(&mut self) {
+        if !self.done {
+            let error = self.shared.broken_off();
+            self.shared.written.send_modify(|written| written.failed = Some(error));
+        }
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic of the writer has failed the log, and nothing is written any more.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what may block where it may.
+pub(crate) async fn blocking<T: Send + 'static>(
+    place: String,
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
+    runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(StoreError::new(Kind::Other, format_args!("{place}: it was broken off: {error}")))
+    })
+}
+
+impl fmt::Debug for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Behind").field(&self.0.place).finish()
+    }
+}

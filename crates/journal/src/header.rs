@@ -1,0 +1,100 @@
+//! What a run is: written once, before its first entry.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cogwork_flow::{Flow, Shape};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::StoreError;
+use crate::error::Kind;
+use crate::quote::name;
+
+/// The version of the format, in the header of each run.
+pub(crate) const FORMAT: u32 = 1;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Header {
+    /// The first field of the file, so that a file is known by how it begins.
+    pub(crate) cogwork_journal: u32,
+    pub(crate) run_id: String,
+    pub(crate) flow: String,
+    /// Milliseconds since 1970.
+    pub(crate) started: u64,
+    pub(crate) input: Box<RawValue>,
+    /// Last, as it is long and only programs read it.
+    pub(crate) shape: Shape,
+}
+
+/// What makes a flow the flow of a run: its name, which begins the names of its steps, and its shape.
+#[derive(Debug)]
+pub(crate) struct FlowIs {
+    name: String,
+    shape: Shape,
+}
+
+impl FlowIs {
+    pub(crate) fn of<S>(flow: &Flow<S>) -> Self {
+        Self { name: flow.name().to_owned(), shape: flow.shape() }
+    }
+}
+
+impl Header {
+    pub(crate) fn new(run_id: &str, flow: FlowIs, input: &impl Serialize) -> Result<Self, StoreError> {
+        let refused = |problem: &dyn std::fmt::Display| {
+            let run_id = name(run_id);
+            let text = format!("the input of the run `{run_id}` cannot be written as JSON: {problem}");
+            StoreError::new(Kind::Value, text)
+        };
+        let input = serde_json::value::to_raw_value(input).map_err(|error| refused(&error))?;
+        if input.get().contains(['\n', '\r']) {
+            return Err(refused(&"it has more than one line"));
+        }
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Self {
+            cogwork_journal: FORMAT,
+            run_id: run_id.to_owned(),
+            flow: flow.name,
+            started: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+            input,
+            shape: flow.shape,
+        })
+    }
+
+    pub(crate) fn started(&self) -> SystemTime {
+        UNIX_EPOCH.checked_add(Duration::from_millis(self.started)).unwrap_or(UNIX_EPOCH)
+    }
+
+    /// That the run is one of this flow.
+    pub(crate) fn check_name(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
+        if self.flow == flow.name {
+            return Ok(());
+        }
+        let (run_id, recorded, other) = (name(&self.run_id), name(&self.flow), name(&flow.name));
+        Err(StoreError::new(
+            Kind::AnotherFlow,
+            format_args!("{place}: the run `{run_id}` is one of the flow `{recorded}`, not of `{other}`"),
+        ))
+    }
+
+    /// That the flow is as it was when the run began.
+    pub(crate) fn check_shape(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
+        let Some(difference) = flow.shape.difference(&self.shape) else { return Ok(()) };
+        let flow = name(&self.flow);
+        Err(StoreError::new(
+            Kind::AnotherFlow,
+            format_args!(
+                "{place}: the flow `{flow}` has changed since the run began: {difference}; \
+                 to go on with the flow as it is now, take the run up with `resume_changed`"
+            ),
+        ))
+    }
+
+    /// Takes the shape of the flow as it is now; answers whether that is another one.
+    pub(crate) fn take_shape(&mut self, flow: FlowIs) -> bool {
+        let changed = flow.shape.difference(&self.shape).is_some();
+        self.shape = flow.shape;
+        changed
+    }
+}

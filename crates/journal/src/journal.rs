@@ -1,0 +1,135 @@
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cogwork_flow::{
+    Awaited, BoxError, Entry, Journal, Progress, Recorded, Snapshot, StepError, StepName, Waited, Work,
+};
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::behind::{Behind, Write};
+use crate::error::Kind;
+use crate::header::Header;
+
+/// The journal of one run in a store, for [`Run::journal`](cogwork_flow::Run::journal).
+///
+/// As long as it is there, nobody else can take up the run.
+///
+/// ```
+/// use cogwork_flow::{Flow, from_fn};
+/// use cogwork_journal::FileStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let flow = Flow::builder("add")
+///     .start("one")
+///     .node("one", from_fn(|n: &mut u32| *n += 1))
+///     .end("one", "default")
+///     .build()?;
+/// let journal = FileStore::new(folder.path()).start("7", &flow, &41).await?;
+/// let mut n = journal.state()?;
+/// flow.begin().journal(journal).finish(&mut n).await?;
+/// assert_eq!(n, 42);
+/// # Ok(())
+/// # }
+/// ```
+pub struct RunJournal {
+    place: String,
+    header: Header,
+    recorded: Recorded<Behind>,
+}
+
+impl RunJournal {
+    /// # Errors
+    ///
+    /// The index of an entry that cannot follow those before it, and why.
+    pub(crate) fn new(
+        place: String,
+        header: Header,
+        entries: Vec<Entry>,
+        writer: impl Write,
+    ) -> Result<Self, (usize, String)> {
+        let log = Behind::new(place.clone(), writer);
+        let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
+        Ok(Self { place, header, recorded })
+    }
+
+    /// The state to run over: that of the last snapshot, or else the input.
+    ///
+    /// # Errors
+    ///
+    /// When it is no `S`.
+    pub fn state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
+        match self.recorded.snapshot() {
+            Some(snapshot) => self.read("state in the snapshot", snapshot.state.as_str()),
+            None => self.input(),
+        }
+    }
+
+    /// What the run began with.
+    ///
+    /// # Errors
+    ///
+    /// When it is no `T`.
+    pub fn input<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
+        self.read("input", self.header.input.get())
+    }
+
+    fn read<T: DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
+        serde_json::from_str(json).map_err(|error| {
+            let (place, run_id) = (&self.place, crate::quote::name(&self.header.run_id));
+            let error = crate::quote::Quoted(&error.to_string(), 300).to_string();
+            StoreError::new(
+                Kind::Value,
+                format_args!("{place}: the {what} of the run `{run_id}` cannot be read: {error}"),
+            )
+        })
+    }
+}
+
+#[async_trait]
+impl Journal for RunJournal {
+    fn run_id(&self) -> &str {
+        self.recorded.run_id()
+    }
+
+    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
+        self.recorded.step(step, work).await
+    }
+
+    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
+        self.recorded.sleep(step, duration).await
+    }
+
+    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        self.recorded.wait(step, awaited).await
+    }
+
+    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+        self.recorded.deliver(event, answer).await
+    }
+
+    async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
+        self.recorded.progress(progress).await
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.recorded.snapshot()
+    }
+
+    async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
+        self.recorded.fold(snapshot).await
+    }
+}
+
+impl fmt::Debug for RunJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunJournal")
+            .field("run_id", &self.header.run_id)
+            .field("flow", &self.header.flow)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cogwork_flow::Entry;
+
+use crate::header::Header;
+
+/// A run as it stands on record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The run's id.
+    pub run_id: String,
+    /// The name of its flow.
+    pub flow: String,
+    /// When it was started, to the millisecond.
+    pub started: SystemTime,
+    /// How many entries are on record: outcomes, answers, ends and so on. Those that a snapshot took
+    /// the place of are not counted.
+    pub entries: u64,
+    /// How it stands.
+    pub status: RunStatus,
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunStatus {
+    /// It runs now, or stopped without a word and can be taken up.
+    Open,
+    /// It waits for an event that nobody has answered.
+    Paused {
+        /// The step that waits; where several do, the first of them.
+        step: String,
+        /// The event.
+        event: String,
+        /// When it is too late: taken up then, the run goes on without an answer.
+        until: Option<SystemTime>,
+    },
+    /// It stopped on an error, and can be taken up.
+    Failed {
+        /// The error, in one line.
+        error: String,
+    },
+    /// It came to its end.
+    Ended {
+        /// The label it ended on.
+        action: String,
+        /// Steps in all.
+        steps: u64,
+    },
+    /// Its record cannot be read.
+    Damaged {
+        /// Why, in one line.
+        error: String,
+    },
+}
+
+/// How a run stands after the entries so far.
+#[derive(Default)]
+pub(crate) struct Standing {
+    entries: u64,
+    /// In the order in which they began to wait.
+    waiting: Vec<Waiting>,
+    /// How many answers are kept for each event.
+    answers: HashMap<String, u64>,
+    stopped: Option<RunStatus>,
+}
+
+struct Waiting {
+    step: String,
+    event: String,
+    until: Option<u64>,
+}
+
+impl Standing {
+    pub(crate) fn add(&mut self, entry: Entry) {
+        self.entries += 1;
+        self.stopped = None;
+        match entry {
+            Entry::Waiting { step, event, until } => self.waiting.push(Waiting { step, event, until }),
+            Entry::Answer { event, .. } => *self.answers.entry(event).or_default() += 1,
+            Entry::Taken { step, event } => {
+                self.used(&event);
+                self.waiting.retain(|waiting| waiting.step != step);
+            }
+            Entry::Refused { event, .. } => self.used(&event),
+            Entry::TimedOut { step } => self.waiting.retain(|waiting| waiting.step != step),
+            Entry::Snapshot(_) => *self = Self { entries: 1, ..Self::default() },
+            Entry::Failed { error } => self.stopped = Some(RunStatus::Failed { error }),
+            Entry::Ended { action, steps } => self.stopped = Some(RunStatus::Ended { action, steps }),
+            _ => {}
+        }
+    }
+
+    fn used(&mut self, event: &str) {
+        if let Some(count) = self.answers.get_mut(event) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    fn status(self) -> RunStatus {
+        let Self { waiting, answers, stopped, .. } = self;
+        if let Some(stopped) = stopped {
+            return stopped;
+        }
+        let answered = |event: &String| answers.get(event).is_some_and(|count| *count > 0);
+        if waiting.iter().any(|waiting| answered(&waiting.event)) {
+            return RunStatus::Open;
+        }
+        match waiting.into_iter().next() {
+            None => RunStatus::Open,
+            Some(Waiting { step, event, until }) => {
+                let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
+                RunStatus::Paused { step, event, until }
+            }
+        }
+    }
+
+    pub(crate) fn summary(self, header: Header) -> RunSummary {
+        let (started, entries) = (header.started(), self.entries);
+        RunSummary { run_id: header.run_id, flow: header.flow, started, entries, status: self.status() }
+    }
+}
