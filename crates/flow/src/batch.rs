@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, tried};
-use crate::context::Here;
+use crate::context::{Here, yield_now};
 use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
 use crate::step::{Current, NamedStep};
 use crate::visit::{ExecItem, Failed, Failure, Visit, Visited};
@@ -127,6 +127,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
     /// The outcomes, without a journal.
     async fn outcomes(&self, preps: &[N::Prep], step: Option<&NamedStep>) -> Result<Vec<N::Exec>, Failure> {
         let runs = preps.iter().enumerate().map(|(index, prep)| async move {
+            give_way(index).await;
             let exec = match step {
                 None => self.node.exec(prep).await,
                 Some(step) => step.of_item(index).exec(self.node.exec(prep)).await,
@@ -140,6 +141,15 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
     }
 }
+
+/// Many items that never wait give way to other tasks now and then, or nothing could stop them.
+pub(crate) async fn give_way(index: usize) {
+    if index % ITEMS_BETWEEN_YIELDS == ITEMS_BETWEEN_YIELDS - 1 {
+        yield_now().await;
+    }
+}
+
+const ITEMS_BETWEEN_YIELDS: usize = 128;
 
 fn of_item(phase: Phase, error: crate::BoxError, index: usize) -> Failure {
     Failed { item: Some(index), ..Failed::new(phase, error) }.into()

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
+use crate::batch::give_way;
 use crate::journal::{Attempt, OutcomeProblemKind, WorkError, decode, encode};
 use crate::step::NamedStep;
 use crate::visit::{BoxFuture, Failed, Failure};
@@ -40,6 +41,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
     }
 
     async fn bytes(&self, number: Option<NonZeroU32>) -> Result<Vec<u8>, WorkError> {
+        give_way(self.step.name.item.unwrap_or_default()).await;
         let exec = self.step.exec(tried(self.node, self.prep, number)).await.inspect_err(|error| {
             if let Some(delay) = error.again_in {
                 let attempts = error.failed.attempts;

@@ -87,18 +87,16 @@ impl<'a> Here<'a> {
     }
 
     /// The name of the step and what keeps its record, for what cannot do without.
-    pub(crate) fn recorded(self, what: &str) -> Result<(&'a Arc<StepName>, &'a dyn Journal), Failure> {
+    pub(crate) fn recorded(
+        self,
+        what: &'static str,
+    ) -> Result<(&'a Arc<StepName>, &'a dyn Journal), Failure> {
         let found = self.step.and_then(|step| match (&step.journal, &step.mailbox) {
             (Some(journal), _) => Some((&step.name, &**journal)),
             (None, Some(mailbox)) if !step.inside => Some((&step.name, mailbox.as_ref() as &dyn Journal)),
             _ => None,
         });
-        found.ok_or_else(|| {
-            let problem = format!(
-                "{what} inside items or branches needs a journal; give the run one with `Run::journal`"
-            );
-            Failure::Journal(problem.into())
-        })
+        found.ok_or(Failure::NoJournal(what))
     }
 }
 
@@ -123,7 +121,13 @@ impl Context {
             Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
             None => EventKind::Ended { action: action.clone(), steps },
         });
-        let Some(journal) = step.journal.as_ref().filter(|_| !step.inside) else { return Ok(()) };
+        if step.inside {
+            return Ok(());
+        }
+        if let Some(mailbox) = &step.mailbox {
+            mailbox.forget_steps();
+        }
+        let Some(journal) = &step.journal else { return Ok(()) };
         let progress = match next {
             Some(next) => Progress::At { node: &next.name, steps },
             None => Progress::Ended { action, steps },
@@ -135,13 +139,14 @@ impl Context {
     }
 
     /// A step out of those that are left. It counts from before the visit, so that items side by
-    /// side cannot pass the limit together, and is given back if the visit comes to nothing.
+    /// side cannot pass the limit together. If the visit comes to nothing it is given back, and with
+    /// it the steps inside: they will be made again, or replayed.
     #[inline]
-    fn reserve(&self) -> Option<Reserved<'_>> {
+    fn reserve(&self, inside: bool) -> Option<Reserved<'_>> {
         let steps = self.steps();
         (steps < self.max_steps).then(|| {
             self.steps.store(steps + 1, Ordering::Relaxed);
-            Reserved { steps: &self.steps, number: steps + 1 }
+            Reserved { steps: &self.steps, number: steps + 1, inside }
         })
     }
 }
@@ -189,7 +194,7 @@ impl<S> Walk<'_, '_, S> {
         let Self { context, flow, cursor, around, state, to_the_end } = self;
         let Some(mut place) = cursor.place() else { return Ok(None) };
         loop {
-            let Some(reserved) = context.reserve() else {
+            let Some(reserved) = context.reserve(around.is_some()) else {
                 return Err(RunError::step_limit(cursor.flow_path(), &place.name, context.max_steps));
             };
             if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
@@ -250,6 +255,7 @@ fn panicked(panic: &(dyn Any + Send)) -> Failure {
 struct Reserved<'a> {
     steps: &'a AtomicU64,
     number: u64,
+    inside: bool,
 }
 
 impl Reserved<'_> {
@@ -261,7 +267,9 @@ impl Reserved<'_> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        self.steps.store(self.steps.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        if !self.inside {
+            self.steps.store(self.number - 1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -270,7 +278,7 @@ impl Drop for Reserved<'_> {
 const STEPS_BETWEEN_YIELDS: u64 = 128;
 
 /// Lets other tasks run, on any runtime.
-async fn yield_now() {
+pub(crate) async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
         if std::mem::replace(&mut yielded, true) {

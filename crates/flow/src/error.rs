@@ -75,6 +75,8 @@ enum Kind {
     Stopped(Stopped),
     Paused(Box<Paused>),
     Journal(BoxError),
+    NoJournal { what: &'static str },
+    UnknownEvent { event: String, known: Vec<String> },
     NoBatch,
 }
 
@@ -86,6 +88,7 @@ impl RunError {
             Failure::Panicked(panic) => Kind::Panicked(panic),
             Failure::Paused(paused) => Kind::Paused(paused),
             Failure::Journal(error) => Kind::Journal(error),
+            Failure::NoJournal(what) => Kind::NoJournal { what },
             Failure::Inside(inside) => {
                 let (label, error) = *inside;
                 let mut around = flow_path;
@@ -98,6 +101,10 @@ impl RunError {
 
     pub(crate) fn no_batch(flow: &str, place: &str) -> Self {
         Self::new(vec![flow.to_owned()], place, Kind::NoBatch)
+    }
+
+    pub(crate) fn unknown_event(flow_path: Vec<String>, node: &str, event: &str, known: Vec<String>) -> Self {
+        Self::new(flow_path, node, Kind::UnknownEvent { event: event.to_owned(), known })
     }
 
     #[cold]
@@ -188,8 +195,11 @@ impl RunError {
         }
     }
 
-    pub(crate) fn is_paused(&self) -> bool {
-        self.paused().is_some()
+    pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
+        match &mut self.0.kind {
+            Kind::Paused(paused) => Some(paused),
+            _ => None,
+        }
     }
 
     pub(crate) fn into_paused(self) -> Result<Paused, Self> {
@@ -288,6 +298,14 @@ impl fmt::Display for RunError {
             Kind::StepLimit { limit } => {
                 let plural = if *limit == 1 { "" } else { "s" };
                 write!(f, "the run reached its limit of {limit} step{plural} before this node")
+            }
+            Kind::NoJournal { what } => write!(
+                f,
+                "{what} inside items or branches needs a journal; give the run one with `Run::journal`"
+            ),
+            Kind::UnknownEvent { event, known } => {
+                write!(f, "no node waits for the event `{}`; the flow waits for ", Name(event))?;
+                if known.is_empty() { f.write_str("none") } else { write_list(f, known) }
             }
             Kind::NoBatch => f.write_str("no batch stands there"),
             Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),

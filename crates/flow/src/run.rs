@@ -187,6 +187,12 @@ impl<'f, S> Run<'f, S> {
     pub fn journal(mut self, journal: impl Journal + 'static) -> Self {
         if let Some(snapshot) = journal.snapshot() {
             match Cursor::at_node(&self.flow.wiring, &snapshot.node, snapshot.number) {
+                _ if snapshot.number > snapshot.steps => {
+                    let Snapshot { number, steps, .. } = snapshot;
+                    let problem =
+                        format!("its snapshot counts {number} steps of the flow, and {steps} in all");
+                    self.extra().misplaced = Some(problem);
+                }
                 Some(cursor) => {
                     self.cursor = cursor;
                     self.context.begin_at(snapshot.steps);
@@ -242,16 +248,22 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// When no node of the flow waits for events, or the answer cannot be recorded.
+    /// When no node of the flow waits for this event, or the answer cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
-        let failed = |error| {
-            RunError::failed(self.flow_path(), self.node().unwrap_or_default(), Failure::Journal(error))
+        let node = self.node().unwrap_or_default();
+        let failed = |error| RunError::failed(self.flow_path(), node, Failure::Journal(error));
+        let unknown = || {
+            let known = self.flow.wiring.events().into_iter().map(str::to_owned).collect();
+            RunError::unknown_event(self.flow_path(), node, event, known)
         };
+        if !self.flow.wiring.events().contains(event) {
+            return Err(unknown());
+        }
         let named = self.context.named.as_deref();
         let journal: &dyn Journal = match named.map(|named| (&named.journal, &named.mailbox)) {
             Some((Some(journal), _)) => &**journal,
             Some((None, Some(mailbox))) => mailbox.as_ref(),
-            _ => return Err(failed("no node of this flow waits for events".into())),
+            _ => return Err(unknown()),
         };
         let max_outcome = self.extra.as_ref().map_or(MAX_OUTCOME, |extra| extra.max_outcome);
         let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
@@ -388,7 +400,9 @@ impl<'f, S> Run<'f, S> {
         let Some(journal) = self.context.named.as_ref().and_then(|named| named.journal.as_ref()) else {
             return Ok(());
         };
-        let state = state.map_err(|problem| failed(problem.into()))?;
+        let state = state.map_err(|problem| {
+            failed(format!("no snapshot can be made of the state: {}", problem.detail()).into())
+        })?;
         let node = self.cursor.names().cloned().collect();
         let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);
         journal.fold(snapshot).await.map_err(failed)

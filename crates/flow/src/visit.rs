@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     Paused(Box<Paused>),
     /// The journal failed.
     Journal(BoxError),
+    /// What is visited needs a journal, and there is none.
+    NoJournal(&'static str),
     /// The node panicked.
     Panicked(String),
 }
@@ -76,11 +78,11 @@ impl Failure {
         self
     }
 
-    pub(crate) fn is_pause(&self) -> bool {
+    pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
         match self {
-            Self::Paused(_) => true,
-            Self::Inside(inside) => inside.1.is_paused(),
-            Self::Node(_) | Self::Journal(_) | Self::Panicked(_) => false,
+            Self::Paused(paused) => Some(paused),
+            Self::Inside(inside) => inside.1.paused_mut(),
+            Self::Node(_) | Self::Journal(_) | Self::NoJournal(_) | Self::Panicked(_) => None,
         }
     }
 }

@@ -78,9 +78,14 @@ impl<S> Wait<S> {
             event: event.into(),
             why: Box::new(|_| String::new()),
             within: None,
-            accept: |answer| read::<T>(answer).map(drop),
+            accept: |answer| match decode::<T>(answer, OutcomeProblemKind::Unreadable) {
+                Ok(_) => Ok(()),
+                Err(problem) => Err(UnreadableAnswer(problem.detail().to_owned()).into()),
+            },
             use_answer: Box::new(move |state, answer| {
-                use_answer(state, read(answer)?).into_result().map_err(Into::into)
+                use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?)
+                    .into_result()
+                    .map_err(Into::into)
             }),
             actions: vec![Action::DEFAULT],
         }
@@ -98,7 +103,7 @@ impl<S> Wait<S> {
     }
 
     /// How long to wait, from when the run first comes here. Then it leaves by
-    /// [`TIMED_OUT`](Wait::TIMED_OUT) as soon as it is stepped again.
+    /// [`TIMED_OUT`](Wait::TIMED_OUT) as soon as it is stepped again, unless an answer is there by then.
     ///
     /// # Default
     ///
@@ -126,9 +131,10 @@ impl<S> Wait<S> {
     }
 }
 
-fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, BoxError> {
-    Ok(decode(answer, OutcomeProblemKind::Unreadable)?)
-}
+/// Why a step cannot read an answer: no fault of the journal's that brings it.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer cannot be read: {0}")]
+struct UnreadableAnswer(String);
 
 impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
@@ -144,6 +150,10 @@ impl<S: Send> Visit<S> for Wait<S> {
                     let step = StepName::clone(step);
                     Err(Failure::Paused(Box::new(Paused { step, event: self.event.clone(), why, until }))
                         .into())
+                }
+                Err(error) if error.is::<UnreadableAnswer>() => {
+                    let problem = format!("the event `{}`: {error}", crate::quote::Name(&self.event));
+                    Err(Failure::node(Phase::Exec, problem).into())
                 }
                 Err(error) => Err(Failure::Journal(error).into()),
             }
@@ -172,7 +182,8 @@ pub struct Paused {
     pub event: String,
     /// What [`Wait::why`] says.
     pub why: String,
-    /// When it is too late: step the run again then, and it leaves by [`Wait::TIMED_OUT`].
+    /// When it is too late: step the run again then, and it leaves by [`Wait::TIMED_OUT`]. Where
+    /// several items or branches wait, the earliest time limit of theirs.
     pub until: Option<SystemTime>,
 }
 

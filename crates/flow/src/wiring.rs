@@ -1,6 +1,6 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::Action;
@@ -112,6 +112,22 @@ impl Wiring {
     /// The index of the place of a name.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.places.iter().position(|place| place.name == name)
+    }
+
+    /// The events that nodes in it and in flows inside it wait for.
+    pub(crate) fn events(&self) -> BTreeSet<&str> {
+        let (mut events, mut open) = (BTreeSet::new(), vec![self]);
+        while let Some(wiring) = open.pop() {
+            for place in &wiring.places {
+                match &place.inside {
+                    Inside::Wait { event } => drop(events.insert(event.as_str())),
+                    Inside::Subflow(flow) | Inside::Each { flow, .. } => open.push(flow),
+                    Inside::Branches(branches) => open.extend(branches.iter().map(|(_, flow)| flow.as_ref())),
+                    Inside::Node | Inside::Sleep | Inside::Batch { .. } => {}
+                }
+            }
+        }
+        events
     }
 
     /// The labels on which the flow ends, each once.

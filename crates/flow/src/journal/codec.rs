@@ -33,6 +33,10 @@ impl OutcomeProblem {
         Self { kind, detail: detail.to_string() }
     }
 
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// What is wrong.
     pub fn kind(&self) -> OutcomeProblemKind {
         self.kind

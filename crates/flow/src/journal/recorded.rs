@@ -25,7 +25,12 @@ impl Json {
     ///
     /// When it cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
-        Self::from_bytes(encode(value, usize::MAX)?)
+        match encode(value, usize::MAX)? {
+            bytes if bytes.is_empty() => {
+                Err(OutcomeProblem::new(OutcomeProblemKind::NotRecordable, "a part of it is `Unrecorded`"))
+            }
+            bytes => Self::from_bytes(bytes),
+        }
     }
 
     fn from_bytes(bytes: Vec<u8>) -> Result<Self, OutcomeProblem> {
@@ -213,6 +218,13 @@ impl Log for () {
 pub type MemoryJournal = Recorded<()>;
 
 impl MemoryJournal {
+    /// Forgets the steps that are whole, and keeps the answers that none has taken.
+    pub(crate) fn forget_steps(&self) {
+        let mut index = self.index();
+        index.steps.clear();
+        index.moments.clear();
+    }
+
     /// An empty record.
     pub fn new(run_id: impl Into<String>) -> Self {
         Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::default(), log: () }
@@ -359,8 +371,9 @@ impl Index {
 
     /// What becomes of a wait takes the place of the wait.
     fn know(&mut self, step: String, what: What, line: u64) {
-        let (moment, visited) = moment(&step);
-        self.moments.insert(moment, visited.to_owned());
+        for (moment, visited) in moments(&step) {
+            self.moments.insert(moment, visited.to_owned());
+        }
         self.steps.insert(step, Known { what, line });
     }
 
@@ -370,13 +383,15 @@ impl Index {
 
     /// That no other node was visited where a step is that is not on record.
     fn same_way(&self, step: &str) -> Result<(), StepError> {
-        let (moment, visited) = moment(step);
-        match self.moments.get(&moment) {
-            Some(other) if other != visited => Err(StepError::journal(format!(
+        let other = moments(step).find_map(|(moment, visited)| {
+            self.moments.get(&moment).filter(|other| other.as_str() != visited)
+        });
+        match other {
+            Some(other) => Err(StepError::journal(format!(
                 "the run goes another way than the one on record, which visited `{other}` here: with the same state \
                  and outcomes, `prep` and `post` must do the same again"
             ))),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -528,15 +543,17 @@ fn other_kind(step: &str) -> String {
     format!("the step `{step}` is on record as another kind of step")
 }
 
-/// What only one node can have been visited at in a run, and the step without its item.
-fn moment(step: &str) -> (String, &str) {
-    // Names hold none of the marks, so the last `#` is that of the step itself.
-    let (before, number) = step.rsplit_once('#').unwrap_or((step, ""));
-    let number = number.split_once('[').map_or(number, |(number, _)| number);
-    let visited = step.get(..before.len() + 1 + number.len()).unwrap_or(step);
-    // Up to the last item or branch the way is part of the moment; what follows are subflows.
-    let way = before.rfind(']').and_then(|end| before.get(..=end)).unwrap_or("");
-    (format!("{way}#{number}"), visited)
+/// What only one node can have been visited at in a run, and that node: of the step, without its
+/// item, and of each step that it is inside of.
+fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
+    // Names hold none of the marks, so each `#` is that of a step.
+    step.match_indices('#').filter_map(|(mark, _)| {
+        let (before, number) = (step.get(..mark)?, step.get(mark + 1..)?);
+        let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+        // Up to the last item or branch the way is part of the moment; what follows are subflows.
+        let way = before.rfind(']').and_then(|end| before.get(..=end)).unwrap_or("");
+        Some((format!("{way}#{}", number.get(..digits)?), step.get(..=mark + digits)?))
+    })
 }
 
 fn outermost_number(step: &str) -> u64 {
