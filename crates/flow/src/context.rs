@@ -191,7 +191,8 @@ impl<S> Walk<'_, '_, S> {
     }
 
     async fn steps(&mut self) -> Result<Option<Action>, RunError> {
-        let Self { context, flow, cursor, around, state, to_the_end } = self;
+        let Self { context, flow, around, to_the_end, .. } = *self;
+        let (cursor, state) = (&mut *self.cursor, &mut *self.state);
         let Some(mut place) = cursor.place() else { return Ok(None) };
         loop {
             let Some(reserved) = context.reserve(around.is_some()) else {
@@ -200,7 +201,7 @@ impl<S> Walk<'_, '_, S> {
             if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
-            let step = context.named.as_deref().map(|named| named.step(cursor, *around, place));
+            let step = context.named.as_deref().map(|named| named.step(cursor, around, place));
             if let Some(step) = &step {
                 step.tell(|| EventKind::StepEntered);
             }
@@ -218,7 +219,7 @@ impl<S> Walk<'_, '_, S> {
                 Box::pin(context.moved(step, cursor, &action)).await?;
             }
             match cursor.place() {
-                Some(next) if *to_the_end => place = next,
+                Some(next) if to_the_end => place = next,
                 _ => return Ok(Some(action)),
             }
         }
