@@ -61,6 +61,8 @@ fn in_use(path: &Path, run_id: &str) -> StoreError {
     let (run_id, path) = (name(run_id), path.display());
     StoreError::new(
         Kind::Locked,
-        format_args!("the run `{run_id}` is {holder}, which holds the lock on {path}: one runner a run"),
+        format_args!(
+            "the run `{run_id}` is {holder}, with the lock on {path}: it can be taken up when that has stopped"
+        ),
     )
 }

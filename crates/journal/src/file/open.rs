@@ -8,7 +8,7 @@ use cogwork_flow::{Entry, Recorded};
 use super::line::Chain;
 use super::lock::Lock;
 use super::read::{Lines, cannot_read};
-use super::write::{Files, Writer};
+use super::write::{Files, Writer, cannot_write};
 use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
@@ -99,7 +99,7 @@ impl Files {
         let journal = self.journal(header, entries, (file, chain), lock)?;
         // Now that all the rest is known to be sound.
         if repaired.metadata().map_err(failed)?.len() > whole {
-            repaired.set_len(whole).map_err(|error| self.cannot_write(error))?;
+            repaired.set_len(whole).map_err(|error| cannot_write(&self.path, error))?;
         }
         Ok(journal)
     }

@@ -39,7 +39,7 @@ impl Files {
     pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<(File, Chain), StoreError> {
         let mut lines = Lines { files: self, chain: Chain::default(), bytes: Vec::new() };
         lines.add(header)?;
-        let failed = |error| self.cannot_write(error);
+        let failed = |error| cannot_write(&self.new, error);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -58,7 +58,7 @@ impl Files {
         if self.sync {
             file.sync_all().map_err(failed)?;
         }
-        std::fs::rename(&self.new, &self.path).map_err(failed)?;
+        std::fs::rename(&self.new, &self.path).map_err(|error| cannot_write(&self.path, error))?;
         self.sync_folder(&self.folder)?;
         Ok((file, lines.chain))
     }
@@ -85,10 +85,10 @@ impl Files {
         }
         Ok(())
     }
+}
 
-    pub(super) fn cannot_write(&self, error: io::Error) -> StoreError {
-        StoreError::io(format_args!("{}: cannot be written", self.path.display()), error)
-    }
+pub(super) fn cannot_write(path: &Path, error: io::Error) -> StoreError {
+    StoreError::io(format_args!("{}: cannot be written", path.display()), error)
 }
 
 /// How much of a whole file is held in memory while it is written.
@@ -104,7 +104,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     fn add(&mut self, object: &impl Serialize) -> Result<(), StoreError> {
         let length = self.chain.append(&mut self.bytes, object);
-        let length = length.map_err(|error| self.files.cannot_write(error.into()))?;
+        let length = length.map_err(|error| cannot_write(&self.files.path, error.into()))?;
         // What could not be read again must not be written.
         let (max_line, path) = (self.files.max_line, self.files.path.display());
         if length > max_line {
@@ -151,10 +151,10 @@ impl Write for Writer {
             lines.add(entry)?;
         }
         let Lines { chain, bytes, .. } = lines;
-        self.file.write_all(&bytes).map_err(|error| self.files.cannot_write(error))?;
+        self.file.write_all(&bytes).map_err(|error| cannot_write(&self.files.path, error))?;
         self.chain = chain;
         if self.files.sync {
-            self.file.sync_data().map_err(|error| self.files.cannot_write(error))?;
+            self.file.sync_data().map_err(|error| cannot_write(&self.files.path, error))?;
         }
         Ok(())
     }

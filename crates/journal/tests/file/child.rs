@@ -1,0 +1,118 @@
+//! The test executable, started again as another process that works on a run.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::idempotency_key;
+use cogwork_journal::FileStore;
+
+use crate::work::{Call, Work, flow};
+
+/// What a child is to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) folder: PathBuf,
+    pub(crate) run_id: String,
+    pub(crate) rounds: usize,
+    /// 0 for never.
+    pub(crate) fold_every: u64,
+    /// How long a call takes at most.
+    pub(crate) slow: u64,
+}
+
+impl Job {
+    pub(crate) fn calls(&self) -> PathBuf {
+        self.folder.join(format!("{}.calls", self.run_id))
+    }
+
+    /// This executable, as a child that does the job.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        self.describe(&mut command);
+        command
+    }
+
+    /// The same, started by a shell that first does something else.
+    #[cfg(unix)]
+    pub(crate) fn command_after(&self, before: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{before}; exec \"$0\" \"$@\"")]).arg(std::env::current_exe().unwrap());
+        self.describe(&mut command);
+        command
+    }
+
+    fn describe(&self, command: &mut Command) {
+        command
+            .args(["--exact", "child::works", "--ignored", "--nocapture", "--quiet"])
+            .env("JOB_FOLDER", &self.folder)
+            .env("JOB_RUN", &self.run_id)
+            .env("JOB_ROUNDS", self.rounds.to_string())
+            .env("JOB_FOLD", self.fold_every.to_string())
+            .env("JOB_SLOW", self.slow.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    }
+
+    fn from_environment() -> Option<Self> {
+        let number = |name: &str| std::env::var(name).unwrap().parse().unwrap();
+        Some(Self {
+            folder: std::env::var_os("JOB_FOLDER")?.into(),
+            run_id: std::env::var("JOB_RUN").unwrap(),
+            rounds: number("JOB_ROUNDS") as usize,
+            fold_every: number("JOB_FOLD"),
+            slow: number("JOB_SLOW"),
+        })
+    }
+}
+
+/// Waits until the child holds its run.
+pub(crate) fn wait_until_it_runs(child: &mut Child) {
+    use std::io::{BufRead, BufReader};
+    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    assert!(lines.map(Result::unwrap).any(|line| line == "it runs"), "the child ended before it ran");
+}
+
+/// Tells of each call before and after, outside of the journal.
+fn told(calls: &Path, slow: u64) -> Call {
+    let calls = Arc::new(OpenOptions::new().append(true).create(true).open(calls).unwrap());
+    Arc::new(move |n| {
+        let calls = Arc::clone(&calls);
+        Box::pin(async move {
+            let key = idempotency_key().unwrap();
+            (&*calls).write_all(format!("begun {key}\n").as_bytes()).unwrap();
+            let noise = std::collections::hash_map::RandomState::new();
+            let micros = std::hash::BuildHasher::hash_one(&noise, n) % (slow * 1_000 + 1);
+            tokio::time::sleep(Duration::from_micros(micros)).await;
+            (&*calls).write_all(format!("done {key}\n").as_bytes()).unwrap();
+            Ok(n + 1)
+        })
+    })
+}
+
+#[test]
+#[ignore = "the other process of other tests"]
+fn works() {
+    let Some(job) = Job::from_environment() else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let flow = flow(&told(&job.calls(), job.slow));
+        let store = FileStore::new(&job.folder);
+        let journal = store.start_or_resume(&job.run_id, &flow, &Work::of(job.rounds)).await.unwrap();
+        println!("\nit runs");
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().journal(journal);
+        if let Some(steps) = NonZeroU64::new(job.fold_every) {
+            run = run.fold_every(steps);
+        }
+        match run.finish(&mut work).await {
+            Ok(_) => println!("\n{}", serde_json::to_string(&work).unwrap()),
+            Err(error) => println!("\n{error}"),
+        }
+    });
+}

@@ -1,0 +1,228 @@
+use std::path::Path;
+
+use cogwork_flow::Flow;
+use cogwork_journal::{FileStore, StoreError};
+use proptest::prelude::*;
+use tokio::runtime::Runtime;
+
+use crate::work::{Calls, Work, counted, flow, told, undisturbed};
+
+/// A run that ended, the bytes of its file, and what it came to.
+struct Whole {
+    runtime: Runtime,
+    folder: tempfile::TempDir,
+    store: FileStore,
+    flow: Flow<Work>,
+    bytes: Vec<u8>,
+    end: Work,
+}
+
+impl Whole {
+    fn new() -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::new(folder.path()).sync(false);
+        let flow = flow(&counted(&Calls::default()));
+        let end = runtime.block_on(async {
+            let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
+            let mut work: Work = journal.state().unwrap();
+            flow.begin().journal(journal).finish(&mut work).await.unwrap();
+            assert_eq!(work, undisturbed(2).await);
+            work
+        });
+        let bytes = std::fs::read(store.path("a")).unwrap();
+        Self { runtime, folder, store, flow, bytes, end }
+    }
+
+    fn lines(&self) -> Vec<&[u8]> {
+        self.bytes.split_inclusive(|byte| *byte == b'\n').collect()
+    }
+
+    /// The file with these bytes is refused and left as it is, or is a beginning of the whole one and
+    /// the run goes on to the same end.
+    fn is_refused_or_goes_on(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.store.path("a");
+        std::fs::write(&path, bytes).unwrap();
+        let journal = match self.runtime.block_on(self.store.resume("a", &self.flow)) {
+            Ok(journal) => journal,
+            Err(error) => {
+                assert_eq!(std::fs::read(&path).unwrap(), bytes, "it is left as it is");
+                assert!(error.is_damaged(), "{error}");
+                assert!(error.to_string().starts_with(&format!("{}, line ", path.display())), "{error}");
+                assert_eq!(error.to_string().lines().count(), 1);
+                return Err(error);
+            }
+        };
+        let left = std::fs::read(&path).unwrap();
+        assert!(self.bytes.starts_with(&left) && left.ends_with(b"\n"), "it is a beginning");
+        let mut work: Work = journal.state().unwrap();
+        self.runtime.block_on(self.flow.begin().journal(journal).finish(&mut work)).unwrap();
+        assert_eq!(work, self.end);
+        Ok(())
+    }
+
+    fn refused(&self, bytes: &[u8]) -> String {
+        told(self.is_refused_or_goes_on(bytes).unwrap_err(), self.folder.path())
+    }
+}
+
+#[test]
+fn a_file_cut_off_anywhere_goes_on_from_its_last_whole_line() {
+    let whole = Whole::new();
+    let header = whole.lines()[0].len();
+    for length in 0..=whole.bytes.len() {
+        let went_on = whole.is_refused_or_goes_on(&whole.bytes[..length]).is_ok();
+        assert_eq!(went_on, length >= header, "the first {length} bytes");
+    }
+}
+
+#[test]
+fn every_changed_byte_is_found() {
+    let whole = Whole::new();
+    let last = whole.bytes.len() - 1;
+    for place in 0..=last {
+        for change in [0x01, 0x20, 0x80] {
+            let mut bytes = whole.bytes.clone();
+            bytes[place] ^= change;
+            let went_on = whole.is_refused_or_goes_on(&bytes).is_ok();
+            // Without its newline the last line is one that was cut short.
+            assert_eq!(went_on, place == last, "byte {place} of {last}");
+        }
+    }
+}
+
+#[test]
+fn lines_taken_out_doubled_or_swapped_are_found() {
+    let whole = Whole::new();
+    let lines = whole.lines();
+    for one in 0..lines.len() {
+        let mut without = lines.clone();
+        without.remove(one);
+        assert_eq!(whole.is_refused_or_goes_on(&without.concat()).is_ok(), one == lines.len() - 1);
+        let mut doubled = lines.clone();
+        doubled.insert(one, lines[one]);
+        whole.is_refused_or_goes_on(&doubled.concat()).unwrap_err();
+        for other in one + 1..lines.len() {
+            let mut swapped = lines.clone();
+            swapped.swap(one, other);
+            whole.is_refused_or_goes_on(&swapped.concat()).unwrap_err();
+        }
+    }
+}
+
+#[test]
+fn any_other_edit_is_found() {
+    let whole = Whole::new();
+    let length = whole.bytes.len();
+    let edits = (0..length, 0..length, proptest::collection::vec(any::<u8>(), 0..40));
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(2_000)
+    });
+    runner
+        .run(&edits, |(from, to, new)| {
+            let mut bytes = whole.bytes.clone();
+            bytes.splice(from.min(to)..from.max(to), new);
+            let _ = whole.is_refused_or_goes_on(&bytes);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// A line with the checksum that follows the one before, as the documentation says it is made.
+fn sealed(object: &str, before: &[u8]) -> Vec<u8> {
+    let object = object.strip_suffix('}').unwrap();
+    let digits = before.len().checked_sub(11).map_or(&b""[..], |start| &before[start..start + 8]);
+    let checksum = crc32fast::hash(&[digits, object.as_bytes()].concat());
+    format!("{object},\"crc\":\"{checksum:08x}\"}}\n").into_bytes()
+}
+
+#[test]
+fn what_is_wrong_is_said_with_file_and_line() {
+    let whole = Whole::new();
+    let (text, lines) = (String::from_utf8(whole.bytes.clone()).unwrap(), whole.lines());
+
+    insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
+    runs/a.jsonl, line 2: the line is not the one that was written here: its checksum would be `…`, not `…`
+       2 | {"outcome":{"step":"work/gather#1","outcome":9},"crc":"…"}
+    "#);
+    insta::assert_snapshot!(whole.refused(b"{\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
+    runs/a.jsonl, line 1: this is no journal of a run: expected a line that begins with `{"cogwork_journal":1,`
+       1 | {"name":"\u{1b}[31mx"}
+    "#);
+    insta::assert_snapshot!(whole.refused(b""), @r#"
+    runs/a.jsonl, line 1: the first line is not whole: no run is on record here
+       1 |
+    "#);
+    insta::assert_snapshot!(whole.refused(b"{\"cogwork_journal\":2,\"new\":true}\n"), @r#"
+    runs/a.jsonl, line 1: this is format 2 of a journal; this version reads format 1
+       1 | {"cogwork_journal":2,"new":true}
+    "#);
+    insta::assert_snapshot!(whole.refused(&[lines[0], b"\n"].concat()), @r#"
+    runs/a.jsonl, line 2: the line does not end with a checksum, as in `,"crc":"0a1b2c3d"}`
+       2 |
+    "#);
+    let twice = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1])].concat();
+    insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is on record already");
+    let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
+    insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
+    runs/a.jsonl, line 2: the line is none of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+       2 | {"dance":{"step":"x"}}
+    "#);
+    let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");
+    insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
+    runs/a.jsonl, line 1: the line is none of a journal: missing field `flow` at line 1 column 34
+       1 | {"cogwork_journal":1,"run_id":"a"}
+    "#);
+}
+
+#[test]
+fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_answer() {
+    let whole = Whole::new();
+    let path = whole.store.path("a");
+    let lines = whole.lines();
+    // A torn end behind a line that cannot stand where it is: nothing is repaired.
+    let bytes = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1]), b"{\"outc"].concat();
+    std::fs::write(&path, &bytes).unwrap();
+    let other = crate::work::changed(&counted(&Calls::default()), "twice");
+    let refused = [
+        whole.runtime.block_on(whole.store.resume_changed("a", &other)).map(drop),
+        whole.runtime.block_on(whole.store.resume("a", &whole.flow)).map(drop),
+        whole.runtime.block_on(whole.store.deliver("a", "name", &1)),
+    ];
+    for refused in refused {
+        assert!(refused.unwrap_err().is_damaged());
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+}
+
+/// The line without its checksum.
+fn object(line: &[u8]) -> String {
+    let line = std::str::from_utf8(line).unwrap();
+    format!("{}}}", line.rsplit_once(",\"crc\"").unwrap().0)
+}
+
+/// Checksums differ from run to run, as the time of the start does.
+fn mask(text: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let (before, from) = rest.split_at(start);
+        let length = from.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(from.len());
+        let (word, after) = from.split_at(length);
+        masked.push_str(before);
+        masked.push_str(if length == 8 && after.starts_with(['`', '"', '\\']) { "…" } else { word });
+        rest = after;
+    }
+    masked + rest
+}
+
+#[test]
+fn a_folder_where_the_file_should_be_is_an_error() {
+    let whole = Whole::new();
+    let path: &Path = &whole.store.path("b");
+    std::fs::create_dir(path).unwrap();
+    let error = whole.runtime.block_on(whole.store.resume("b", &whole.flow)).unwrap_err();
+    insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be read: Is a directory (os error 21)");
+    assert!(whole.runtime.block_on(whole.store.start("b", &whole.flow, &1)).unwrap_err().is_already_there());
+}

@@ -1,0 +1,129 @@
+use cogwork_journal::FileStore;
+
+use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
+
+/// A file that may not grow stands in for a full disk.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = crate::child::Job {
+        folder: folder.path().into(),
+        run_id: "a".into(),
+        rounds: 12,
+        fold_every: 0,
+        slow: 0,
+    };
+    let output = job.command_after("trap '' XFSZ; ulimit -f 2").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let line = said.lines().find(|line| line.contains("failed:")).unwrap_or(&said);
+    insta::assert_snapshot!(told(line, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: cannot be written: File too large (os error 27)");
+
+    let store = FileStore::new(folder.path());
+    let before = recorded(&store.path("a"));
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    flow.begin().journal(journal).finish(&mut work).await.unwrap();
+    assert_eq!(work, undisturbed(12).await);
+    let calls = calls.lock().unwrap();
+    assert!(!before.is_empty() && before.iter().all(|step| !calls.contains(&format!("a:{step}"))));
+    assert_eq!(before.len() + calls.len(), 36);
+}
+
+#[tokio::test]
+async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let journal = store.start("a", &flow, &Work::of(5)).await.unwrap();
+    let in_the_way = folder.path().join("a.new");
+    std::fs::create_dir(&in_the_way).unwrap();
+
+    let every = std::num::NonZeroU64::new(4).unwrap();
+    let mut work = Work::of(5);
+    let mut run = flow.begin().journal(journal).fold_every(every);
+    let error = run.finish(&mut work).await.unwrap_err();
+    assert!(error.is_journal());
+    insta::assert_snapshot!(told(&error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.new: cannot be written: Is a directory (os error 21)");
+    // Nothing is written after a write that failed.
+    let again = run.finish(&mut work).await.unwrap_err();
+    assert!(again.to_string().ends_with("Is a directory (os error 21)"), "{again}");
+    assert_eq!(recorded(&store.path("a")).len(), 4);
+    drop(run);
+
+    std::fs::remove_dir(&in_the_way).unwrap();
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    flow.begin().journal(journal).fold_every(every).finish(&mut work).await.unwrap();
+    assert_eq!(work, undisturbed(5).await);
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let store = FileStore::new(folder.path().join("file"));
+    let error = store.start("a", &flow(&counted(&Calls::default())), &Work::of(1)).await.unwrap_err();
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be made: File exists (os error 17)");
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_again_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path()).max_line(800);
+    let flow = flow(&counted(&Calls::default()));
+    let work = Work { numbers: vec![7; 400], ..Work::of(401) };
+    let error = store.start("a", &flow, &work).await.unwrap_err();
+    assert!(error.is_too_large());
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1471 bytes is longer than 800; `FileStore::max_line` sets how long one may be");
+
+    FileStore::new(folder.path()).start("a", &flow, &work).await.unwrap();
+    let error = store.resume("a", &flow).await.unwrap_err();
+    assert!(error.is_too_large());
+    insta::assert_snapshot!(error.to_string().replace(&folder.path().display().to_string(), "runs"), @"runs/a.jsonl, line 1: the line is longer than 800 bytes; `FileStore::max_line` sets how long one may be");
+}
+
+#[test]
+fn outside_of_a_runtime_a_run_is_refused() {
+    use std::task::{Context, Poll, Waker};
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let mut context = Context::from_waker(Waker::noop());
+    let polled = std::pin::pin!(store.start("a", &flow, &Work::of(1))).poll(&mut context);
+    let Poll::Ready(Err(error)) = polled else { panic!("{polled:?}") };
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
+
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let journal = runtime.block_on(store.start("a", &flow, &Work::of(1))).unwrap();
+    let mut work = Work::of(1);
+    let mut run = flow.begin().journal(journal);
+    let mut finish = std::pin::pin!(run.finish(&mut work));
+    let error = loop {
+        if let Poll::Ready(ended) = finish.as_mut().poll(&mut context) {
+            break ended.unwrap_err();
+        }
+    };
+    insta::assert_snapshot!(told(error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
+}
+
+#[test]
+fn a_runtime_that_ends_in_the_middle_loses_nothing_that_was_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime();
+    let journal = first.block_on(store.start("a", &flow, &Work::of(3))).unwrap();
+    let mut work = Work::of(3);
+    let mut run = flow.begin().journal(journal);
+    first.block_on(run.step(&mut work)).unwrap();
+    drop(first);
+    // The same run goes on in another runtime.
+    runtime().block_on(run.finish(&mut work)).unwrap();
+    assert_eq!(calls.lock().unwrap().len(), 9);
+    assert_eq!(recorded(&store.path("a")).len(), 9);
+}

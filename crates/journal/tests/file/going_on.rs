@@ -1,0 +1,210 @@
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::task::Poll;
+
+use cogwork_flow::{Action, Flow, Stepped, from_fn};
+use cogwork_journal::{FileStore, RunStatus};
+
+use crate::work::{Calls, Work, changed, counted, flow, greeting, recorded, told, undisturbed};
+
+/// Runs until the future was woken so often, and drops it; answers whether it came to its end.
+async fn dropped_after(polls: usize, running: impl Future) -> bool {
+    let mut running = std::pin::pin!(running);
+    let mut left = polls;
+    std::future::poll_fn(|context| {
+        left -= 1;
+        match running.as_mut().poll(context) {
+            Poll::Pending if left == 0 => Poll::Ready(false),
+            polled => polled.map(|_| true),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path()).sync(false);
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let end = undisturbed(4).await;
+    for fold_every in [u64::MAX, 3].map(|every| NonZeroU64::new(every).unwrap()) {
+        for polls in 1.. {
+            let run_id = format!("{polls} of {fold_every}");
+            calls.lock().unwrap().clear();
+            let journal = store.start(&run_id, &flow, &Work::of(4)).await.unwrap();
+            let mut work: Work = journal.state().unwrap();
+            let mut run = flow.begin().journal(journal).fold_every(fold_every);
+            let ended = dropped_after(polls, run.finish(&mut work)).await;
+            drop(run);
+            if ended {
+                break;
+            }
+            // It is ours when all that was queued is written.
+            let journal = store.resume(&run_id, &flow).await.unwrap();
+            let on_record = recorded(&store.path(&run_id));
+            let before = calls.lock().unwrap().len();
+            let mut work: Work = journal.state().unwrap();
+            flow.begin().journal(journal).fold_every(fold_every).finish(&mut work).await.unwrap();
+            assert_eq!(work, end);
+            let calls = calls.lock().unwrap();
+            for step in on_record {
+                assert!(!calls[before..].contains(&format!("{run_id}:{step}")), "{step} is made again");
+            }
+            let mut keys = calls.clone();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 12);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ended_is_replayed_and_its_file_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let mut files = Vec::new();
+    for _ in 0..3 {
+        let journal = store.start_or_resume("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let ended = flow.begin().journal(journal).finish(&mut work).await.unwrap();
+        assert_eq!((ended.action.as_str(), ended.steps), ("enough", 7));
+        assert_eq!(work, undisturbed(3).await);
+        files.push(std::fs::read(store.path("a")).unwrap());
+    }
+    assert_eq!(calls.lock().unwrap().len(), 9);
+    assert!(files[0] == files[1] && files[1] == files[2]);
+    let error = store.deliver("a", "name", &1).await.unwrap_err();
+    assert!(error.is_ended());
+    insta::assert_snapshot!(error, @"the run `a` has ended: no step will take an answer");
+}
+
+#[tokio::test]
+async fn a_run_is_started_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    store.start("a", &flow, &Work::of(3)).await.unwrap();
+    let before = std::fs::read(store.path("a")).unwrap();
+    let error = store.start("a", &flow, &Work::of(4)).await.unwrap_err();
+    assert!(error.is_already_there());
+    insta::assert_snapshot!(told(error, folder.path()), @"the run `a` is there already, in runs/a.jsonl: resume it, or take another id");
+    assert_eq!(std::fs::read(store.path("a")).unwrap(), before);
+    let journal = store.start_or_resume("a", &flow, &Work::of(4)).await.unwrap();
+    assert_eq!(journal.input::<Work>().unwrap(), Work::of(3));
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_there_is_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path().join("runs"));
+    let flow = flow(&counted(&Calls::default()));
+    let error = store.resume("a", &flow).await.unwrap_err();
+    assert!(error.is_missing());
+    insta::assert_snapshot!(told(error, folder.path()), @"there is no run `a`: its file would be runs/runs/a.jsonl");
+    assert!(store.resume_changed("a", &flow).await.unwrap_err().is_missing());
+    assert!(store.deliver("a", "name", &1).await.unwrap_err().is_missing());
+    assert!(!folder.path().join("runs").exists());
+}
+
+#[tokio::test]
+async fn a_changed_flow_is_refused_or_accepted_and_then_on_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let calls = Calls::default();
+    let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
+    let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = old.begin().journal(journal);
+    run.step(&mut work).await.unwrap();
+    run.step(&mut work).await.unwrap();
+    drop(run);
+    let before = std::fs::read(store.path("a")).unwrap();
+
+    let error = store.resume("a", &new).await.unwrap_err();
+    assert!(error.is_another_flow());
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to go on with the flow as it is now, take the run up with `resume_changed`");
+    assert_eq!(std::fs::read(store.path("a")).unwrap(), before);
+
+    drop(store.resume_changed("a", &new).await.unwrap());
+    assert!(store.resume("a", &old).await.unwrap_err().is_another_flow());
+    let journal = store.resume("a", &new).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    new.begin().journal(journal).finish(&mut work).await.unwrap();
+    assert_eq!(work, undisturbed(3).await);
+    assert_eq!(calls.lock().unwrap().len(), 9, "what the old flow had recorded is not done again");
+
+    let error = store.resume_changed("a", &greeting()).await.unwrap_err();
+    assert!(error.is_another_flow());
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl, line 1: the run `a` is one of the flow `work`, not of `greeting`");
+}
+
+#[tokio::test]
+async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let calls = Calls::default();
+    let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
+    let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
+    old.begin().journal(journal).finish(&mut Work::of(3)).await.unwrap();
+    let journal = store.resume_changed("a", &new).await.unwrap();
+    let error = new.begin().journal(journal).finish(&mut Work::of(3)).await.unwrap_err();
+    insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run goes another way than the one on record, which visited `work/double#4` here: with the same state and outcomes, `prep` and `post` must do the same again");
+    assert_eq!(calls.lock().unwrap().len(), 9);
+}
+
+#[tokio::test]
+async fn an_answer_comes_from_another_process_while_nobody_runs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = greeting();
+    let journal = FileStore::new(folder.path()).start("a", &flow, &"Hello, ").await.unwrap();
+    let mut text: String = journal.state().unwrap();
+    let mut run = flow.begin().journal(journal);
+    let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else { panic!("it does not wait") };
+    assert_eq!(paused.event, "name");
+    drop(run);
+
+    let elsewhere = FileStore::new(folder.path());
+    elsewhere.deliver("a", "name", &"Ada").await.unwrap();
+    assert_eq!(elsewhere.runs().await.unwrap()[0].status, RunStatus::Open);
+
+    let journal = FileStore::new(folder.path()).resume("a", &flow).await.unwrap();
+    let mut text: String = journal.state().unwrap();
+    flow.begin().journal(journal).finish(&mut text).await.unwrap();
+    assert_eq!(text, "Hello, Ada");
+}
+
+#[tokio::test]
+async fn an_input_that_is_none_of_the_type_asked_for_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let journal = store.start("a", &flow, &"text").await.unwrap();
+    let error = journal.state::<Work>().unwrap_err();
+    assert!(error.is_value());
+    insta::assert_snapshot!(told(error, folder.path()), @r#"runs/a.jsonl: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
+    let unrecorded = cogwork_flow::Unrecorded(1);
+    let error = store.start("b", &flow, &unrecorded).await.unwrap_err();
+    assert!(error.is_value());
+    insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: an `Unrecorded` value cannot be written");
+    let error = store.deliver("a", "name", &unrecorded).await.unwrap_err();
+    assert!(error.is_value());
+    insta::assert_snapshot!(error, @"the answer to `name` cannot be written as JSON: an `Unrecorded` value cannot be written");
+}
+
+#[test]
+fn neither_states_nor_inputs_need_be_shared_between_threads() {
+    fn is_send(_: &impl Send) {}
+    let flow: Flow<Cell<u32>> = Flow::builder("f")
+        .start("n")
+        .node("n", from_fn(|_: &mut Cell<u32>| ()))
+        .end("n", Action::DEFAULT)
+        .build()
+        .unwrap();
+    let store = FileStore::new("none");
+    is_send(&store.start("a", &flow, &Cell::new(1)));
+    is_send(&store.resume("a", &flow));
+    is_send(&store.deliver("a", "event", &Cell::new(1)));
+}

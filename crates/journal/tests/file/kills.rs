@@ -1,0 +1,86 @@
+//! A process that is killed again and again comes to the end of its runs, and repeats no call that
+//! is on record.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use proptest::prelude::RngExt;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use crate::child::{Job, wait_until_it_runs};
+use crate::work::{Work, recorded, undisturbed};
+
+/// What was written of the calls of a run.
+struct Told {
+    begun: Vec<String>,
+    done: Vec<String>,
+}
+
+fn told(job: &Job) -> Told {
+    let text = std::fs::read_to_string(job.calls()).unwrap_or_default();
+    let of = |what| text.lines().filter_map(|line| line.strip_prefix(what)).map(str::to_owned).collect();
+    Told { begun: of("begun "), done: of("done ") }
+}
+
+/// Kills and resumes a run until it ends. Answers how often it was killed.
+fn kill_until_it_ends(job: &Job, random: &mut TestRng, end: &Work) -> usize {
+    let path = cogwork_journal::FileStore::new(&job.folder).path(&job.run_id);
+    let mut kills = 0;
+    // Also those that a fold has taken from the file since.
+    let mut ever_recorded = HashSet::new();
+    loop {
+        let begun_before = told(job).begun.len();
+        let mut child = job.command().spawn().unwrap();
+        wait_until_it_runs(&mut child);
+        std::thread::sleep(Duration::from_micros(random.random_range(0..12_000)));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+
+        let made = told(job);
+        for key in &made.begun[begun_before..] {
+            assert!(!ever_recorded.contains(key), "{key} was on record and made again");
+        }
+        let steps = recorded(&path).into_iter().map(|step| format!("{}:{step}", job.run_id));
+        for key in steps {
+            assert!(made.done.contains(&key), "{key} is on record and was never done");
+            ever_recorded.insert(key);
+        }
+        let said = String::from_utf8(output.stdout).unwrap();
+        match said.lines().find_map(|line| serde_json::from_str::<Work>(line).ok()) {
+            Some(work) => {
+                assert_eq!(&work, end);
+                let keys: HashSet<_> = made.done.iter().collect();
+                assert_eq!(keys.len(), 3 * job.rounds, "each call was made");
+                let repeated = made.begun.len() - keys.len();
+                assert!(repeated <= 3 * kills, "at most the three calls in flight are repeated after a kill");
+                return kills;
+            }
+            None => {
+                let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(!output.status.success(), "it was not killed and came to no end: {said}{complaint}");
+                assert!(!complaint.contains("panicked"), "{complaint}");
+                kills += 1;
+                assert!(kills < 2_000, "it does not come to its end");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let end = runtime.block_on(undisturbed(40));
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut kills = 0;
+    for run in 0.. {
+        if kills >= 100 && run >= 2 {
+            break;
+        }
+        let folder = folder.path().to_owned();
+        let fold_every = if run % 2 == 0 { 0 } else { 3 };
+        let job = Job { folder, run_id: format!("run {run}"), rounds: 40, fold_every, slow: 3 };
+        kills += kill_until_it_ends(&job, &mut random, &end);
+    }
+    println!("{kills} kills");
+}

@@ -1,0 +1,46 @@
+use cogwork_journal::FileStore;
+
+use crate::child::{Job, wait_until_it_runs};
+use crate::work::{Calls, Work, counted, flow, told, undisturbed};
+
+#[tokio::test]
+async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let first = store.start("a", &flow, &Work::of(2)).await.unwrap();
+
+    let error = store.resume("a", &flow).await.unwrap_err();
+    assert!(error.is_locked());
+    insta::assert_snapshot!(told(error, folder.path()), @"the run `a` is in use in this process, with the lock on runs/a.lock: it can be taken up when that has stopped");
+    assert!(store.deliver("a", "name", &1).await.unwrap_err().is_locked());
+    assert!(store.start("a", &flow, &Work::of(2)).await.unwrap_err().is_locked());
+    // Other runs go on.
+    store.start("b", &flow, &Work::of(2)).await.unwrap();
+
+    drop(first);
+    store.resume("a", &flow).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let job =
+        Job { folder: folder.path().into(), run_id: "a".into(), rounds: 3, fold_every: 0, slow: 60_000 };
+    let mut child = job.command().spawn().unwrap();
+    wait_until_it_runs(&mut child);
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+
+    let error = store.resume("a", &flow).await.unwrap_err();
+    assert!(error.is_locked());
+    let line = told(error, folder.path()).replace(&child.id().to_string(), "PID");
+    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on runs/a.lock: it can be taken up when that has stopped");
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    flow.begin().journal(journal).finish(&mut work).await.unwrap();
+    assert_eq!(work, undisturbed(3).await);
+}

@@ -1,0 +1,19 @@
+//! A file for each run: what it takes, what it refuses, and that nothing on record is done again.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+mod child;
+mod damage;
+mod failed_writes;
+mod folding;
+mod going_on;
+mod kills;
+mod listing;
+mod locking;
+mod names;
+mod reading;
+mod work;
