@@ -1,0 +1,170 @@
+//! A durable engine as a test double: it knows the calls of a run by their position, and replays the
+//! run from its start whenever an attempt at it ends early.
+
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cogwork_flow::Flow;
+use tokio::time::Instant;
+
+use crate::world::World;
+
+pub(crate) type State = Vec<u64>;
+
+/// What outlives every attempt.
+pub(crate) struct Engine {
+    pub(crate) world: World,
+    pub(crate) style: Style,
+    pub(crate) journal: Mutex<Vec<Entry>>,
+    pub(crate) answers: Mutex<HashMap<String, VecDeque<Vec<u8>>>>,
+    random: Mutex<Random>,
+    crashes_left: AtomicUsize,
+    /// Another process with the same flow.
+    pub(crate) worker: Flow<State>,
+}
+
+/// What an engine is free to do either way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) items: ItemsGo,
+    /// A wait ends the attempt, and does not answer that it is pending.
+    pub(crate) suspends: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemsGo {
+    /// As steps, one after the other.
+    InTurn,
+    /// To the worker, which makes all attempts.
+    Away,
+    /// To the worker for each attempt.
+    AwayByAttempt,
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) call: Call,
+}
+
+#[derive(Debug)]
+pub(crate) enum Call {
+    Step(Slot),
+    FanOut(Vec<Slot>),
+    Sleep { until: Instant },
+    Wait { until: Option<Instant>, resolved: Option<Resolved> },
+}
+
+/// The work of a step, or of one item.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    pub(crate) data: Vec<u8>,
+    pub(crate) attempts: u32,
+    pub(crate) again_at: Option<Instant>,
+    pub(crate) done: Option<Done>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Done {
+    Outcome(Vec<u8>),
+    Failed(NonZeroU32, String),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Resolved {
+    Answer(Vec<u8>),
+    Refused,
+    TimedOut,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        world: World,
+        worker: Flow<State>,
+        style: Style,
+        seed: u64,
+        crashes: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            world,
+            style,
+            worker,
+            journal: Mutex::default(),
+            answers: Mutex::default(),
+            random: Mutex::new(Random(seed)),
+            crashes_left: AtomicUsize::new(crashes),
+        })
+    }
+
+    pub(crate) fn deliver(&self, event: &str, answer: Vec<u8>) {
+        locked(&self.answers).entry(event.to_owned()).or_default().push_back(answer);
+    }
+
+    /// Calls on record.
+    pub(crate) fn len(&self) -> usize {
+        locked(&self.journal).len()
+    }
+
+    pub(crate) fn random(&self, below: u64) -> u64 {
+        locked(&self.random).below(below)
+    }
+
+    /// Whether the attempt ends here.
+    pub(crate) fn crashes(&self, one_in: u64) -> bool {
+        let crashes = self.crashes_left.load(Ordering::Relaxed) > 0 && self.random(one_in) == 0;
+        if crashes {
+            self.crashes_left.fetch_sub(1, Ordering::Relaxed);
+        }
+        crashes
+    }
+
+    pub(crate) fn crash_no_more(&self) {
+        self.crashes_left.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn with<T>(&self, position: usize, ask: impl FnOnce(&mut Call) -> T) -> T {
+        ask(&mut locked(&self.journal)[position].call)
+    }
+
+    pub(crate) fn slot<T>(&self, position: usize, index: usize, ask: impl FnOnce(&mut Slot) -> T) -> T {
+        self.with(position, |call| match call {
+            Call::Step(slot) => ask(slot),
+            Call::FanOut(slots) => ask(&mut slots[index]),
+            _ => unreachable!("only steps and items have work"),
+        })
+    }
+}
+
+impl Call {
+    /// The same kind of call, with the same data.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Step(_), Self::Step(_))
+            | (Self::Sleep { .. }, Self::Sleep { .. })
+            | (Self::Wait { .. }, Self::Wait { .. }) => true,
+            (Self::FanOut(these), Self::FanOut(those)) => {
+                these.iter().map(|slot| &slot.data).eq(those.iter().map(|slot| &slot.data))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % below
+    }
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,300 @@
+//! Flows of every kind over a list of numbers, each inside every kind of flow around it.
+
+use std::time::Duration;
+
+use cogwork_flow::{
+    Action, Backoff, Batch, Branches, Each, Flow, Node, Unrecorded, Wait, from_fn, from_phases,
+};
+use tokio::task::yield_now;
+use tokio::time::sleep;
+
+use crate::engine::State;
+use crate::world::{Happened, World};
+
+pub(crate) type Define = fn(&World) -> Flow<State>;
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Nest {
+    Subflow,
+    Items,
+    Branches,
+}
+
+/// Every way to put a flow inside up to two others, and one that is deeper.
+pub(crate) fn nests() -> Vec<Vec<Nest>> {
+    let kinds = [Nest::Subflow, Nest::Items, Nest::Branches];
+    let one = kinds.iter().map(|outer| vec![*outer]);
+    let two = kinds.iter().flat_map(|outer| kinds.iter().map(|inner| vec![*outer, *inner]));
+    let deep = [vec![Nest::Subflow, Nest::Items, Nest::Subflow, Nest::Branches, Nest::Subflow]];
+    std::iter::once(Vec::new()).chain(one).chain(two).chain(deep).collect()
+}
+
+pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State> {
+    let Some((outer, inner)) = nests.split_first() else { return leaf(world) };
+    let flow = || nested(inner, leaf, world);
+    let builder = match outer {
+        Nest::Subflow => Flow::builder("sub").subflow("in", flow(), |all: &mut State| all),
+        Nest::Items => Flow::builder("items").each(
+            "in",
+            Each::at_most(
+                2,
+                flow(),
+                |all: &State| all.iter().map(|n| vec![*n]).collect(),
+                |all, items| *all = items.concat(),
+            ),
+        ),
+        Nest::Branches => Flow::builder("branches").branches(
+            "in",
+            Branches::new().branch("left", flow(), State::clone, |all, left| *all = left).branch(
+                "right",
+                flow(),
+                |all: &State| all.iter().map(|n| n + 1).collect(),
+                |all, right: State| all.extend(right),
+            ),
+        ),
+    };
+    builder.start("in").end("in", Action::DEFAULT).build().unwrap()
+}
+
+/// A node that makes a call: `work` gets the number and how often the same call was made before.
+fn node<F: Future<Output = Result<u64, String>> + Send + 'static>(
+    world: &World,
+    work: fn(u64, usize) -> F,
+) -> impl Node<u64, Prep = u64, Exec = u64, Error = String> + use<F> {
+    let world = world.clone();
+    from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            let world = world.clone();
+            async move {
+                let before = world.call();
+                yield_now().await;
+                work(n, before).await
+            }
+        },
+        |n: &mut u64, brought: u64| *n = brought,
+    )
+}
+
+async fn double(n: u64, _: usize) -> Result<u64, String> {
+    Ok(2 * n)
+}
+
+async fn unless_13(n: u64, _: usize) -> Result<u64, String> {
+    if n == 13 { Err("13 is unlucky".to_owned()) } else { Ok(2 * n) }
+}
+
+async fn slow_with_13(n: u64, _: usize) -> Result<u64, String> {
+    sleep(if n == 13 { HOUR } else { SECOND / 2 }).await;
+    Ok(2 * n)
+}
+
+async fn the_third_time(n: u64, before: usize) -> Result<u64, String> {
+    if before < 2 { Err("not yet".to_owned()) } else { Ok(2 * n) }
+}
+
+fn first<N: Node<u64>>(node: N) -> impl Node<State> {
+    node.focus(|all: &mut State| all.first_mut().unwrap())
+}
+
+fn single(node: impl Node<State> + 'static) -> Flow<State> {
+    Flow::builder("leaf").start("work").node("work", node).end("work", Action::DEFAULT).build().unwrap()
+}
+
+fn batch(node: impl Node<u64> + 'static) -> Flow<State> {
+    let batch = Batch::at_most(2, node, State::clone, |all, done| *all = done);
+    Flow::builder("leaf").start("work").batch("work", batch).end("work", Action::DEFAULT).build().unwrap()
+}
+
+pub(crate) fn three() -> Backoff {
+    Backoff::of::<3>().first(SECOND).factor(2.0).jitter(false)
+}
+
+pub(crate) fn a_loop(world: &World) -> Flow<State> {
+    let check =
+        from_fn(|all: &mut State| if all[0] < 50 { Action::from_static("again") } else { Action::DEFAULT });
+    Flow::builder("leaf")
+        .start("double")
+        .node("double", first(node(world, double)))
+        .node("check", check.with_actions(["again", "default"]))
+        .edge("double", Action::DEFAULT, "check")
+        .edge("check", "again", "double")
+        .end("check", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn a_step(world: &World) -> Flow<State> {
+    single(first(node(world, unless_13)))
+}
+
+pub(crate) fn a_batch(world: &World) -> Flow<State> {
+    batch(node(world, unless_13))
+}
+
+pub(crate) fn a_step_of_three_attempts(world: &World) -> Flow<State> {
+    single(first(node(world, unless_13).retry(three())))
+}
+
+pub(crate) fn a_batch_of_three_attempts(world: &World) -> Flow<State> {
+    batch(node(world, unless_13).retry(three()))
+}
+
+pub(crate) fn a_step_good_at_last(world: &World) -> Flow<State> {
+    single(first(node(world, the_third_time).retry(three())))
+}
+
+pub(crate) fn a_batch_good_at_last(world: &World) -> Flow<State> {
+    batch(node(world, the_third_time).retry(three()))
+}
+
+pub(crate) fn a_timeout(world: &World) -> Flow<State> {
+    single(first(node(world, slow_with_13).timeout(SECOND)))
+}
+
+pub(crate) fn a_retry_of_a_timeout(world: &World) -> Flow<State> {
+    batch(node(world, slow_with_13).timeout(SECOND).retry(three()))
+}
+
+pub(crate) fn a_timeout_around_a_retry(world: &World) -> Flow<State> {
+    single(first(node(world, unless_13).retry(three()).timeout(HOUR)))
+}
+
+pub(crate) fn a_fallback_around_a_retry(world: &World) -> Flow<State> {
+    batch(node(world, unless_13).retry(three()).fallback(|n, _| Ok(n + 1000)))
+}
+
+pub(crate) fn a_sleep(world: &World) -> Flow<State> {
+    Flow::builder("leaf")
+        .start("sleep")
+        .sleep("sleep", |_: &State| HOUR)
+        .node("work", first(node(world, double)))
+        .edge("sleep", Action::DEFAULT, "work")
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn only_a_sleep() -> Flow<State> {
+    let builder = Flow::builder("leaf").start("sleep").sleep("sleep", |_: &State| HOUR);
+    builder.end("sleep", Action::DEFAULT).build().unwrap()
+}
+
+pub(crate) fn a_wait_in_a_loop(world: &World) -> Flow<State> {
+    let ask = Wait::for_event("question", |all: &mut State, answer: u64| {
+        all[0] += answer;
+        if all[0] < 20 { Action::from_static("again") } else { Action::DEFAULT }
+    });
+    Flow::builder("leaf")
+        .start("work")
+        .node("work", first(node(world, double)))
+        .wait("ask", ask.with_actions(["again", "default"]))
+        .edge("work", Action::DEFAULT, "ask")
+        .edge("ask", "again", "ask")
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+fn wait_with_limit(event: &str, world: &World) -> Flow<State> {
+    let ask = Wait::for_event(event, |all: &mut State, answer: u64| all[0] += answer).within(HOUR);
+    Flow::builder("leaf")
+        .start("ask")
+        .wait("ask", ask)
+        .node("work", first(node(world, double)))
+        .node("give up", from_fn(|all: &mut State| all[0] += 1000))
+        .edge("ask", Action::DEFAULT, "work")
+        .edge("ask", Wait::<State>::TIMED_OUT, "give up")
+        .edge("give up", Action::DEFAULT, "work")
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn a_wait_answered_in_time(world: &World) -> Flow<State> {
+    wait_with_limit("question", world)
+}
+
+pub(crate) fn a_wait_that_times_out(world: &World) -> Flow<State> {
+    wait_with_limit("silence", world)
+}
+
+fn opens(world: &World) -> impl Node<u64> + use<> {
+    let world = world.clone();
+    from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            let world = world.clone();
+            async move {
+                world.tell(Happened::CalledUnrecorded);
+                yield_now().await;
+                if n == 13 { Err("13 is unlucky") } else { Ok(Unrecorded(n + 1)) }
+            }
+        },
+        |n: &mut u64, Unrecorded(brought): Unrecorded<u64>| *n = brought,
+    )
+}
+
+pub(crate) fn an_unrecorded_step(world: &World) -> Flow<State> {
+    Flow::builder("leaf")
+        .start("open")
+        .node("open", first(opens(world)))
+        .node("work", first(node(world, double)))
+        .edge("open", Action::DEFAULT, "work")
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn an_unrecorded_batch(world: &World) -> Flow<State> {
+    batch(opens(world))
+}
+
+/// Each item can be opened once, whatever comes between.
+pub(crate) fn an_unrecorded_batch_once(world: &World) -> Flow<State> {
+    let world = world.clone();
+    batch(from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            world.tell(Happened::CalledUnrecorded);
+            let opened = world.count_unrecorded();
+            async move { if opened > 2 { Err(format!("{n} is open already")) } else { Ok(Unrecorded(n)) } }
+        },
+        |_: &mut u64, _: Unrecorded<u64>| {},
+    ))
+}
+
+pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
+    let none = Batch::at_most(2, node(world, double), |_: &State| Vec::new(), |all, done| all.extend(done));
+    Flow::builder("leaf")
+        .start("none")
+        .batch("none", none)
+        .node("work", first(node(world, double)))
+        .edge("none", Action::DEFAULT, "work")
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn a_post_that_fails(world: &World) -> Flow<State> {
+    let check = from_fn(|all: &mut State| if all[0] == 26 { Err("26 is twice 13") } else { Ok(()) });
+    Flow::builder("leaf")
+        .start("work")
+        .node("work", first(node(world, double)))
+        .node("check", check)
+        .edge("work", Action::DEFAULT, "check")
+        .end("check", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn a_panic(world: &World) -> Flow<State> {
+    async fn panic_at_13(n: u64, _: usize) -> Result<u64, String> {
+        assert_ne!(n, 13, "13 is unlucky");
+        Ok(2 * n)
+    }
+    batch(node(world, panic_at_13))
+}
