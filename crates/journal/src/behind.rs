@@ -1,6 +1,5 @@
 //! Writing behind the back of a run: in order, off the async threads, many lines with one sync.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -173,10 +172,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(StoreError::new(Kind::Other, format_args!("{place}: it was broken off: {error}")))
     })
-}
-
-impl fmt::Debug for Behind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Behind").field(&self.0.place).finish()
-    }
 }

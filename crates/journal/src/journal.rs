@@ -18,7 +18,7 @@ use crate::header::Header;
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_journal::FileStore;
+/// use cogwork_journal::{FileStore, Store};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

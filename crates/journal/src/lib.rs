@@ -6,11 +6,11 @@
 //!
 //! A [`FileStore`] keeps each run in a file of its own: lines of JSON that people can read, each
 //! written before its outcome is used. Whatever ends the process, the run is taken up again with
-//! [`resume`](FileStore::resume) and goes on where the file ends.
+//! [`resume`](Store::resume) and goes on where the file ends.
 //!
 //! ```
 //! use cogwork_flow::{Flow, from_phases};
-//! use cogwork_journal::FileStore;
+//! use cogwork_journal::{FileStore, Store};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,17 +43,20 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | begin a run | [`FileStore::start`] |
-//! | go on with it | [`FileStore::resume`], [`FileStore::resume_changed`] |
-//! | begin it or go on, whichever is due | [`FileStore::start_or_resume`] |
-//! | answer a run that waits | [`FileStore::deliver`] |
-//! | see what runs there are | [`FileStore::runs`], [`RunSummary`], [`RunStatus`] |
+//! | begin a run | [`Store::start`] |
+//! | go on with it | [`Store::resume`], [`Store::resume_changed`] |
+//! | begin it or go on, whichever is due | [`Store::start_or_resume`] |
+//! | answer a run that waits | [`Store::deliver`] |
+//! | see what runs there are | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | have the state to run over | [`RunJournal::state`], [`RunJournal::input`] |
 //! | know what went wrong | [`StoreError`] |
 //! | keep the file of a long run short | [`Run::fold_every`](cogwork_flow::Run::fold_every) |
 
 mod file;
 pub use file::FileStore;
+
+mod store;
+pub use store::Store;
 
 mod journal;
 pub use journal::RunJournal;
@@ -66,4 +69,8 @@ pub use error::StoreError;
 
 mod behind;
 mod header;
+mod keep;
+mod line;
+mod lock;
+mod name;
 mod quote;

@@ -74,21 +74,25 @@ struct Waiting {
 }
 
 impl Standing {
-    pub(crate) fn add(&mut self, entry: Entry) {
+    pub(crate) fn add(&mut self, entry: &Entry) {
         self.entries += 1;
         self.stopped = None;
         match entry {
-            Entry::Waiting { step, event, until } => self.waiting.push(Waiting { step, event, until }),
-            Entry::Answer { event, .. } => *self.answers.entry(event).or_default() += 1,
-            Entry::Taken { step, event } => {
-                self.used(&event);
-                self.waiting.retain(|waiting| waiting.step != step);
+            Entry::Waiting { step, event, until } => {
+                self.waiting.push(Waiting { step: step.clone(), event: event.clone(), until: *until });
             }
-            Entry::Refused { event, .. } => self.used(&event),
-            Entry::TimedOut { step } => self.waiting.retain(|waiting| waiting.step != step),
+            Entry::Answer { event, .. } => *self.answers.entry(event.clone()).or_default() += 1,
+            Entry::Taken { step, event } => {
+                self.used(event);
+                self.waiting.retain(|waiting| waiting.step != *step);
+            }
+            Entry::Refused { event, .. } => self.used(event),
+            Entry::TimedOut { step } => self.waiting.retain(|waiting| waiting.step != *step),
             Entry::Snapshot(_) => *self = Self { entries: 1, ..Self::default() },
-            Entry::Failed { error } => self.stopped = Some(RunStatus::Failed { error }),
-            Entry::Ended { action, steps } => self.stopped = Some(RunStatus::Ended { action, steps }),
+            Entry::Failed { error } => self.stopped = Some(RunStatus::Failed { error: error.clone() }),
+            Entry::Ended { action, steps } => {
+                self.stopped = Some(RunStatus::Ended { action: action.clone(), steps: *steps });
+            }
             _ => {}
         }
     }
@@ -99,20 +103,19 @@ impl Standing {
         }
     }
 
-    fn status(self) -> RunStatus {
-        let Self { waiting, answers, stopped, .. } = self;
-        if let Some(stopped) = stopped {
-            return stopped;
+    pub(crate) fn status(&self) -> RunStatus {
+        if let Some(stopped) = &self.stopped {
+            return stopped.clone();
         }
-        let answered = |event: &String| answers.get(event).is_some_and(|count| *count > 0);
-        if waiting.iter().any(|waiting| answered(&waiting.event)) {
+        let answered = |event: &String| self.answers.get(event).is_some_and(|count| *count > 0);
+        if self.waiting.iter().any(|waiting| answered(&waiting.event)) {
             return RunStatus::Open;
         }
-        match waiting.into_iter().next() {
+        match self.waiting.first() {
             None => RunStatus::Open,
             Some(Waiting { step, event, until }) => {
                 let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
-                RunStatus::Paused { step, event, until }
+                RunStatus::Paused { step: step.clone(), event: event.clone(), until }
             }
         }
     }

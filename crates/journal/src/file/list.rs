@@ -11,7 +11,7 @@ use crate::summary::Standing;
 use crate::{RunStatus, RunSummary, StoreError};
 
 impl FileStore {
-    pub(super) fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+    pub(super) fn read_all(&self) -> Result<Vec<RunSummary>, StoreError> {
         let failed = |error| cannot_read(&self.folder, error);
         let folder = match std::fs::read_dir(&self.folder) {
             Ok(folder) => folder,
@@ -46,7 +46,7 @@ impl FileStore {
         };
         let problem = loop {
             match lines.entry() {
-                Ok(Some(entry)) => standing.add(entry),
+                Ok(Some(entry)) => standing.add(&entry),
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }

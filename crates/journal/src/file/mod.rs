@@ -1,24 +1,15 @@
 //! A file for each run.
 
-mod line;
 mod list;
-mod lock;
-mod name;
 mod open;
 mod read;
 mod write;
 
 use std::path::PathBuf;
 
-use cogwork_flow::{Flow, Journal};
-use serde::Serialize;
-
-use self::open::{Take, open};
 use self::write::Files;
-use crate::behind::blocking;
-use crate::error::Kind;
-use crate::header::{FlowIs, Header};
-use crate::{RunJournal, RunSummary, StoreError, quote};
+use crate::store::Kept;
+use crate::{RunSummary, Store, StoreError, name};
 
 /// Keeps each run in a file of its own, in one folder.
 ///
@@ -40,7 +31,7 @@ use crate::{RunJournal, RunSummary, StoreError, quote};
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
-/// use cogwork_journal::{FileStore, RunStatus};
+/// use cogwork_journal::{FileStore, RunStatus, Store};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -116,122 +107,6 @@ impl FileStore {
         self.files(run_id).path
     }
 
-    /// Begins a run: puts it on record, with its input.
-    ///
-    /// # Errors
-    ///
-    /// When there is a run of this id [already](StoreError::is_already_there), the input cannot
-    /// be [written as JSON](StoreError::is_value), or the file cannot be written.
-    pub fn start<S>(
-        &self,
-        run_id: &str,
-        flow: &Flow<S>,
-        input: &impl Serialize,
-    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        // Here and below all that is borrowed is read before anything waits, so that neither states
-        // nor inputs need be `Sync`.
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let files = self.files(run_id);
-        async move { open(files, Take::Start(header?)).await }
-    }
-
-    /// Takes up a run.
-    ///
-    /// # Errors
-    ///
-    /// When there is [none](StoreError::is_missing) of this id, another runner
-    /// [has it](StoreError::is_locked), it is one of [another flow](StoreError::is_another_flow)
-    /// or of this one before it was changed, or its file is [damaged](StoreError::is_damaged) or
-    /// cannot be read.
-    pub fn resume<S>(
-        &self,
-        run_id: &str,
-        flow: &Flow<S>,
-    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let take = Take::Resume(FlowIs::of(flow));
-        open(self.files(run_id), take)
-    }
-
-    /// Begins a run, or takes it up where there is one of this id: what a program that is started
-    /// again after each crash does. The input of a run that is there stays what it was.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](FileStore::start) and [`resume`](FileStore::resume).
-    pub fn start_or_resume<S>(
-        &self,
-        run_id: &str,
-        flow: &Flow<S>,
-        input: &impl Serialize,
-    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let (files, flow) = (self.files(run_id), FlowIs::of(flow));
-        async move { open(files, Take::Either(header?, flow)).await }
-    }
-
-    /// Takes up a run whose flow has changed since: puts the flow as it is now on record, and keeps
-    /// all outcomes.
-    ///
-    /// The run is replayed through the changed flow. Steps that have kept their names find their
-    /// outcomes; a run that comes by another node than the one on record is refused there.
-    ///
-    /// # Errors
-    ///
-    /// As [`resume`](FileStore::resume), but for the change. A flow of another name is another flow.
-    pub fn resume_changed<S>(
-        &self,
-        run_id: &str,
-        flow: &Flow<S>,
-    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let take = Take::Changed(FlowIs::of(flow));
-        open(self.files(run_id), take)
-    }
-
-    /// Brings the answer of an event to a run that nobody runs now. The run takes it when it is
-    /// taken up and waits for it. For one that runs here, use
-    /// [`Run::deliver`](cogwork_flow::Run::deliver).
-    ///
-    /// # Errors
-    ///
-    /// When there is [none](StoreError::is_missing) of this id, it [runs](StoreError::is_locked) or
-    /// [has ended](StoreError::is_ended), the answer cannot be [written as JSON](StoreError::is_value),
-    /// or its file is [damaged](StoreError::is_damaged) or cannot be read or written.
-    pub fn deliver(
-        &self,
-        run_id: &str,
-        event: &str,
-        answer: &impl Serialize,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let answer = serde_json::to_vec(answer).map_err(|error| {
-            let event = quote::name(event);
-            StoreError::new(
-                Kind::Value,
-                format_args!("the answer to `{event}` cannot be written as JSON: {error}"),
-            )
-        });
-        let (files, event) = (self.files(run_id), event.to_owned());
-        async move {
-            let answer = answer?;
-            let place = files.place();
-            let journal = open(files, Take::Deliver).await?;
-            journal.deliver(&event, answer).await.map_err(|error| StoreError::of_journal(&place, error))
-        }
-    }
-
-    /// All runs in the folder, by their ids in order. Each file is read whole; a run that is at work
-    /// is not disturbed.
-    ///
-    /// A file that is no record of a run is listed as [damaged](crate::RunStatus::Damaged), by its name
-    /// where the run id cannot be read.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read. One that is not there has no runs.
-    pub async fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let store = self.clone();
-        blocking(self.folder.display().to_string(), move || store.list()).await
-    }
-
     fn files(&self, run_id: &str) -> Files {
         let (name, folder) = (name::safe(run_id), &self.folder);
         Files {
@@ -243,5 +118,21 @@ impl FileStore {
             sync: self.sync,
             max_line: self.max_line,
         }
+    }
+}
+
+/// [`runs`](Store::runs) reads each file whole. A file that is no record of a run is listed as
+/// [damaged](crate::RunStatus::Damaged), by its name where the run id cannot be read.
+impl Store for FileStore {
+    fn kept(&self, run_id: &str) -> Kept {
+        Kept(Box::new(self.files(run_id)))
+    }
+
+    fn place(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        self.read_all()
     }
 }

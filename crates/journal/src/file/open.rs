@@ -2,93 +2,60 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
+use std::path::Path;
 
 use cogwork_flow::{Entry, Recorded};
 
-use super::line::Chain;
-use super::lock::Lock;
 use super::read::{Lines, cannot_read};
 use super::write::{Files, Writer, cannot_write};
-use crate::behind::blocking;
 use crate::error::Kind;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
+use crate::keep::{Keep, Wanted};
+use crate::line::Chain;
+use crate::lock::Lock;
 use crate::{RunJournal, StoreError, quote};
 
-/// What to do with a run that is there, or is not.
-pub(super) enum Take {
-    Start(Header),
-    Resume(FlowIs),
-    Either(Header, FlowIs),
-    Changed(FlowIs),
-    Deliver,
-}
-
-pub(super) async fn open(files: Files, take: Take) -> Result<RunJournal, StoreError> {
-    blocking(files.place(), move || files.open(take)).await
-}
-
-impl Files {
-    /// The run, locked.
-    fn open(self, take: Take) -> Result<RunJournal, StoreError> {
-        if matches!(take, Take::Start(_) | Take::Either(..)) {
-            self.make_folder()?;
-        } else if !self.is_there()? {
-            // Looked at first, so that asking for a run leaves no lock file.
-            return Err(self.missing());
-        }
-        let lock = Lock::take(&self.lock, &self.run_id)?;
-        // What a crash in the middle of a fold left.
-        let _ = std::fs::remove_file(&self.new);
-        match (take, self.is_there()?) {
-            (Take::Start(header) | Take::Either(header, _), false) => {
-                let (file, chain) = self.replace(&header, &[])?;
-                self.journal(header, Vec::new(), (file, chain), lock)
-            }
-            (_, false) => Err(self.missing()),
-            (Take::Start(_), true) => {
-                let (run_id, path) = (quote::name(&self.run_id), self.path.display());
-                Err(StoreError::new(
-                    Kind::AlreadyThere,
-                    format_args!(
-                        "the run `{run_id}` is there already, in {path}: resume it, or take another id"
-                    ),
-                ))
-            }
-            (Take::Resume(flow) | Take::Either(_, flow), true) => self.resume(lock, Some(flow), false),
-            (Take::Changed(flow), true) => self.resume(lock, Some(flow), true),
-            (Take::Deliver, true) => self.resume(lock, None, false),
-        }
+impl Keep for Files {
+    fn run_id(&self) -> &str {
+        &self.run_id
     }
 
-    fn resume(self, lock: Lock, flow: Option<FlowIs>, may_change: bool) -> Result<RunJournal, StoreError> {
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn make_room(&self) -> Result<(), StoreError> {
+        self.make_folder()
+    }
+
+    fn lock(&self) -> &Path {
+        &self.lock
+    }
+
+    fn is_there(&self) -> Result<bool, StoreError> {
+        self.path.try_exists().map_err(|error| cannot_read(&self.path, error))
+    }
+
+    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError> {
+        let written = self.replace(&header, &[])?;
+        self.journal(header, Vec::new(), written, lock)
+    }
+
+    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError> {
+        // What a crash in the middle of a fold left.
+        let _ = std::fs::remove_file(&self.new);
         let failed = |error| cannot_read(&self.path, error);
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path).map_err(failed)?;
         let mut lines = Lines::of(&self.path, &file, self.max_line);
         let mut header = lines.header()?;
-        if header.run_id != self.run_id {
-            let (path, run_id, other) =
-                (self.path.display(), quote::name(&self.run_id), quote::name(&header.run_id));
-            return Err(StoreError::new(
-                Kind::Damaged,
-                format_args!("{path}, line 1: this is the run `{other}`, not `{run_id}`"),
-            ));
-        }
-        let first = format!("{}, line 1", self.path.display());
-        if let Some(flow) = &flow {
-            header.check_name(&first, flow)?;
-            if !may_change {
-                header.check_shape(&first, flow)?;
-            }
-        }
+        wanted.check_header(&format!("{}, line 1", self.path.display()), &self.run_id, &header)?;
         let mut entries = Vec::new();
         while let Some(entry) = lines.entry()? {
-            if flow.is_none() && matches!(entry, Entry::Ended { .. }) {
-                return Err(StoreError::ended(&self.run_id));
-            }
+            wanted.check_entry(&self.run_id, &entry)?;
             entries.push(entry);
         }
         let (whole, chain) = lines.end();
-        if flow.is_some_and(|flow| header.take_shape(flow)) {
+        if wanted.change(&mut header) {
             let sound = Recorded::over(self.run_id.as_str(), entries.clone(), ());
             sound.map_err(|problem| self.out_of_place(problem))?;
             let written = self.replace(&header, &entries)?;
@@ -103,7 +70,9 @@ impl Files {
         }
         Ok(journal)
     }
+}
 
+impl Files {
     fn journal(
         &self,
         header: Header,
@@ -119,14 +88,5 @@ impl Files {
     fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
         let (path, problem) = (self.path.display(), quote::Quoted(&problem, 300).to_string());
         StoreError::new(Kind::Damaged, format_args!("{path}, line {}: {problem}", index + 2))
-    }
-
-    fn is_there(&self) -> Result<bool, StoreError> {
-        self.path.try_exists().map_err(|error| cannot_read(&self.path, error))
-    }
-
-    fn missing(&self) -> StoreError {
-        let (run_id, path) = (quote::name(&self.run_id), self.path.display());
-        StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: its file would be {path}"))
     }
 }

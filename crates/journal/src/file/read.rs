@@ -5,12 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use cogwork_flow::Entry;
-use serde::de::DeserializeOwned;
 
-use super::line::Chain;
 use crate::StoreError;
 use crate::error::Kind;
-use crate::header::{FORMAT, Header};
+use crate::header::Header;
+use crate::line::Chain;
 
 /// The lines of a file, one after the other, each checked.
 pub(super) struct Lines<'a> {
@@ -23,9 +22,6 @@ pub(super) struct Lines<'a> {
     whole: u64,
 }
 
-/// How every file begins. What follows is the version of the format.
-const START: &str = "{\"cogwork_journal\":";
-
 impl<'a> Lines<'a> {
     pub(super) fn of(path: &'a Path, file: &'a File, max_line: usize) -> Self {
         let (chain, reader) = (Chain::default(), BufReader::with_capacity(64 << 10, file));
@@ -37,24 +33,15 @@ impl<'a> Lines<'a> {
         if !self.read()? {
             return Err(self.wrong("the first line is not whole: no run is on record here"));
         }
-        let Some(rest) = self.line.strip_prefix(START.as_bytes()) else {
-            return Err(self.wrong(format_args!(
-                "this is no journal of a run: expected a line that begins with `{START}{FORMAT},`"
-            )));
-        };
-        let digits: String =
-            rest.iter().take_while(|byte| byte.is_ascii_digit()).map(|b| char::from(*b)).collect();
-        if digits != FORMAT.to_string() {
-            let problem =
-                format!("this is format {digits:.20} of a journal; this version reads format {FORMAT}");
-            return Err(self.wrong(problem));
-        }
-        self.parsed()
+        self.chain.header(&mut self.line).map_err(|problem| self.wrong(problem))
     }
 
     /// The next entry; `None` at the end, or where the last line is not whole.
     pub(super) fn entry(&mut self) -> Result<Option<Entry>, StoreError> {
-        if self.read()? { self.parsed().map(Some) } else { Ok(None) }
+        if !self.read()? {
+            return Ok(None);
+        }
+        self.chain.entry(&mut self.line).map(Some).map_err(|problem| self.wrong(problem))
     }
 
     /// The length of the whole lines read so far, and the checksums to go on with.
@@ -78,17 +65,11 @@ impl<'a> Lines<'a> {
         if length > self.max_line {
             let max_line = self.max_line;
             let problem = format!(
-                "the line is longer than {max_line} bytes; `FileStore::max_line` sets how long one may be"
+                "the line is longer than {max_line} bytes; `max_line` of the store sets how long one may be"
             );
             return Err(self.problem(Kind::TooLarge, problem));
         }
         Ok(false)
-    }
-
-    fn parsed<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
-        self.chain.check(&mut self.line).map_err(|problem| self.wrong(problem))?;
-        serde_json::from_slice(&self.line)
-            .map_err(|error| self.wrong(format_args!("the line is none of a journal: {error}")))
     }
 
     fn wrong(&self, problem: impl std::fmt::Display) -> StoreError {

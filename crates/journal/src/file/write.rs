@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use cogwork_flow::Entry;
 use serde::Serialize;
 
-use super::line::Chain;
-use super::lock::Lock;
 use crate::StoreError;
 use crate::behind::{Job, Write};
-use crate::error::Kind;
 use crate::header::Header;
+use crate::line::Chain;
+use crate::lock::Lock;
 
 /// The files of a run, and how they are written.
 #[derive(Debug, Clone)]
@@ -30,10 +29,6 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn place(&self) -> String {
-        self.path.display().to_string()
-    }
-
     /// Puts a whole file in place of the one that is there, or of none: after a crash there is
     /// either the old or the new.
     pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<(File, Chain), StoreError> {
@@ -103,20 +98,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn add(&mut self, object: &impl Serialize) -> Result<(), StoreError> {
-        let length = self.chain.append(&mut self.bytes, object);
-        let length = length.map_err(|error| cannot_write(&self.files.path, error.into()))?;
-        // What could not be read again must not be written.
-        let (max_line, path) = (self.files.max_line, self.files.path.display());
-        if length > max_line {
-            return Err(StoreError::new(
-                Kind::TooLarge,
-                format_args!(
-                    "{path}: a line of {length} bytes is longer than {max_line}; \
-                     `FileStore::max_line` sets how long one may be"
-                ),
-            ));
-        }
-        Ok(())
+        self.chain.append(&mut self.bytes, object, self.files.max_line, self.files.path.display())
     }
 }
 

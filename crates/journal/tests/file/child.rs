@@ -1,7 +1,7 @@
 //! The test executable, started again as another process that works on a run.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::idempotency_key;
-use cogwork_journal::FileStore;
+use cogwork_journal::{FileStore, Store};
 
 use crate::work::{Call, Work, flow};
 
@@ -71,11 +71,15 @@ impl Job {
     }
 }
 
-/// Waits until the child holds its run.
+/// Waits until the child holds its run. What it says after that is still to be read.
 pub(crate) fn wait_until_it_runs(child: &mut Child) {
-    use std::io::{BufRead, BufReader};
-    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
-    assert!(lines.map(Result::unwrap).any(|line| line == "it runs"), "the child ended before it ran");
+    let said = child.stdout.as_mut().unwrap();
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while !line.ends_with(b"it runs\n") {
+        let length = said.read(&mut byte).unwrap();
+        assert!(length > 0, "the child ended before it ran: {}", String::from_utf8_lossy(&line));
+        line.push(byte[0]);
+    }
 }
 
 /// Tells of each call before and after, outside of the journal.

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use cogwork_flow::Flow;
-use cogwork_journal::{FileStore, StoreError};
+use cogwork_journal::{FileStore, Store, StoreError};
 use proptest::prelude::*;
 use tokio::runtime::Runtime;
 

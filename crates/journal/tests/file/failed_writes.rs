@@ -1,4 +1,4 @@
-use cogwork_journal::FileStore;
+use cogwork_journal::{FileStore, Store};
 
 use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
 
@@ -77,12 +77,12 @@ async fn what_could_not_be_read_again_is_not_written() {
     let work = Work { numbers: vec![7; 400], ..Work::of(401) };
     let error = store.start("a", &flow, &work).await.unwrap_err();
     assert!(error.is_too_large());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1471 bytes is longer than 800; `FileStore::max_line` sets how long one may be");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1471 bytes is longer than 800; `max_line` of the store sets how long one may be");
 
     FileStore::new(folder.path()).start("a", &flow, &work).await.unwrap();
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_too_large());
-    insta::assert_snapshot!(error.to_string().replace(&folder.path().display().to_string(), "runs"), @"runs/a.jsonl, line 1: the line is longer than 800 bytes; `FileStore::max_line` sets how long one may be");
+    insta::assert_snapshot!(error.to_string().replace(&folder.path().display().to_string(), "runs"), @"runs/a.jsonl, line 1: the line is longer than 800 bytes; `max_line` of the store sets how long one may be");
 }
 
 #[test]

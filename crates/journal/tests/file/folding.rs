@@ -1,6 +1,6 @@
 use std::num::NonZeroU64;
 
-use cogwork_journal::{FileStore, RunStatus};
+use cogwork_journal::{FileStore, RunStatus, Store};
 
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 

@@ -2,8 +2,8 @@ use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::task::Poll;
 
-use cogwork_flow::{Action, Flow, Stepped, from_fn};
-use cogwork_journal::{FileStore, RunStatus};
+use cogwork_flow::{Action, Flow, Journal, Stepped, from_fn};
+use cogwork_journal::{FileStore, RunStatus, Store};
 
 use crate::work::{Calls, Work, changed, counted, flow, greeting, recorded, told, undisturbed};
 
@@ -103,7 +103,7 @@ async fn a_run_that_is_not_there_is_no_run() {
     let flow = flow(&counted(&Calls::default()));
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_missing());
-    insta::assert_snapshot!(told(error, folder.path()), @"there is no run `a`: its file would be runs/runs/a.jsonl");
+    insta::assert_snapshot!(told(error, folder.path()), @"there is no run `a`: it would be in runs/runs/a.jsonl");
     assert!(store.resume_changed("a", &flow).await.unwrap_err().is_missing());
     assert!(store.deliver("a", "name", &1).await.unwrap_err().is_missing());
     assert!(!folder.path().join("runs").exists());
@@ -174,6 +174,21 @@ async fn an_answer_comes_from_another_process_while_nobody_runs_it() {
     let mut text: String = journal.state().unwrap();
     flow.begin().journal(journal).finish(&mut text).await.unwrap();
     assert_eq!(text, "Hello, Ada");
+}
+
+#[tokio::test]
+async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path()).sync(false);
+    let flow = greeting();
+    let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
+    for _ in 0..1_000 {
+        journal.deliver("name", b"\"Ada\"".to_vec()).await.unwrap();
+    }
+    drop(journal);
+    let error = store.deliver("a", "name", &"Ada").await.unwrap_err();
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: 1000 answers to `name` wait for a step already");
+    store.resume("a", &flow).await.unwrap();
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! is on record.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::RngExt;
@@ -20,6 +21,19 @@ fn told(job: &Job) -> Told {
     let text = std::fs::read_to_string(job.calls()).unwrap_or_default();
     let of = |what| text.lines().filter_map(|line| line.strip_prefix(what)).map(str::to_owned).collect();
     Told { begun: of("begun "), done: of("done ") }
+}
+
+/// Which step of the run a call was made in.
+fn number(key: &str) -> u64 {
+    let number = key.split_once('#').unwrap().1;
+    number.split('[').next().unwrap().parse().unwrap()
+}
+
+/// How many steps the snapshot in a file stands for.
+fn folded(path: &Path) -> u64 {
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().nth(1).and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    line.and_then(|line| line.get("snapshot")?.get("number")?.as_u64()).unwrap_or_default()
 }
 
 /// Kills and resumes a run until it ends. Answers how often it was killed.
@@ -44,6 +58,13 @@ fn kill_until_it_ends(job: &Job, random: &mut TestRng, end: &Work) -> usize {
         for key in steps {
             assert!(made.done.contains(&key), "{key} is on record and was never done");
             ever_recorded.insert(key);
+        }
+        // The state after so many steps is on record.
+        let folded = folded(&path);
+        let last = made.begun.iter().map(|key| number(key)).max().unwrap_or_default();
+        for key in made.done.iter().filter(|key| number(key) < last) {
+            let is_recorded = number(key) <= folded || ever_recorded.contains(key);
+            assert!(is_recorded, "{key} was used before it was on record");
         }
         let said = String::from_utf8(output.stdout).unwrap();
         match said.lines().find_map(|line| serde_json::from_str::<Work>(line).ok()) {

@@ -1,5 +1,5 @@
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::FileStore;
+use cogwork_journal::{FileStore, Store};
 
 use crate::work::{greeting, told};
 

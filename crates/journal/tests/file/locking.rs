@@ -1,4 +1,4 @@
-use cogwork_journal::FileStore;
+use cogwork_journal::{FileStore, Store};
 
 use crate::child::{Job, wait_until_it_runs};
 use crate::work::{Calls, Work, counted, flow, told, undisturbed};

@@ -1,4 +1,4 @@
-use cogwork_journal::FileStore;
+use cogwork_journal::{FileStore, Store};
 
 use crate::work::{Calls, Work, counted, flow, greeting};
 
