@@ -125,7 +125,11 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
     }
 
     /// The outcomes, without a journal.
-    async fn outcomes(&self, preps: &[N::Prep], step: Option<&NamedStep>) -> Result<Vec<N::Exec>, Failure> {
+    async fn outcomes(
+        &self,
+        preps: &[N::Prep],
+        step: Option<&NamedStep<'_>>,
+    ) -> Result<Vec<N::Exec>, Failure> {
         let runs = preps.iter().enumerate().map(|(index, prep)| async move {
             give_way(index).await;
             let exec = match step {
@@ -233,7 +237,7 @@ struct Prepared<'a, I, N: Node<I>> {
     items: &'a [I],
     calls: &'a [Call<'a, I, N>],
     at_most: usize,
-    steps: &'a [NamedStep],
+    steps: &'a [NamedStep<'a>],
     max_outcome: usize,
 }
 

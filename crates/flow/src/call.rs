@@ -13,7 +13,7 @@ use crate::{EventKind, Node, Phase};
 pub(crate) struct Call<'a, S, N: Node<S>> {
     node: &'a N,
     prep: &'a N::Prep,
-    step: &'a NamedStep,
+    step: &'a NamedStep<'a>,
     max_outcome: usize,
     /// What was brought, read back from the bytes that go on record: a run must see the same as its
     /// replay. What cannot be recorded is here as it is.
@@ -22,7 +22,7 @@ pub(crate) struct Call<'a, S, N: Node<S>> {
 }
 
 impl<'a, S, N: Node<S>> Call<'a, S, N> {
-    pub(crate) fn new(node: &'a N, prep: &'a N::Prep, step: &'a NamedStep, max_outcome: usize) -> Self {
+    pub(crate) fn new(node: &'a N, prep: &'a N::Prep, step: &'a NamedStep<'a>, max_outcome: usize) -> Self {
         Self { node, prep, step, max_outcome, brought: Mutex::new(None), state: PhantomData }
     }
 

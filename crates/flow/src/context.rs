@@ -17,29 +17,29 @@ use crate::visit::Failure;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Flow, Journal, Level, MemoryJournal, Progress, StepName};
 
-pub(crate) struct Context {
+pub(crate) struct Context<'j> {
     /// Steps taken so far. Atomic because a run is `Sync`; everything inside one run is polled by
     /// one task, so plain loads and stores are enough.
     steps: AtomicU64,
     pub(crate) max_steps: u64,
     /// Boxed, as most runs have none of it.
-    pub(crate) named: Option<Box<Named>>,
+    pub(crate) named: Option<Box<Named<'j>>>,
 }
 
 /// What needs the steps of a run to have names.
 #[derive(Clone, Default)]
-pub(crate) struct Named {
+pub(crate) struct Named<'j> {
     pub(crate) watch: Option<Watch>,
-    pub(crate) journal: Option<Journaled>,
+    pub(crate) journal: Option<Journaled<'j>>,
     pub(crate) mailbox: Option<Arc<MemoryJournal>>,
 }
 
 /// A visit as what is visited sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Here<'a> {
-    context: &'a Context,
+    context: &'a Context<'a>,
     /// The step, where the run is watched or journaled.
-    pub(crate) step: Option<&'a NamedStep>,
+    pub(crate) step: Option<&'a NamedStep<'a>>,
 }
 
 /// Which of the flows inside a visit.
@@ -90,7 +90,7 @@ impl<'a> Here<'a> {
     pub(crate) fn recorded(
         self,
         what: &'static str,
-    ) -> Result<(&'a Arc<StepName>, &'a dyn Journal), Failure> {
+    ) -> Result<(&'a Arc<StepName>, &'a (dyn Journal + 'a)), Failure> {
         let found = self.step.and_then(|step| match (&step.journal, &step.mailbox) {
             (Some(journal), _) => Some((&step.name, &**journal)),
             (None, Some(mailbox)) if !step.inside => Some((&step.name, mailbox.as_ref() as &dyn Journal)),
@@ -100,7 +100,7 @@ impl<'a> Here<'a> {
     }
 }
 
-impl Context {
+impl<'j> Context<'j> {
     pub(crate) fn new(max_steps: u64) -> Self {
         Self { steps: AtomicU64::new(0), max_steps, named: None }
     }
@@ -115,7 +115,12 @@ impl Context {
     }
 
     /// Tells that a step is whole.
-    async fn moved(&self, step: &NamedStep, cursor: &Cursor<'_>, action: &Action) -> Result<(), RunError> {
+    async fn moved(
+        &self,
+        step: &NamedStep<'_>,
+        cursor: &Cursor<'_>,
+        action: &Action,
+    ) -> Result<(), RunError> {
         let (next, steps) = (cursor.place(), self.steps());
         step.tell(|| match next {
             Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
@@ -153,7 +158,7 @@ impl Context {
 
 /// A walk through a flow, from where its cursor stands.
 pub(crate) struct Walk<'a, 'f, S> {
-    pub(crate) context: &'a Context,
+    pub(crate) context: &'a Context<'a>,
     pub(crate) flow: &'a Flow<S>,
     pub(crate) cursor: &'a mut Cursor<'f>,
     /// The way to the flow, where it stands inside a visit.
@@ -226,14 +231,14 @@ impl<S> Walk<'_, '_, S> {
     }
 }
 
-impl Named {
+impl<'j> Named<'j> {
     /// The step by name. Boxed, so that where there is none, the future of a step holds one word.
     pub(crate) fn step(
         &self,
         cursor: &Cursor<'_>,
         around: Option<&[Level]>,
         place: &Place,
-    ) -> Box<NamedStep> {
+    ) -> Box<NamedStep<'j>> {
         let own = cursor.flow_path().into_iter().map(Level::Flow);
         let within = match around {
             None => own.collect(),

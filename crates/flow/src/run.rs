@@ -52,7 +52,7 @@ use crate::{
 pub struct Run<'f, S> {
     flow: &'f Flow<S>,
     cursor: Cursor<'f>,
-    context: Context,
+    context: Context<'f>,
     stop: Option<Box<Stop>>,
     /// Boxed, as few runs have any of it.
     extra: Option<Box<Extra<S>>>,
@@ -184,7 +184,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// Nothing is recorded, and it costs nothing.
     #[must_use]
-    pub fn journal(mut self, journal: impl Journal + 'static) -> Self {
+    pub fn journal(mut self, journal: impl Journal + 'f) -> Self {
         if let Some(snapshot) = journal.snapshot() {
             match Cursor::at_node(&self.flow.wiring, &snapshot.node, snapshot.number) {
                 _ if snapshot.number > snapshot.steps => {
@@ -433,7 +433,7 @@ impl<'f, S> Run<'f, S> {
         self.extra.get_or_insert_default()
     }
 
-    fn named(&mut self) -> &mut Named {
+    fn named(&mut self) -> &mut Named<'f> {
         self.context.named.get_or_insert_default()
     }
 }

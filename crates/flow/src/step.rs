@@ -148,17 +148,17 @@ pub(crate) fn unescaped(name: &str) -> String {
 
 /// A step of a run that is watched or journaled.
 #[derive(Clone)]
-pub(crate) struct NamedStep {
+pub(crate) struct NamedStep<'j> {
     pub(crate) name: Arc<StepName>,
     /// Whether it is inside an item or a branch.
     pub(crate) inside: bool,
     pub(crate) watch: Option<Watch>,
-    pub(crate) journal: Option<Journaled>,
+    pub(crate) journal: Option<Journaled<'j>>,
     /// Keeps what a run waits for that has no journal.
     pub(crate) mailbox: Option<Arc<MemoryJournal>>,
 }
 
-impl NamedStep {
+impl NamedStep<'_> {
     pub(crate) fn of_item(&self, index: usize) -> Self {
         Self { name: Arc::new(self.name.of_item(index)), ..self.clone() }
     }
@@ -180,7 +180,10 @@ impl NamedStep {
     /// The same for `exec`. While it is polled, it is the current step.
     pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
         let started = self.started();
-        let done = Current::Step(self.clone()).during(work).await;
+        let Self { name, watch, journal, .. } = self;
+        let run = journal.as_ref().map(|journal| Arc::clone(&journal.run));
+        let current = Current::Step { name: Arc::clone(name), watch: watch.clone(), run };
+        let done = current.during(work).await;
         self.finished(Phase::Exec, started);
         done
     }
@@ -198,17 +201,22 @@ impl NamedStep {
 
     /// What tells its work from all other; `None` without a journal.
     pub(crate) fn key(&self) -> Option<String> {
-        self.journal.as_ref().map(|journal| format!("{}:{}", journal.run_id(), self.name))
+        self.journal.as_ref().map(|journal| key(&journal.run, &self.name))
     }
+}
 
-    /// Asks the step whose `exec` is being polled, if it is a named one: wrappers around a node
-    /// know nothing of the run they are in.
-    pub(crate) fn current<T>(ask: impl FnOnce(&Self) -> T) -> Option<T> {
-        CURRENT.with_borrow(|current| match current {
-            Some(Current::Step(step)) => Some(ask(step)),
-            _ => None,
-        })
-    }
+/// Tells of the step whose `exec` is being polled, if it is watched: wrappers around a node know
+/// nothing of the run they are in.
+pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
+    CURRENT.with_borrow(|current| {
+        if let Some(Current::Step { name, watch: Some(watch), .. }) = current {
+            watch.tell(Some(Arc::clone(name)), kind());
+        }
+    });
+}
+
+fn key(run: &str, step: &StepName) -> String {
+    format!("{run}:{step}")
 }
 
 /// What tells this call of `exec` from every other, for a service that must not do the same twice:
@@ -235,7 +243,7 @@ impl NamedStep {
 /// ```
 pub fn idempotency_key() -> Option<String> {
     CURRENT.with_borrow(|current| match current.as_ref()? {
-        Current::Step(step) => step.key(),
+        Current::Step { name, run, .. } => run.as_ref().map(|run| key(run, name)),
         Current::Item(key) => Some(key.to_string()),
     })
 }
@@ -243,7 +251,9 @@ pub fn idempotency_key() -> Option<String> {
 /// What is being worked on.
 #[derive(Clone)]
 pub(crate) enum Current {
-    Step(NamedStep),
+    /// A step by its name, and the id of its run where that is on record. Not with its journal, which
+    /// may be gone sooner than this thread.
+    Step { name: Arc<StepName>, watch: Option<Watch>, run: Option<Arc<str>> },
     /// An item that another process has sent here, by its key.
     Item(Arc<str>),
 }

@@ -139,7 +139,7 @@ impl<S: Send, N: Node<S>> Visit<S> for Leaf<N> {
 async fn visit_named<S, N: Node<S>>(
     node: &N,
     state: &mut S,
-    step: &NamedStep,
+    step: &NamedStep<'_>,
 ) -> Result<Action, Box<Failure>> {
     let prep = step.phase(Phase::Prep, || node.prep(state));
     let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;

@@ -7,7 +7,6 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
@@ -93,7 +92,7 @@ async fn dropped_after<T>(polls: Option<u64>, work: impl Future<Output = T>) -> 
 ///
 /// When an attempt calls otherwise than the one before it.
 async fn on_an_engine(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     define: impl Fn(&World) -> Flow<State>,
     start: &[u64],
 ) -> Result<End, String> {
@@ -137,7 +136,7 @@ fn style(seed: u64) -> Style {
     Style { items: items[(seed % 3) as usize], suspends: seed.is_multiple_of(2) }
 }
 
-fn engine(define: impl Fn(&World) -> Flow<State>, style: Style, seed: u64, crashes: usize) -> Arc<Engine> {
+fn engine(define: impl Fn(&World) -> Flow<State>, style: Style, seed: u64, crashes: usize) -> Engine {
     let world = World::default();
     let worker = define(&world);
     Engine::new(world, worker, style, seed, crashes)

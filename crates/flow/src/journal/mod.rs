@@ -211,19 +211,21 @@ pub(crate) const MAX_OUTCOME: usize = 16 << 20;
 
 /// A journal as a run holds it.
 #[derive(Clone)]
-pub(crate) struct Journaled {
-    journal: Arc<dyn Journal>,
+pub(crate) struct Journaled<'j> {
+    journal: Arc<dyn Journal + 'j>,
+    /// Its run's id.
+    pub(crate) run: Arc<str>,
     pub(crate) max_outcome: usize,
 }
 
-impl Journaled {
-    pub(crate) fn new(journal: Arc<dyn Journal>, max_outcome: usize) -> Self {
-        Self { journal, max_outcome }
+impl<'j> Journaled<'j> {
+    pub(crate) fn new(journal: Arc<dyn Journal + 'j>, max_outcome: usize) -> Self {
+        Self { run: journal.run_id().into(), journal, max_outcome }
     }
 }
 
-impl std::ops::Deref for Journaled {
-    type Target = dyn Journal;
+impl<'j> std::ops::Deref for Journaled<'j> {
+    type Target = dyn Journal + 'j;
 
     fn deref(&self) -> &Self::Target {
         self.journal.as_ref()

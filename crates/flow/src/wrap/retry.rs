@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::step::NamedStep;
+use crate::step::tell_of_current;
 use crate::{Action, Backoff, BoxError, EventKind, FailedAttempt, Node};
 
 /// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
@@ -232,9 +232,7 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
             return Err(RetryError { attempts, error });
         };
         let line: BoxError = error.into();
-        NamedStep::current(|step| {
-            step.tell(|| EventKind::Retrying { attempts, delay, error: line.to_string() });
-        });
+        tell_of_current(|| EventKind::Retrying { attempts, delay, error: line.to_string() });
         tokio::time::sleep(delay).await;
         attempts += 1;
         match retry.node.exec(prep).await {

@@ -44,19 +44,19 @@ impl Signal {
     }
 }
 
-/// One attempt at the run. Its items go in turn; see [`FansOut`].
-pub(crate) struct Attempt {
-    engine: Arc<Engine>,
+/// One attempt at the run. As the context of a real engine it may not outlive the call. Its items go in turn; see [`FansOut`].
+pub(crate) struct Attempt<'e> {
+    engine: &'e Engine,
     signal: Arc<Signal>,
     position: Arc<AtomicUsize>,
     busy: AtomicBool,
 }
 
-impl Attempt {
-    pub(crate) fn new(engine: &Arc<Engine>) -> (Self, Arc<Signal>, Arc<AtomicUsize>) {
+impl<'e> Attempt<'e> {
+    pub(crate) fn new(engine: &'e Engine) -> (Self, Arc<Signal>, Arc<AtomicUsize>) {
         let (signal, position) = (Arc::<Signal>::default(), Arc::<AtomicUsize>::default());
         let attempt = Self {
-            engine: Arc::clone(engine),
+            engine,
             signal: Arc::clone(&signal),
             position: Arc::clone(&position),
             busy: AtomicBool::new(false),
@@ -153,7 +153,7 @@ struct Tried {
 }
 
 #[async_trait::async_trait]
-impl Journal for Attempt {
+impl Journal for Attempt<'_> {
     fn run_id(&self) -> &str {
         "r"
     }
@@ -240,10 +240,10 @@ impl Journal for Attempt {
 }
 
 /// An attempt that sends its items to another process, several at a time.
-pub(crate) struct FansOut(pub(crate) Attempt);
+pub(crate) struct FansOut<'e>(pub(crate) Attempt<'e>);
 
 #[async_trait::async_trait]
-impl Journal for FansOut {
+impl Journal for FansOut<'_> {
     fn run_id(&self) -> &str {
         self.0.run_id()
     }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cogwork_flow::Flow;
 use tokio::time::Instant;
@@ -80,14 +80,8 @@ pub(crate) enum Resolved {
 }
 
 impl Engine {
-    pub(crate) fn new(
-        world: World,
-        worker: Flow<State>,
-        style: Style,
-        seed: u64,
-        crashes: usize,
-    ) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(world: World, worker: Flow<State>, style: Style, seed: u64, crashes: usize) -> Self {
+        Self {
             world,
             style,
             worker,
@@ -95,7 +89,7 @@ impl Engine {
             answers: Mutex::default(),
             random: Mutex::new(Random(seed)),
             crashes_left: AtomicUsize::new(crashes),
-        })
+        }
     }
 
     pub(crate) fn deliver(&self, event: &str, answer: Vec<u8>) {
