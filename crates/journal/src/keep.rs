@@ -1,0 +1,125 @@
+//! Taking a run, wherever it is kept.
+
+use std::path::Path;
+
+use cogwork_flow::Entry;
+
+use crate::behind::blocking;
+use crate::error::Kind;
+use crate::header::{FlowIs, Header};
+use crate::lock::Lock;
+use crate::quote::name;
+use crate::{RunJournal, StoreError};
+
+/// A run in its store, there or not. Each call may block.
+pub(crate) trait Keep: Send + 'static {
+    fn run_id(&self) -> &str;
+
+    /// The file, for messages.
+    fn place(&self) -> String;
+
+    /// Makes what must be there before a run can be locked.
+    fn make_room(&self) -> Result<(), StoreError>;
+
+    /// The file to lock.
+    fn lock(&self) -> &Path;
+
+    fn is_there(&self) -> Result<bool, StoreError>;
+
+    /// Puts the run on record. It is not there yet.
+    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError>;
+
+    /// Reads the run, and makes it the one that is wanted.
+    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError>;
+}
+
+/// What to do with a run that is there, or is not.
+pub(crate) enum Take {
+    Start(Header),
+    Resume(FlowIs),
+    Either(Header, FlowIs),
+    Changed(FlowIs),
+    Deliver,
+}
+
+/// What a run on record must be.
+pub(crate) enum Wanted {
+    /// One of this flow as it is.
+    Same(FlowIs),
+    /// One of this flow, which takes the place of the one on record.
+    Changed(FlowIs),
+    /// One that can take an answer.
+    Waiting,
+}
+
+pub(crate) async fn open(run: Box<dyn Keep>, take: Take) -> Result<RunJournal, StoreError> {
+    blocking(run.place(), move || take.from(run.as_ref())).await
+}
+
+impl Take {
+    fn from(self, run: &dyn Keep) -> Result<RunJournal, StoreError> {
+        let missing = || {
+            let (run_id, place) = (name(run.run_id()), run.place());
+            StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: it would be in {place}"))
+        };
+        if matches!(self, Self::Start(_) | Self::Either(..)) {
+            run.make_room()?;
+        } else if !run.is_there()? {
+            // Looked at first, so that asking for a run leaves no lock file.
+            return Err(missing());
+        }
+        let lock = Lock::take(run.lock(), run.run_id())?;
+        match (self, run.is_there()?) {
+            (Self::Start(header) | Self::Either(header, _), false) => run.start(header, lock),
+            (_, false) => Err(missing()),
+            (Self::Start(_), true) => {
+                let (run_id, place) = (name(run.run_id()), run.place());
+                Err(StoreError::new(
+                    Kind::AlreadyThere,
+                    format_args!(
+                        "the run `{run_id}` is there already, in {place}: resume it, or take another id"
+                    ),
+                ))
+            }
+            (Self::Resume(flow) | Self::Either(_, flow), true) => run.resume(Wanted::Same(flow), lock),
+            (Self::Changed(flow), true) => run.resume(Wanted::Changed(flow), lock),
+            (Self::Deliver, true) => run.resume(Wanted::Waiting, lock),
+        }
+    }
+}
+
+impl Wanted {
+    /// That the first line, which is at `place`, is that of the run.
+    pub(crate) fn check_header(&self, place: &str, run_id: &str, header: &Header) -> Result<(), StoreError> {
+        if header.run_id != run_id {
+            let (run_id, other) = (name(run_id), name(&header.run_id));
+            return Err(StoreError::new(
+                Kind::Damaged,
+                format_args!("{place}: this is the run `{other}`, not `{run_id}`"),
+            ));
+        }
+        match self {
+            Self::Same(flow) => {
+                header.check_name(place, flow)?;
+                header.check_shape(place, flow)
+            }
+            Self::Changed(flow) => header.check_name(place, flow),
+            Self::Waiting => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_entry(&self, run_id: &str, entry: &Entry) -> Result<(), StoreError> {
+        match (self, entry) {
+            (Self::Waiting, Entry::Ended { .. }) => Err(StoreError::ended(run_id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the flow as it is now into the header; answers whether that is another one.
+    pub(crate) fn change(self, header: &mut Header) -> bool {
+        match self {
+            Self::Same(flow) | Self::Changed(flow) => header.take_shape(flow),
+            Self::Waiting => false,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Lines with checksums.
+
+use std::fmt::Display;
+
+use cogwork_flow::Entry;
+use crc32fast::Hasher;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::error::Kind;
+use crate::header::{FORMAT, Header};
+
+/// The checksums of a run's lines, each over the digits of the one before and over its own line up
+/// to the field that holds it: a line that was edited, taken away or put elsewhere breaks the chain.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Chain {
+    before: Option<u32>,
+}
+
+/// How every first line begins. What follows is the version of the format.
+const START: &str = "{\"cogwork_journal\":";
+
+/// `,"crc":"0a1b2c3d"}`
+const FIELD: &[u8] = b",\"crc\":\"";
+const DIGITS: usize = 8;
+const END: &[u8] = b"\"}";
+
+impl Chain {
+    /// Writes a line that is an object, its checksum as the last field, at most so long: what could
+    /// not be read again must not be written.
+    pub(crate) fn append(
+        &mut self,
+        lines: &mut Vec<u8>,
+        object: &impl Serialize,
+        max_line: usize,
+        place: impl Display,
+    ) -> Result<(), StoreError> {
+        let start = lines.len();
+        serde_json::to_writer(&mut *lines, object)
+            .map_err(|error| StoreError::io(format_args!("{place}: cannot be written"), error.into()))?;
+        lines.pop(); // the closing brace
+        let checksum = self.next(lines.get(start..).unwrap_or_default());
+        lines.extend_from_slice(FIELD);
+        lines.extend_from_slice(checksum.as_bytes());
+        lines.extend_from_slice(END);
+        lines.push(b'\n');
+        let length = lines.len() - start;
+        if length > max_line {
+            return Err(StoreError::new(
+                Kind::TooLarge,
+                format_args!(
+                    "{place}: a line of {length} bytes is longer than {max_line}; \
+                     `max_line` of the store sets how long one may be"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads the first line.
+    pub(crate) fn header(&mut self, line: &mut Vec<u8>) -> Result<Header, String> {
+        let Some(rest) = line.strip_prefix(START.as_bytes()) else {
+            return Err(format!(
+                "this is no journal of a run: expected a line that begins with `{START}{FORMAT},`"
+            ));
+        };
+        let digits: String =
+            rest.iter().take_while(|byte| byte.is_ascii_digit()).map(|b| char::from(*b)).collect();
+        if digits != FORMAT.to_string() {
+            return Err(format!(
+                "this is format {digits:.20} of a journal; this version reads format {FORMAT}"
+            ));
+        }
+        self.read(line)
+    }
+
+    /// Reads a line that follows.
+    pub(crate) fn entry(&mut self, line: &mut Vec<u8>) -> Result<Entry, String> {
+        self.read(line)
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, line: &mut Vec<u8>) -> Result<T, String> {
+        self.check(line)?;
+        serde_json::from_slice(line).map_err(|error| format!("the line is none of a journal: {error}"))
+    }
+
+    /// Takes the checksum from a line, which then is the object as it was.
+    fn check(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
+        let Some(content) = line.len().checked_sub(FIELD.len() + DIGITS + END.len()) else {
+            return Err(NO_CHECKSUM.to_owned());
+        };
+        let (object, field) = line.split_at(content);
+        let digits = field.strip_prefix(FIELD).and_then(|field| field.strip_suffix(END));
+        let Some(digits) = digits else { return Err(NO_CHECKSUM.to_owned()) };
+        let expected = self.next(object);
+        if digits != expected.as_bytes() {
+            return Err(format!(
+                "the line is not the one that was written here: its checksum would be `{expected}`, not `{}`",
+                digits.escape_ascii()
+            ));
+        }
+        line.truncate(content);
+        line.push(b'}');
+        Ok(())
+    }
+
+    /// The checksum of the next line.
+    fn next(&mut self, object: &[u8]) -> String {
+        let mut hasher = Hasher::new();
+        if let Some(before) = self.before {
+            hasher.update(format!("{before:08x}").as_bytes());
+        }
+        hasher.update(object);
+        let checksum = hasher.finalize();
+        self.before = Some(checksum);
+        format!("{checksum:08x}")
+    }
+}
+
+const NO_CHECKSUM: &str = "the line does not end with a checksum, as in `,\"crc\":\"0a1b2c3d\"}`";
