@@ -245,7 +245,12 @@ impl<'j> Named<'j> {
             // The place says more than the name of the flow that stands there.
             Some(around) => around.iter().cloned().chain(own.skip(1)).collect(),
         };
-        let name = StepName { within, node: place.name.clone(), number: cursor.steps() + 1, item: None };
+        let name = StepName {
+            within,
+            node: place.name.clone(),
+            number: cursor.steps().saturating_add(1),
+            item: None,
+        };
         let Self { watch, journal, mailbox } = self.clone();
         Box::new(NamedStep { name: Arc::new(name), inside: around.is_some(), watch, journal, mailbox })
     }

@@ -101,7 +101,14 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
 }
 
 fn first_of(lines: &[&String]) -> String {
-    let listed: Vec<String> = lines.iter().take(LISTED).map(|line| Harmless(line).to_string()).collect();
+    let short = |line: &str| {
+        let cut = line.char_indices().nth(LONGEST).map(|(at, _)| at);
+        match cut.and_then(|at| line.get(..at)) {
+            Some(line) => format!("{}…", Harmless(line)),
+            None => Harmless(line).to_string(),
+        }
+    };
+    let listed: Vec<String> = lines.iter().take(LISTED).map(|line| short(line)).collect();
     match lines.len().saturating_sub(LISTED) {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
@@ -109,3 +116,6 @@ fn first_of(lines: &[&String]) -> String {
 }
 
 const LISTED: usize = 5;
+
+/// How much of a line is shown, in characters: a record's own lines may be of any length.
+const LONGEST: usize = 300;

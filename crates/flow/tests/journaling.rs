@@ -168,6 +168,19 @@ async fn a_replay_that_goes_another_way_is_refused() {
 }
 
 #[tokio::test]
+async fn a_replay_that_comes_to_other_items_is_refused() {
+    let (calls, lines) = (Calls::default(), Lines::default());
+    let over = |name: &str| {
+        let each = Each::at_most(2, doubling(&calls), |all: &Vec<u64>| all.clone(), |all, done| *all = done);
+        Flow::builder("f").start(name).each(name, each).end(name, "default").build().unwrap()
+    };
+    over("pages").begin().journal(journal(&lines)).finish(&mut vec![60]).await.unwrap();
+    let error = over("books").begin().journal(journal(&lines)).finish(&mut vec![60]).await.unwrap_err();
+    insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run goes another way than the one on record, which visited `f/pages#1` here: with the same state and outcomes, `prep` and `post` must do the same again");
+    assert_eq!(calls.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
     let (calls, lines) = (Calls::default(), Lines::default());
     let flow = doubling(&calls);
