@@ -76,7 +76,11 @@ impl Node<Item> for Work {
     type Error = String;
 
     fn prep(&self, item: &mut Item) -> Result<Item, String> {
-        if item.fails_in.as_deref() == Some("prep") { Err("nothing to fetch".to_owned()) } else { Ok(item.clone()) }
+        if item.fails_in.as_deref() == Some("prep") {
+            Err("nothing to fetch".to_owned())
+        } else {
+            Ok(item.clone())
+        }
     }
 
     async fn exec(&self, item: &Item) -> Result<u64, String> {
@@ -94,7 +98,11 @@ impl Node<Item> for Work {
         if item.takes > 0 {
             sleep(Duration::from_millis(item.takes)).await;
         }
-        if attempt <= item.failures { Err(format!("no answer to call {attempt}")) } else { Ok(2 * item.takes) }
+        if attempt <= item.failures {
+            Err(format!("no answer to call {attempt}"))
+        } else {
+            Ok(2 * item.takes)
+        }
     }
 
     fn post(&self, item: &mut Item, _: Item, brought: u64) -> Result<Action, String> {
@@ -134,7 +142,8 @@ async fn no_more_are_worked_on_at_once_than_is_said() {
     }
     let (work, started) = (Work::default(), Instant::now());
     let batch = Batch::in_turn(work.clone(), |items: &Items| items.clone(), |items, done| *items = done);
-    let flow = Flow::builder("crawl").start("fetch").batch("fetch", batch).end("fetch", "default").build().unwrap();
+    let flow =
+        Flow::builder("crawl").start("fetch").batch("fetch", batch).end("fetch", "default").build().unwrap();
     flow.run(&mut vec![taking(10); 6]).await.unwrap();
     assert_eq!((work.most(), started.elapsed().as_millis()), (1, 60));
 }
@@ -162,7 +171,8 @@ fn three_attempts() -> Backoff {
 #[tokio::test(start_paused = true)]
 async fn each_item_has_its_own_attempts() {
     let work = Work::default();
-    let mut items: Items = (0..3).map(|n| Item { takes: 10 + n, failures: n as usize, ..Item::default() }).collect();
+    let mut items: Items =
+        (0..3).map(|n| Item { takes: 10 + n, failures: n as usize, ..Item::default() }).collect();
     let started = Instant::now();
     over(9, work.clone().retry(three_attempts())).run(&mut items).await.unwrap();
     assert_eq!(work.calls(), 1 + 2 + 3);
@@ -265,9 +275,16 @@ async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
 fn nested(work: &Work) -> Flow<(u64, Vec<Items>)> {
     let page = over(2, work.clone());
     let each = Each::at_most(2, page, |pages: &Vec<Items>| pages.clone(), |pages, done| *pages = done);
-    let pages = Flow::builder("pages").start("page").each("page", each).end("page", "default").build().unwrap();
-    let branches = Branches::new().branch("left", pages, Vec::clone, |pages: &mut Vec<Items>, done| *pages = done);
-    let inner = Flow::builder("inner").start("fork").branches("fork", branches).end("fork", "default").build().unwrap();
+    let pages =
+        Flow::builder("pages").start("page").each("page", each).end("page", "default").build().unwrap();
+    let branches =
+        Branches::new().branch("left", pages, Vec::clone, |pages: &mut Vec<Items>, done| *pages = done);
+    let inner = Flow::builder("inner")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default")
+        .build()
+        .unwrap();
     Flow::builder("outer")
         .start("inner")
         .subflow("inner", inner, |state: &mut (u64, Vec<Items>)| &mut state.1)
@@ -334,7 +351,11 @@ async fn items_tell_what_they_do_under_their_own_names() {
 }
 
 fn doubling(at_most: usize) -> Flow<Vec<u64>> {
-    let node = from_phases(|n: &mut u64| *n, async |n| Ok::<_, BoxError>(2 * n), |n: &mut u64, twice: u64| *n = twice);
+    let node = from_phases(
+        |n: &mut u64| *n,
+        async |n| Ok::<_, BoxError>(2 * n),
+        |n: &mut u64, twice: u64| *n = twice,
+    );
     let batch = Batch::at_most(at_most, node, |all: &Vec<u64>| all.clone(), |all, done| *all = done);
     Flow::builder("double").start("all").batch("all", batch).end("all", "default").build().unwrap()
 }

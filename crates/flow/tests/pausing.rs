@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::{
-    Action, BoxError, Branches, CancellationToken, Each, Entry, Flow, MemoryJournal, Node, Paused, Phase, Run,
-    Stepped, Wait, events, from_phases,
+    Action, BoxError, Branches, CancellationToken, Each, Entry, Flow, MemoryJournal, Node, Paused, Phase,
+    Run, Stepped, Wait, events, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -52,7 +52,7 @@ fn asking(wait: Wait<Notes>, calls: &Arc<AtomicUsize>) -> Flow<Notes> {
 fn paused(stepped: Stepped<'_>) -> Paused {
     match stepped {
         Stepped::Paused(paused) => paused,
-        other => panic!("not paused, but {other:?}"),
+        other => unreachable!("not paused, but {other:?}"),
     }
 }
 
@@ -66,10 +66,14 @@ async fn a_pause_says_where_why_and_for_what() {
     let flow = asking(ask("word").why(|notes| format!("{} note waits", notes.len())), &calls);
     for journaled in [false, true] {
         let run = flow.begin();
-        let (mut run, mut notes) = (if journaled { run.journal(MemoryJournal::new("r")) } else { run }, vec![]);
+        let (mut run, mut notes) =
+            (if journaled { run.journal(MemoryJournal::new("r")) } else { run }, vec![]);
         let paused = pauses(&mut run, &mut notes).await;
         assert_eq!(paused.to_string(), "paused at paper/review#2 for the event `word`: 1 note waits");
-        assert_eq!((paused.event.as_str(), paused.why.as_str(), paused.until), ("word", "1 note waits", None));
+        assert_eq!(
+            (paused.event.as_str(), paused.why.as_str(), paused.until),
+            ("word", "1 note waits", None)
+        );
         assert_eq!((paused.step.node.as_str(), run.node(), run.steps()), ("review", Some("review"), 1));
 
         let made = calls.load(Ordering::SeqCst);
@@ -201,7 +205,10 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
         let mut run = if journaled { run.journal(lines.journal()) } else { run };
         run.deliver("word", &7).await.unwrap();
         let error = run.finish(&mut notes).await.unwrap_err();
-        assert_eq!(error.to_string(), "flow `paper`, node `review`: exec failed: the event `word`: the answer cannot be read: invalid type: integer `7`, expected a string at line 1 column 1");
+        assert_eq!(
+            error.to_string(),
+            "flow `paper`, node `review`: exec failed: the event `word`: the answer cannot be read: invalid type: integer `7`, expected a string at line 1 column 1"
+        );
         assert_eq!((error.is_journal(), error.phase()), (false, Some(Phase::Exec)));
         pauses(&mut run, &mut notes).await;
         run.deliver("word", &"good").await.unwrap();
@@ -282,16 +289,23 @@ async fn an_answer_in_time_is_used() {
     pauses(&mut run, &mut notes).await;
     advance(Duration::from_secs(59)).await;
     run.deliver("word", &"good").await.unwrap();
-    assert_eq!((run.finish(&mut notes).await.unwrap().action, notes), (Action::DEFAULT, vec!["good".to_owned()]));
+    assert_eq!(
+        (run.finish(&mut notes).await.unwrap().action, notes),
+        (Action::DEFAULT, vec!["good".to_owned()])
+    );
 
     let flow = in_time(u64::MAX);
     let until = pauses(&mut flow.begin(), &mut vec![]).await.until;
-    assert!(until.unwrap() > SystemTime::now() + Duration::from_secs(100 * 365 * 86_400), "a limit past all time");
+    assert!(
+        until.unwrap() > SystemTime::now() + Duration::from_secs(100 * 365 * 86_400),
+        "a limit past all time"
+    );
 }
 
 /// Each item asks for a word of its own kind, between two pieces of work.
 fn pages(calls: &Arc<AtomicUsize>) -> Flow<Vec<Notes>> {
-    let each = Each::at_most(9, asking(ask("word"), calls), |all: &Vec<Notes>| all.clone(), |all, done| *all = done);
+    let each =
+        Each::at_most(9, asking(ask("word"), calls), |all: &Vec<Notes>| all.clone(), |all, done| *all = done);
     Flow::builder("pages").start("page").each("page", each).end("page", "default").build().unwrap()
 }
 
@@ -350,7 +364,10 @@ async fn branches_are_answered_in_any_order() {
     let flow = committee(&calls);
     let mut run = flow.begin().journal(lines.journal());
     let first = pauses(&mut run, &mut vec![]).await;
-    assert_eq!((first.step.to_string().as_str(), first.event.as_str()), ("committee/ask#1[ada]/ask#2", "ada"));
+    assert_eq!(
+        (first.step.to_string().as_str(), first.event.as_str()),
+        ("committee/ask#1[ada]/ask#2", "ada")
+    );
     assert!(first.until.is_some(), "when to look again, because of the other");
     run.deliver("bob", &"no").await.unwrap();
     let again = pauses(&mut run, &mut vec![]).await;
@@ -383,9 +400,11 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
     let error = pages(&calls).run(&mut vec![vec![]]).await.unwrap_err();
     assert_snapshot!(error, @"flow `pages/page[0]`, node `review`: a wait inside items or branches needs a journal; give the run one with `Run::journal`");
     assert!(!error.is_journal());
-    let nap = Flow::builder("nap").start("nap").sleep("nap", |_: &Notes| Duration::ZERO).end("nap", "default");
+    let nap =
+        Flow::builder("nap").start("nap").sleep("nap", |_: &Notes| Duration::ZERO).end("nap", "default");
     let branches = Branches::new().branch("nap", nap.build().unwrap(), Notes::clone, |_, _| ());
-    let flow = Flow::builder("f").start("fork").branches("fork", branches).end("fork", "default").build().unwrap();
+    let flow =
+        Flow::builder("f").start("fork").branches("fork", branches).end("fork", "default").build().unwrap();
     let error = flow.run(&mut vec![]).await.unwrap_err();
     assert_snapshot!(error, @"flow `f/fork/nap`, node `nap`: a sleep inside items or branches needs a journal; give the run one with `Run::journal`");
     flow.begin().journal(MemoryJournal::new("r")).finish(&mut vec![]).await.unwrap();
@@ -395,7 +414,10 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
 async fn a_pause_and_the_limits_of_a_run() {
     let (flow, mut notes) = (asking(ask("word"), &Arc::default()), vec![]);
     let error = flow.begin().max_steps(1).finish(&mut notes).await.unwrap_err();
-    assert!(error.is_step_limit() && error.paused().is_none(), "a run that may not step does not wait either");
+    assert!(
+        error.is_step_limit() && error.paused().is_none(),
+        "a run that may not step does not wait either"
+    );
     assert_eq!(error.node(), "review");
 
     let (start, token, mut notes) = (Instant::now(), CancellationToken::new(), vec![]);
@@ -457,7 +479,10 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
         run.deliver("word", &"other").await.unwrap();
         for _ in 0..2 {
             let error = run.finish(&mut notes).await.unwrap_err();
-            assert_eq!(error.to_string(), "flow `paper`, node `review`: post failed: cannot use good after 1 notes");
+            assert_eq!(
+                error.to_string(),
+                "flow `paper`, node `review`: post failed: cannot use good after 1 notes"
+            );
         }
     }
     // A new version of the program can: the answer is on record as taken by this step.
