@@ -26,6 +26,8 @@ mod guides {
     struct Readme;
     #[doc = include_str!("../../docs/guide/first-flow.md")]
     struct FirstFlow;
+    #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
+    struct ARunThatSurvives;
     #[doc = include_str!("../../docs/guide/your-own-backend.md")]
     struct YourOwnBackend;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
@@ -34,4 +36,6 @@ mod guides {
     struct Prompts;
     #[doc = include_str!("../../docs/guide/when-it-goes-wrong.md")]
     struct WhenItGoesWrong;
+    #[doc = include_str!("../../docs/guide/durable-engine.md")]
+    struct DurableEngine;
 }

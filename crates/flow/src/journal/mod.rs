@@ -36,9 +36,13 @@ use crate::{Action, BoxError, StepName};
 ///
 /// - Names of steps are the same in every replay, and unique in a run.
 /// - Bytes are one JSON text on one line, or empty.
-/// - Where [`in_order`](Journal::in_order) says so, calls come one at a time, in the same order in each replay.
+/// - Where [`in_order`](Journal::in_order) says so, calls come one at a time and in the same order in each
+///   replay; after a call that failed or pends there is none.
 /// - A run never waits for the first of two calls. A deadline or a token drops the whole run instead.
 /// - A call dropped while it waits may be made again, with the same name.
+///
+/// A journal that knows calls by their position serves one attempt at a run. After an error, a pause
+/// or a dropped future, begin a new run with a new journal and the state that the first one began with.
 #[async_trait]
 pub trait Journal: Send + Sync {
     /// The run's id.
@@ -48,7 +52,8 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The error of the work, which is not recorded, or one of the journal's own.
+    /// The error of the work, or one of the journal's own. A journal need not record that work failed:
+    /// the next run then tries it again. An engine that does answers with [`StepError::failed`].
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError>;
 
     /// The outcomes of a step over many items, in the items' order.
