@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::{
-    Action, BoxError, Branches, CancellationToken, Each, Entry, Flow, MemoryJournal, Node, Paused, Phase,
-    Run, Stepped, Wait, events, from_phases,
+    Action, BoxError, Branches, CancellationToken, Each, Entry, Flow, Journal, MemoryJournal, Node, Paused,
+    Phase, Run, Stepped, Wait, events, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -535,4 +535,36 @@ async fn the_longest_sleep_is_taken_as_it_is() {
     let flow = napping(u64::MAX);
     let mut run = flow.begin();
     assert!(tokio::time::timeout(Duration::from_secs(1 << 20), run.finish(&mut 0)).await.is_err());
+}
+
+/// The program keeps a pointer to the journal, so that an answer can come in the middle of a step.
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_come_while_the_run_is_being_stepped() {
+    let slow = from_phases(
+        |_: &mut String| (),
+        |()| async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok::<_, std::io::Error>(())
+        },
+        |_: &mut String, ()| (),
+    );
+    let ask = Wait::for_event("word", |text: &mut String, word: String| text.push_str(&word));
+    let flow = Flow::builder("f")
+        .start("slow")
+        .node("slow", slow)
+        .wait("ask", ask)
+        .edge("slow", Action::DEFAULT, "ask")
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap();
+    let journal = std::sync::Arc::new(MemoryJournal::new("r"));
+    let (mut run, mut text) = (flow.begin().journal(std::sync::Arc::clone(&journal)), String::new());
+    let answer = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        journal.deliver("word", b"\"now\"".to_vec()).await
+    };
+    let (ended, delivered) = tokio::join!(run.finish(&mut text), answer);
+    delivered.unwrap();
+    ended.unwrap();
+    assert_eq!(text, "now");
 }

@@ -2,6 +2,7 @@
 
 mod codec;
 mod recorded;
+mod shared;
 mod unrecorded;
 mod work;
 
@@ -97,7 +98,9 @@ pub trait Journal: Send + Sync {
     /// [accepted](Awaited::accept); that answer is then gone, and another may be delivered.
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError>;
 
-    /// Keeps the answer of an event for the step that waits for it, or will.
+    /// Keeps the answer of an event for the step that waits for it, or will: a JSON text, as
+    /// [`Run::deliver`](crate::Run::deliver) makes of a value. While the run is being stepped, a
+    /// program that gave it a pointer to the journal calls this.
     ///
     /// # Errors
     ///
