@@ -11,11 +11,14 @@ use std::process::Command;
 const BEGIN: &str = "//! ```text\n";
 const END: &str = "//! ```\n";
 
-/// What the example prints with no server named, neither here nor by whoever runs the tests.
-fn output(name: &str) -> String {
+/// What the example prints with no server named, neither here nor by whoever runs the tests, and with
+/// a folder for temporary files of its own.
+fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
     let cargo = env::var_os("CARGO").expect("cargo runs the tests");
     let run = Command::new(cargo)
-        .args(["run", "--quiet", "--example", name])
+        .args(["run", "--quiet", "--example", name, "--"])
+        .args(arguments)
+        .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, folder)))
         .env_remove("OPENAI_BASE_URL")
         .env_remove("OPENAI_MODEL")
         .env_remove("OPENAI_API_KEY")
@@ -38,7 +41,23 @@ fn without_times(text: &str) -> String {
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// What a person sees who starts the example so often, with these arguments.
+fn session(name: &str, starts: &[&[&str]]) -> String {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let shown = starts.iter().map(|arguments| {
+        let typed = if arguments.is_empty() { String::new() } else { format!(" -- {}", arguments.join(" ")) };
+        let printed = output(name, arguments, folder.path());
+        format!("$ cargo run --example {name}{typed}\n{printed}\n")
+    });
+    shown.collect::<String>().trim_end().to_owned()
+}
+
 fn check(file: &str) {
+    check_session(file, &[]);
+}
+
+/// `starts`: the arguments of each start; none for a single start without any.
+fn check_session(file: &str, starts: &[&[&str]]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let name = file.split_once('_').and_then(|(_, rest)| rest.strip_suffix(".rs")).expect("NN_name.rs");
     let source = fs::read_to_string(&path).expect("the example can be read");
@@ -47,7 +66,10 @@ fn check(file: &str) {
 
     let written: Vec<_> =
         block.lines().map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect();
-    let printed = output(name);
+    let printed = match starts {
+        [] => output(name, &[], &env::temp_dir()),
+        starts => session(name, starts),
+    };
     if env::var_os("UPDATE_OUTPUTS").is_some() {
         let block: String =
             printed.lines().map(|line| format!("{}\n", format!("//! {line}").trim_end())).collect();
@@ -93,4 +115,24 @@ fn plan_tour() {
 #[test]
 fn resume_a_saved_state() {
     check("06_resume_a_saved_state.rs");
+}
+
+#[test]
+fn batch_and_branches() {
+    check("07_batch_and_branches.rs");
+}
+
+#[test]
+fn crash_and_resume() {
+    check("08_crash_and_resume.rs");
+}
+
+#[test]
+fn pause_for_a_person() {
+    check_session("09_pause_for_a_person.rs", &[&[], &[], &["yes"]]);
+}
+
+#[test]
+fn watch_a_run() {
+    check("10_watch_a_run.rs");
 }

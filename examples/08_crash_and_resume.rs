@@ -1,0 +1,362 @@
+//! A program that is killed at random moments and started again until its run ends. Every call that
+//! its nodes make is counted apart from the journal: none that is on record is made again.
+//!
+//! `cargo run --example crash_and_resume -- --kills 200` kills more often; what each kill hit goes to
+//! the error output.
+//!
+//! ```text
+//! 30 rounds, each with a subflow that loops and a batch of 5 items, 3 at a time
+//! run 1: 158 steps, the same end as a run that nobody killed
+//! kills: 5, recorded calls: 248, made twice: 0, lost: 0
+//! ```
+
+use std::collections::{HashMap, HashSet};
+use std::env;
+use std::error::Error;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
+
+use cogwork_flow::{Action, Batch, Flow, MemoryJournal, Node, from_fn, from_phases, idempotency_key};
+use cogwork_journal::{FileStore, Store};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A program that survives is one that a fresh start leads on: this is the whole of it.
+async fn child(folder: &Path, run_id: &str) -> Result<()> {
+    let flow = flow(&folder.join(CALLS))?;
+    let journal = FileStore::new(folder).start_or_resume(run_id, &flow, &Survey::default()).await?;
+    let mut survey: Survey = journal.state()?;
+    flow.begin().journal(journal).finish(&mut survey).await?;
+    Ok(())
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Survey {
+    rounds: u32,
+    /// What each next call works on, so that an outcome that is lost changes all after it.
+    number: u64,
+    answers: Vec<Answer>,
+}
+
+/// What a call brings. The text is there to make lines that take long to write.
+#[derive(Clone, Serialize, Deserialize)]
+struct Answer {
+    key: String,
+    /// Another one each time that a call is made.
+    made: String,
+    number: u64,
+    text: String,
+}
+
+/// The state of an item of the batch.
+#[derive(Serialize, Deserialize)]
+struct Item {
+    number: u64,
+    answer: Option<Answer>,
+}
+
+const ROUNDS: u32 = 30;
+const ITEMS: u64 = 5;
+const AGAIN: Action = Action::from_static("again");
+const ENOUGH: Action = Action::from_static("enough");
+
+/// A loop around a subflow, which has a loop of its own, and a batch with three items at a time.
+fn flow(calls: &Path) -> Result<Flow<Survey>> {
+    let find = call(
+        calls,
+        20_000,
+        |survey: &mut Survey| survey.number,
+        |survey: &mut Survey, answer| {
+            survey.number = answer.number;
+            survey.answers.push(answer);
+            if survey.number.is_multiple_of(3) { ENOUGH } else { AGAIN }
+        },
+    );
+    let find = Flow::builder("find")
+        .start("ask")
+        .node("ask", find)
+        .edge("ask", AGAIN, "ask")
+        .end("ask", ENOUGH)
+        .build()?;
+    let grade = call(
+        calls,
+        100,
+        |item: &mut Item| item.number,
+        |item: &mut Item, answer| {
+            item.answer = Some(answer);
+            ENOUGH
+        },
+    );
+    let split = |survey: &Survey| {
+        (0..ITEMS).map(|index| Item { number: survey.number + index, answer: None }).collect()
+    };
+    let join = |survey: &mut Survey, items: Vec<Item>| {
+        survey.answers.extend(items.into_iter().filter_map(|item| item.answer));
+        survey.number = survey.answers.iter().rev().take(2).map(|answer| answer.number).sum();
+    };
+    let judge = from_fn(|survey: &mut Survey| {
+        survey.rounds += 1;
+        if survey.rounds < ROUNDS { AGAIN } else { ENOUGH }
+    });
+    let flow = Flow::builder("survey")
+        .start("find")
+        .subflow("find", find, |survey: &mut Survey| survey)
+        .batch("grade", Batch::at_most(3, grade, split, join))
+        .node("judge", judge.with_actions([AGAIN, ENOUGH]))
+        .edge("find", ENOUGH, "grade")
+        .edge("grade", Action::DEFAULT, "judge")
+        .edge("judge", AGAIN, "find")
+        .end("judge", ENOUGH)
+        .build()?;
+    Ok(flow)
+}
+
+/// A node that makes one call.
+fn call<S: 'static, P, R>(calls: &Path, length: usize, prep: P, post: R) -> impl Node<S> + use<S, P, R>
+where
+    P: Fn(&mut S) -> u64 + Send + Sync,
+    R: Fn(&mut S, Answer) -> Action + Send + Sync,
+{
+    let calls = calls.to_owned();
+    let exec = move |number| make(calls.clone(), number, length);
+    from_phases(prep, exec, post).with_actions([AGAIN, ENOUGH])
+}
+
+/// The call that would cost money. It is counted before anything else is done.
+async fn make(calls: PathBuf, number: u64, length: usize) -> std::io::Result<Answer> {
+    let key = idempotency_key().unwrap_or_default();
+    let made = format!("{}-{}", std::process::id(), random());
+    // A kill can cut a line short, so each begins anew and is whole only with its end.
+    let line = format!("\n{key} {made};");
+    OpenOptions::new().append(true).create(true).open(calls)?.write_all(line.as_bytes())?;
+    tokio::time::sleep(Duration::from_micros(random() % 2_000)).await;
+    let number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(key.len() as u64) >> 20;
+    Ok(Answer { key, made, number, text: "text ".repeat(length / 5) })
+}
+
+/// A random number, from what hash maps are seeded with.
+fn random() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
+const CALLS: &str = "calls.txt";
+
+/// Kills of one run; a run that is killed more often would come to its end before the last of them.
+const KILLS_A_RUN: u64 = 10;
+
+/// A run as it is seen from outside.
+struct Watched {
+    folder: TempDir,
+    run_id: String,
+    calls: PathBuf,
+    record: PathBuf,
+    /// How far the file of calls was read.
+    read: u64,
+    /// By key, which outcome was on record after a kill.
+    recorded: HashMap<String, String>,
+    twice: usize,
+    /// About how long the program takes until its first call.
+    start_up: Duration,
+}
+
+impl Watched {
+    fn new(run_id: String) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let (calls, record) = (folder.path().join(CALLS), FileStore::new(folder.path()).path(&run_id));
+        let start_up = Duration::from_millis(20);
+        Ok(Self { folder, run_id, calls, record, read: 0, recorded: HashMap::new(), twice: 0, start_up })
+    }
+
+    /// Starts this program again as the one that works on the run.
+    fn start(&self) -> Result<Child> {
+        let folder = self.folder.path();
+        Ok(Command::new(env::current_exe()?).arg("child").arg(folder).arg(&self.run_id).spawn()?)
+    }
+
+    /// Starts it and kills it. Answers whether it was alive until then.
+    fn kill(&mut self) -> Result<bool> {
+        let (started, moment) = (Instant::now(), Moment::any(self.start_up));
+        let mut child = self.start()?;
+        let waited = moment.wait(&mut child, self);
+        // It may have ended by itself a moment ago; the status tells.
+        child.kill().ok();
+        let killed = was_killed(child.wait()?)?;
+        waited?;
+        let (took, made) = (started.elapsed(), self.look()?);
+        if (1..5).contains(&made) {
+            self.start_up = took;
+        }
+        let record = fs::read(&self.record).unwrap_or_default();
+        let cut = if record.last().is_none_or(|byte| *byte == b'\n') { "" } else { ", a line cut short" };
+        eprintln!("{}: killed: {killed}, {took:.1?} {moment:?}, calls: {made}{cut}", self.run_id);
+        Ok(killed)
+    }
+
+    /// After a process has ended: whether it made a call that was on record before, or one of its own
+    /// again; and what is on record now. Answers how many calls it made.
+    fn look(&mut self) -> Result<usize> {
+        let mut text = String::new();
+        if let Ok(mut file) = File::open(&self.calls) {
+            file.seek(SeekFrom::Start(self.read))?;
+            self.read += file.read_to_string(&mut text)? as u64;
+        }
+        let made = text.split('\n').filter_map(|line| line.strip_suffix(';')?.rsplit_once(' '));
+        let mut own = HashSet::new();
+        for (key, _) in made {
+            if self.recorded.contains_key(key) || !own.insert(key) {
+                self.twice += 1;
+            }
+        }
+        for answer in on_record(&self.record)? {
+            // What was on record keeps its place, so that another outcome of the call shows as lost.
+            self.recorded.entry(answer.key).or_insert(answer.made);
+        }
+        Ok(own.len())
+    }
+
+    /// Leaves the run alone until it ends, and holds it against one that nobody killed. Answers how
+    /// many outcomes were lost.
+    async fn finish(&mut self) -> Result<usize> {
+        if was_killed(self.start()?.wait()?)? {
+            return Err("the child was killed by somebody else".into());
+        }
+        self.look()?;
+
+        // The end state is that of the record: to take up a run at its end makes no call.
+        let flow = flow(&self.calls)?;
+        let journal = FileStore::new(self.folder.path()).resume(&self.run_id, &flow).await?;
+        let mut survey: Survey = journal.state()?;
+        let ended = flow.begin().journal(journal).finish(&mut survey).await?;
+        self.look()?;
+
+        let mut undisturbed = Survey::default();
+        let journal = MemoryJournal::new(self.run_id.as_str());
+        let expected = flow.begin().journal(journal).finish(&mut undisturbed).await?;
+        let numbers = |survey: &Survey| -> Vec<_> {
+            survey.answers.iter().map(|answer| (answer.key.clone(), answer.number)).collect()
+        };
+        if ended != expected || numbers(&survey) != numbers(&undisturbed) {
+            eprintln!("{} did not come to the end of a run that nobody killed", self.run_id);
+        } else {
+            println!("{}: {} steps, the same end as a run that nobody killed", self.run_id, ended.steps);
+        }
+        let there: HashMap<_, _> = survey.answers.iter().map(|answer| (&answer.key, &answer.made)).collect();
+        let lost = self.recorded.iter().filter(|(key, made)| there.get(key) != Some(made)).count();
+        let missing = undisturbed.answers.iter().filter(|answer| !there.contains_key(&answer.key)).count();
+        Ok(lost + missing)
+    }
+}
+
+/// The answers on record, read as anybody may read them: each line that is whole is JSON.
+fn on_record(path: &Path) -> Result<Vec<Answer>> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let mut answers = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        let line: serde_json::Value = serde_json::from_slice(line)?;
+        // Nodes without a call have `null` for an outcome.
+        if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/outcome/outcome") {
+            answers.push(serde_json::from_value(answer.clone())?);
+        }
+    }
+    Ok(answers)
+}
+
+/// When to kill.
+#[derive(Debug)]
+enum Moment {
+    /// So long after the start.
+    After(Duration),
+    /// When so many more bytes of calls were counted, and a moment later.
+    Calls(u64, Duration),
+    /// As soon as the record has grown by so many bytes: it may be in the middle of a line.
+    Record(u64),
+}
+
+impl Moment {
+    /// `start_up`: about how long the program takes until it does something.
+    fn any(start_up: Duration) -> Self {
+        match random() % 3 {
+            0 => Self::After(start_up.mul_f64((random() % 1_200) as f64 / 1_000.0)),
+            1 => Self::Calls(random() % 1_000, Duration::from_micros(random() % 3_000)),
+            _ => Self::Record(random() % 60_000),
+        }
+    }
+
+    fn wait(&self, child: &mut Child, watched: &Watched) -> Result<()> {
+        let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+        let (calls, record) = (length(&watched.calls), length(&watched.record));
+        let started = Instant::now();
+        while child.try_wait()?.is_none() {
+            match self {
+                Self::After(time) if started.elapsed() < *time => {}
+                Self::Calls(bytes, _) if length(&watched.calls) <= calls + bytes => {}
+                Self::Record(bytes) if length(&watched.record) <= record + bytes => {}
+                _ => break,
+            }
+        }
+        if let Self::Calls(_, time) = self {
+            std::thread::sleep(*time);
+        }
+        Ok(())
+    }
+}
+
+/// A status that only a kill gives: the program itself ends with 0, or with 2 and a message.
+fn was_killed(status: ExitStatus) -> Result<bool> {
+    match status.code() {
+        Some(0) => Ok(false),
+        Some(2) => Err("the child failed".into()),
+        _ => Ok(true),
+    }
+}
+
+async fn parent(wanted: u64) -> Result<bool> {
+    println!("{ROUNDS} rounds, each with a subflow that loops and a batch of {ITEMS} items, 3 at a time");
+    let (mut kills, mut recorded, mut twice, mut lost) = (0, 0, 0, 0);
+    for run in 1.. {
+        let mut watched = Watched::new(format!("run {run}"))?;
+        for _ in 0..KILLS_A_RUN.min(wanted - kills) {
+            if !watched.kill()? {
+                break;
+            }
+            kills += 1;
+        }
+        lost += watched.finish().await?;
+        recorded += watched.recorded.len();
+        twice += watched.twice;
+        if kills == wanted {
+            break;
+        }
+    }
+    println!("kills: {kills}, recorded calls: {recorded}, made twice: {twice}, lost: {lost}");
+    Ok(twice == 0 && lost == 0)
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        ["child", folder, run_id] => child(folder.as_ref(), run_id).await.map(|()| true),
+        [] => parent(5).await,
+        ["--kills", kills] => match kills.parse() {
+            Ok(kills) => parent(kills).await,
+            Err(_) => Err(format!("--kills: `{kills}` is no number").into()),
+        },
+        _ => Err("expected no arguments or `--kills N`".into()),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

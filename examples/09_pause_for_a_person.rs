@@ -1,0 +1,127 @@
+//! A run that waits for a person: it pauses and the program ends; started again with an answer, the
+//! program goes on where it was. Nothing is done a second time.
+//!
+//! ```text
+//! $ cargo run --example pause_for_a_person
+//! (the risk service is asked)
+//! paused at refund/approval#2 for the event `approval`: 900 euros to Ada, at low risk. Is that right?
+//! An answer is awaited for 72 hours.
+//! Start this program again with `yes` or `no`.
+//! $ cargo run --example pause_for_a_person
+//! paused at refund/approval#2 for the event `approval`: 900 euros to Ada, at low risk. Is that right?
+//! An answer is awaited for 72 hours.
+//! Start this program again with `yes` or `no`.
+//! $ cargo run --example pause_for_a_person -- yes
+//! (the bank is asked, under the key `refund 17:refund/pay#3`)
+//! 900 euros were paid to Ada (3 steps)
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use cogwork_flow::{Action, Flow, Stepped, Wait, from_fn, from_phases};
+use cogwork_journal::{FileStore, Store};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Refund {
+    customer: String,
+    euros: u32,
+    risk: String,
+    answer: String,
+}
+
+const RUN: &str = "refund 17";
+
+const YES: Action = Action::from_static("yes");
+const NO: Action = Action::from_static("no");
+
+/// What costs money stands in `exec`: its outcome is on record before it is used.
+async fn ask_risk_service(euros: u32) -> Result<String, String> {
+    println!("(the risk service is asked)");
+    Ok(if euros < 1_000 { "low" } else { "high" }.to_owned())
+}
+
+async fn pay((customer, euros): (String, u32)) -> Result<String, String> {
+    // Where a crash cut a call off, it is made again under the same key, and the bank pays once.
+    let key = cogwork_flow::idempotency_key().unwrap_or_default();
+    println!("(the bank is asked, under the key `{key}`)");
+    Ok(format!("{euros} euros were paid to {customer}"))
+}
+
+fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
+    let assess = from_phases(
+        |refund: &mut Refund| refund.euros,
+        ask_risk_service,
+        |refund: &mut Refund, risk: String| refund.risk = risk,
+    );
+    let approval =
+        Wait::for_event("approval", |_: &mut Refund, granted: bool| if granted { YES } else { NO })
+            .with_actions([YES, NO])
+            .why(|Refund { customer, euros, risk, .. }| {
+                format!("{euros} euros to {customer}, at {risk} risk. Is that right?")
+            })
+            .within(Duration::from_secs(72 * 3600));
+    let pay = from_phases(
+        |refund: &mut Refund| (refund.customer.clone(), refund.euros),
+        pay,
+        |refund: &mut Refund, receipt: String| refund.answer = receipt,
+    );
+    let flow = Flow::builder("refund")
+        .start("assess")
+        .node("assess", assess)
+        .wait("approval", approval)
+        .node("pay", pay)
+        .node("decline", from_fn(|refund: &mut Refund| refund.answer = "declined".to_owned()))
+        .node("lapse", from_fn(|refund: &mut Refund| refund.answer = "nobody answered in time".to_owned()))
+        .edge("assess", Action::DEFAULT, "approval")
+        .edge("approval", YES, "pay")
+        .edge("approval", NO, "decline")
+        .edge("approval", Wait::<Refund>::TIMED_OUT, "lapse")
+        .end("pay", Action::DEFAULT)
+        .end("decline", Action::DEFAULT)
+        .end("lapse", Action::DEFAULT)
+        .build()?;
+    Ok(flow)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = env::temp_dir().join("cogwork-pause-for-a-person");
+    let store = FileStore::new(&folder);
+    match env::args().nth(1).as_deref() {
+        None => {}
+        // Any process may do this, with no more of the program than the names.
+        Some("yes") => store.deliver(RUN, "approval", &true).await?,
+        Some("no") => store.deliver(RUN, "approval", &false).await?,
+        Some(other) => return Err(format!("`{other}` is no answer: expected `yes` or `no`").into()),
+    }
+
+    let flow = flow()?;
+    let refund =
+        Refund { customer: "Ada".to_owned(), euros: 900, risk: String::new(), answer: String::new() };
+    let journal = store.start_or_resume(RUN, &flow, &refund).await?;
+    let mut refund: Refund = journal.state()?;
+    let mut run = flow.begin().journal(journal);
+    let stepped = run.advance(&mut refund).await?;
+    drop(run);
+    match stepped {
+        Stepped::Paused(paused) => {
+            println!("{paused}");
+            let left = paused.until.map(|until| until.duration_since(SystemTime::now()).unwrap_or_default());
+            if let Some(left) = left {
+                println!("An answer is awaited for {:.0} hours.", left.as_secs_f64() / 3600.0);
+            }
+            println!("Start this program again with `yes` or `no`.");
+        }
+        Stepped::Ended(ended) => {
+            println!("{} ({} steps)", refund.answer, ended.steps);
+            // Nobody needs the record any more, and the next start begins anew.
+            fs::remove_dir_all(&folder)?;
+        }
+        _ => return Err("the run neither paused nor ended".into()),
+    }
+    Ok(())
+}
