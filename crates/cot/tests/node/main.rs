@@ -4,6 +4,7 @@
 
 mod asking_again;
 mod early_end;
+mod journaled;
 mod limits;
 mod mocking;
 #[cfg(feature = "console")]
