@@ -112,36 +112,30 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
 }
 
 /// What runs side by side, in order. An error stops the others; where one pauses, the others go on
-/// as far as they can, and the first pause is answered, with the earliest time limit of all. Not so
-/// where calls must come in order: one that is made while another waits would come after the other's
-/// calls in a replay.
+/// as far as they can, and all that wait are told of. Not so where calls must come in order: one that
+/// is made while another waits would come after the other's calls in a replay.
 pub(crate) async fn together<T>(
     mut runs: impl Stream<Item = (usize, Result<T, Failure>)> + Unpin,
     in_order: bool,
 ) -> Result<Vec<T>, Failure> {
-    let (mut done, mut pause, mut until) = (Vec::new(), None, None);
+    let (mut done, mut pauses) = (Vec::new(), Vec::new());
     while let Some((index, finished)) = runs.next().await {
         match finished {
             Ok(item) => done.push((index, item)),
-            Err(mut failure) => {
-                let Some(paused) = failure.paused_mut() else { return Err(failure) };
-                if in_order {
-                    return Err(failure);
-                }
-                let limit = paused.until;
-                until = until.into_iter().chain(limit).min();
-                match &pause {
-                    Some((first, _)) if *first < index => {}
-                    _ => pause = Some((index, failure)),
-                }
-            }
+            Err(mut failure) => match failure.paused_mut() {
+                Some(_) if !in_order => pauses.push((index, failure)),
+                _ => return Err(failure),
+            },
         }
     }
-    if let Some((_, mut failure)) = pause {
-        if let Some(paused) = failure.paused_mut() {
-            paused.until = until;
+    pauses.sort_unstable_by_key(|(index, _)| *index);
+    let mut pauses = pauses.into_iter().map(|(_, pause)| pause);
+    if let Some(mut first) = pauses.next() {
+        let others: Vec<_> = pauses.filter_map(Failure::into_paused).collect();
+        if let Some(paused) = first.paused_mut() {
+            paused.join(others);
         }
-        return Err(failure);
+        return Err(first);
     }
     done.sort_unstable_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, item)| item).collect())

@@ -85,6 +85,14 @@ impl Failure {
             Self::Node(_) | Self::Journal(_) | Self::NoJournal(_) | Self::Panicked(_) => None,
         }
     }
+
+    pub(crate) fn into_paused(self) -> Option<Paused> {
+        match self {
+            Self::Paused(paused) => Some(*paused),
+            Self::Inside(inside) => inside.1.into_paused().ok(),
+            Self::Node(_) | Self::Journal(_) | Self::NoJournal(_) | Self::Panicked(_) => None,
+        }
+    }
 }
 
 impl From<Failed> for Failure {

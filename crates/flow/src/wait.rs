@@ -148,8 +148,14 @@ impl<S: Send> Visit<S> for Wait<S> {
                 Ok(Waited::TimedOut) => Ok(Self::TIMED_OUT),
                 Ok(Waited::Pending { until }) => {
                     let step = StepName::clone(step);
-                    Err(Failure::Paused(Box::new(Paused { step, event: self.event.clone(), why, until }))
-                        .into())
+                    Err(Failure::Paused(Box::new(Paused {
+                        step,
+                        event: self.event.clone(),
+                        why,
+                        until,
+                        also: Vec::new(),
+                    }))
+                    .into())
                 }
                 Err(error) if error.is::<UnreadableAnswer>() => {
                     let problem = format!("the event `{}`: {error}", crate::quote::Name(&self.event));
@@ -176,21 +182,44 @@ impl<S> fmt::Debug for Wait<S> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Paused {
-    /// The step that waits; where several items or branches wait, the first of them.
+    /// The step that waits; where several items or branches wait, that of the first of them.
     pub step: StepName,
     /// The name of the event.
     pub event: String,
     /// What [`Wait::why`] says.
     pub why: String,
-    /// When it is too late: step the run again then, and it leaves by [`Wait::TIMED_OUT`]. Where
-    /// several items or branches wait, the earliest time limit of theirs.
+    /// When it is too late: step the run again then, and it leaves by [`Wait::TIMED_OUT`].
     pub until: Option<SystemTime>,
+    /// What else the run waits for, in other items and branches, in their order.
+    pub also: Vec<Paused>,
+}
+
+impl Paused {
+    /// The earliest time limit of all that the run waits for.
+    pub fn earliest_limit(&self) -> Option<SystemTime> {
+        std::iter::once(self).chain(&self.also).filter_map(|paused| paused.until).min()
+    }
+
+    pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
+        for mut other in others {
+            let also = std::mem::take(&mut other.also);
+            self.also.push(other);
+            self.also.extend(also);
+        }
+    }
 }
 
 impl fmt::Display for Paused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "paused at {} for the event `{}`", self.step, crate::quote::Name(&self.event))?;
-        if self.why.is_empty() { Ok(()) } else { write!(f, ": {}", crate::quote::Harmless(&self.why)) }
+        if !self.why.is_empty() {
+            write!(f, ": {}", crate::quote::Harmless(&self.why))?;
+        }
+        match self.also.len() {
+            0 => Ok(()),
+            1 => f.write_str(", and for one more"),
+            more => write!(f, ", and for {more} more"),
+        }
     }
 }
 

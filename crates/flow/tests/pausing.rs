@@ -368,7 +368,10 @@ async fn branches_are_answered_in_any_order() {
         (first.step.to_string().as_str(), first.event.as_str()),
         ("committee/ask#1[ada]/ask#2", "ada")
     );
-    assert!(first.until.is_some(), "when to look again, because of the other");
+    assert_snapshot!(first, @"paused at committee/ask#1[ada]/ask#2 for the event `ada`, and for one more");
+    let [bob] = first.also.as_slice() else { panic!("{first:?}") };
+    assert_eq!((bob.event.as_str(), bob.until), ("bob", first.earliest_limit()));
+    assert!(first.until.is_none() && bob.until.is_some(), "each has its own");
     run.deliver("bob", &"no").await.unwrap();
     let again = pauses(&mut run, &mut vec![]).await;
     assert_eq!((again.event.as_str(), again.until), ("ada", None));
