@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
 
+mod lines;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Backoff, Branches, Each, EventKind, Events, Flow, Node, events, from_fn, from_phases,
+    Action, Backoff, Batch, Branches, Each, EventKind, Events, Flow, Node, Wait, events, from_fn, from_phases,
 };
 use tokio::time::sleep;
 
@@ -146,6 +148,74 @@ async fn a_failure_is_told_last_and_names_the_place() {
     120 r: f/up#1 failed attempt 2, next in 100.0ms: not yet
     231 r: f/up#1 finished exec in 231ms
     231 r: f/up#1 failed: flow `f`, node `up`: exec failed after 3 attempts: not yet
+    ");
+}
+
+/// Doubles two numbers, waits for a third and doubles that.
+fn doubled_and_asked() -> Flow<Vec<u32>> {
+    let double = || {
+        from_phases(
+            |n: &mut u32| *n,
+            |n: u32| async move { Ok::<_, std::io::Error>(2 * n) },
+            |n: &mut u32, doubled: u32| *n = doubled,
+        )
+    };
+    let batch = Batch::at_most(2, double(), |all: &Vec<u32>| all.clone(), |all, done| *all = done);
+    let ask = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n)).why(|_| "one more".into());
+    Flow::builder("f")
+        .start("both")
+        .batch("both", batch)
+        .edge("both", "default", "ask")
+        .wait("ask", ask)
+        .edge("ask", "default", "last")
+        .node("last", double().focus(|all: &mut Vec<u32>| all.last_mut().unwrap()))
+        .end("last", "default")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
+    let (flow, record) = (doubled_and_asked(), lines::Lines::default());
+    flow.begin().journal(record.journal()).advance(&mut vec![1, 2]).await.unwrap();
+    let (sink, told) = events(100);
+    let mut state = vec![1, 2];
+    let mut run = flow.begin().journal(record.journal()).events_to(sink);
+    run.advance(&mut state).await.unwrap();
+    run.deliver("number", &3).await.unwrap();
+    run.advance(&mut state).await.unwrap();
+    assert_eq!(state, [2, 4, 6]);
+    drop(run);
+    insta::assert_snapshot!(lines(told).await, @r"
+    0 r: started
+    0 r: f/both#1 entered
+    0 r: f/both#1[0] replayed exec
+    0 r: f/both#1[1] replayed exec
+    0 r: f/both#1 moved on `default` to ask
+    0 r: f/ask#2 entered
+    0 r: paused at f/ask#2 for the event `number`: one more
+    0 r: f/ask#2 entered
+    0 r: f/ask#2 moved on `default` to last
+    0 r: f/last#3 entered
+    0 r: f/last#3 finished prep in 0ns
+    0 r: f/last#3 finished exec in 0ns
+    0 r: f/last#3 finished post in 0ns
+    0 r: f/last#3 ended on `default` after 3 steps in all
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_at_its_deadline_is_told_to_fail_at_the_step_it_was_in() {
+    let flow = Flow::builder("f").start("up").node("up", flaky(1)).end("up", "default").build().unwrap();
+    let (sink, told) = events(100);
+    let deadline = tokio::time::Instant::now() + Duration::from_millis(50);
+    flow.begin().id("r").deadline(deadline).events_to(sink).finish(&mut 0).await.unwrap_err();
+    insta::assert_snapshot!(lines(told).await, @r"
+     0 r: started
+     0 r: f/up#1 entered
+     0 r: f/up#1 finished prep in 0ns
+    10 r: f/up#1 failed attempt 1, next in 100.0ms: not yet
+    50 r: f/up#1 failed: flow `f`, node `up`: the run reached its deadline at this node
     ");
 }
 
