@@ -7,7 +7,7 @@ use crate::journal::WorkError;
 use crate::step;
 use crate::visit::{ExecItem, Visit, Visited};
 use crate::wiring::Wiring;
-use crate::{Action, Ended, FailedAttempt, FlowBuilder, Mermaid, Run, RunError, Shape};
+use crate::{Action, Ended, FailedAttempt, FlowBuilder, Graphviz, Mermaid, Run, RunError, Shape};
 
 /// A checked graph of nodes over a state `S`, ready to run as often as wanted, also many times at
 /// once: a run's position lives in the [`Run`], not in the flow.
@@ -54,7 +54,12 @@ impl<S> Flow<S> {
 
     /// The flow as a Mermaid flowchart.
     pub fn mermaid(&self) -> Mermaid<'_> {
-        Mermaid::new(&self.wiring)
+        Mermaid::new(&self.wiring, None)
+    }
+
+    /// The flow in the DOT language of Graphviz.
+    pub fn graphviz(&self) -> Graphviz<'_> {
+        Graphviz::new(&self.wiring, None)
     }
 
     /// What must not change while a run of this flow is on record.

@@ -43,7 +43,7 @@
 //! | take it up again after a crash | [`Run::journal`], the crate `cogwork-journal` |
 //! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
 //! | watch it | [`events`](events()), [`Run::events_to`] |
-//! | draw it | [`Flow::mermaid`] |
+//! | draw it, and the way of its runs on it | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 
 mod action;
 pub use action::Action;
@@ -102,9 +102,16 @@ pub use error::{Phase, RunError};
 mod mermaid;
 pub use mermaid::Mermaid;
 
+mod graphviz;
+pub use graphviz::Graphviz;
+
+mod visits;
+pub use visits::Visits;
+
 mod call;
 mod context;
 mod cursor;
+mod drawing;
 mod quote;
 mod stop;
 mod visit;

@@ -1,125 +1,141 @@
 use std::fmt::{self, Write};
 
-use crate::wiring::{Inside, Place, Target, Wiring};
+use crate::Visits;
+use crate::drawing::{Figure, FlowId, Part, Parts, escaped, write_line};
+use crate::visits::{Mark, Stop};
+use crate::wiring::{Inside, Wiring};
 
-/// A flow as a Mermaid flowchart, written by `Display`; made by [`Flow::mermaid`](crate::Flow::mermaid).
+/// A flow as a Mermaid flowchart, written by `Display`; made by [`Flow::mermaid`](crate::Flow::mermaid)
+/// and [`Visits::mermaid`].
 ///
-/// Subflows are boxes around their nodes. Names and labels are escaped, so any text is drawn as it is.
+/// Subflows, items and branches are boxes around their nodes. Names and labels are escaped, so any
+/// text is drawn as it is. Mermaid itself refuses texts of more than 50,000 characters and 500 edges
+/// unless its settings `maxTextSize` and `maxEdges` say otherwise.
 #[derive(Debug, Clone, Copy)]
-pub struct Mermaid<'f>(&'f Wiring);
+pub struct Mermaid<'f> {
+    wiring: &'f Wiring,
+    visits: Option<&'f Visits>,
+}
 
 impl<'f> Mermaid<'f> {
-    pub(crate) fn new(wiring: &'f Wiring) -> Self {
-        Self(wiring)
+    pub(crate) fn new(wiring: &'f Wiring, visits: Option<&'f Visits>) -> Self {
+        Self { wiring, visits }
+    }
+
+    fn mark(&self, figure: Figure<'_>) -> Option<Mark> {
+        self.visits.map(|visits| visits.mark(figure))
+    }
+
+    fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+        let id = figure.id;
+        let mark = self.mark(figure);
+        let label = label(format_args!("{figure}{}", mark.unwrap_or_default()));
+        let (open, close) = match figure.place().map(|place| &place.inside) {
+            Some(Inside::Node) => ("[", "]"),
+            Some(Inside::Wait { .. }) => ("[/", "/]"),
+            Some(Inside::Sleep) => ("{{", "}}"),
+            Some(Inside::Batch { .. }) => ("[[", "]]"),
+            Some(Inside::Subflow(_) | Inside::Each { .. } | Inside::Branches(_)) | None => {
+                return write_line(f, depth, format_args!("subgraph n{id}[\"{label}\"]"));
+            }
+        };
+        write_line(f, depth, format_args!("n{id}{open}\"{label}\"{close}"))?;
+        self.write_class(f, depth, figure)
+    }
+
+    fn write_class(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+        let class = match self.mark(figure) {
+            None => return Ok(()),
+            Some(Mark { stop: Some(stop), .. }) => match stop {
+                Stop::Ended => "ended",
+                Stop::Paused => "paused",
+                Stop::Failed => "failed",
+            },
+            Some(Mark { reached: false, .. }) => "unvisited",
+            Some(_) => return Ok(()),
+        };
+        write_line(f, depth, format_args!("class n{} {class}", figure.id))
+    }
+
+    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("flowchart TD\n")?;
+        let Some(visits) = self.visits else { return Ok(()) };
+        f.write_str("    classDef unvisited opacity:0.5,stroke-dasharray:4\n")?;
+        f.write_str("    classDef ended stroke:#080,stroke-width:4px\n")?;
+        f.write_str("    classDef paused stroke:#d80,stroke-width:4px\n")?;
+        f.write_str("    classDef failed stroke:#c00,stroke-width:4px\n")?;
+        match visits.lost_note() {
+            Some(note) => writeln!(f, "    lost>\"{note}\"]"),
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Display for Mermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("flowchart TD\n")?;
-        write_flow(f, self.0, 1, &mut 0)
-    }
-}
-
-/// `numbered` counts the nodes that have an id already. Ids are numbers and not paths, and the
-/// indentation stops growing, so that a deep flow is drawn in space linear in its nodes.
-fn write_flow(
-    f: &mut fmt::Formatter<'_>,
-    wiring: &Wiring,
-    depth: usize,
-    numbered: &mut usize,
-) -> fmt::Result {
-    let first = *numbered;
-    *numbered += wiring.places.len();
-    write_start(f, wiring, depth, first)?;
-    for (id, place) in (first..).zip(&wiring.places) {
-        write_place(f, place, depth, id)?;
-        match &place.inside {
-            Inside::Node | Inside::Wait { .. } | Inside::Sleep | Inside::Batch { .. } => continue,
-            Inside::Subflow(flow) | Inside::Each { flow, .. } => write_flow(f, flow, depth + 1, numbered)?,
-            Inside::Branches(branches) => {
-                for (index, (name, flow)) in branches.iter().enumerate() {
-                    write_box(f, depth + 1, format_args!("n{id}b{index}[\"{}\"]", Escaped(name)))?;
-                    write_flow(f, flow, depth + 2, numbered)?;
-                    write_line(f, depth + 1, "end")?;
+        self.write_head(f)?;
+        let mut depth = 1;
+        for part in Parts::of(self.wiring) {
+            match part {
+                Part::Flow { inside, start } => {
+                    let arrow = arrow(self.mark(start).map(|mark| mark.reached));
+                    let flow = FlowId(inside);
+                    write_line(f, depth, format_args!("start{flow}(( )) {arrow} n{}", start.id))?;
                 }
-            }
-        }
-        write_line(f, depth, "end")?;
-    }
-    write_exits(f, wiring, depth, first)
-}
-
-// What follows is kept out of `write_flow`, whose stack each level of subflows costs once more.
-
-fn write_line(f: &mut fmt::Formatter<'_>, depth: usize, line: impl fmt::Display) -> fmt::Result {
-    writeln!(f, "{}{line}", "    ".repeat(depth.min(8)))
-}
-
-fn write_box(f: &mut fmt::Formatter<'_>, depth: usize, label: impl fmt::Display) -> fmt::Result {
-    write_line(f, depth, format_args!("subgraph {label}"))
-}
-
-fn write_start(f: &mut fmt::Formatter<'_>, wiring: &Wiring, depth: usize, first: usize) -> fmt::Result {
-    write_line(f, depth, format_args!("start{first}(( )) --> n{}", first + wiring.start))
-}
-
-/// A node, or the beginning of the box around the flows in its place.
-fn write_place(f: &mut fmt::Formatter<'_>, place: &Place, depth: usize, id: usize) -> fmt::Result {
-    let name = Escaped(&place.name);
-    match &place.inside {
-        Inside::Node => write_line(f, depth, format_args!("n{id}[\"{name}\"]")),
-        Inside::Wait { event } => {
-            write_line(f, depth, format_args!("n{id}[/\"{name}: waits for {}\"/]", Escaped(event)))
-        }
-        Inside::Sleep => write_line(f, depth, format_args!("n{id}[/\"{name}: sleeps\"/]")),
-        Inside::Batch { at_most } => {
-            write_line(f, depth, format_args!("n{id}[[\"{name}: each item, at most {at_most} at a time\"]]"))
-        }
-        Inside::Subflow(_) => write_box(f, depth, format_args!("n{id}[\"{name}\"]")),
-        Inside::Each { at_most, .. } => {
-            write_box(f, depth, format_args!("n{id}[\"{name}: each item, at most {at_most} at a time\"]"))
-        }
-        Inside::Branches(_) => write_box(f, depth, format_args!("n{id}[\"{name}: side by side\"]")),
-    }
-}
-
-fn write_exits(f: &mut fmt::Formatter<'_>, wiring: &Wiring, depth: usize, first: usize) -> fmt::Result {
-    for (id, place) in (first..).zip(&wiring.places) {
-        for exit in &place.exits {
-            let label = Escaped(exit.action.as_str());
-            match exit.target {
-                Target::Node(target) => {
-                    write_line(f, depth, format_args!("n{id} -->|\"{label}\"| n{}", first + target))?;
+                Part::Node(figure) => self.write_figure(f, depth, figure)?,
+                Part::Box(figure) => {
+                    self.write_figure(f, depth, figure)?;
+                    depth += 1;
                 }
-                Target::End => {
-                    write_line(f, depth, format_args!("n{id} -->|\"{label}\"| end{first}(((end)))"))?
+                Part::Close(figure) => {
+                    depth -= 1;
+                    write_line(f, depth, format_args!("end"))?;
+                    self.write_class(f, depth, figure)?; // a box has no class before its end
                 }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Text inside a quoted Mermaid label.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_char(' '); // an empty label does not parse
-        }
-        for character in self.0.chars() {
-            match character {
-                '\n' => f.write_str("<br/>")?,
-                // `%` because `%%{…}%%` is an instruction to Mermaid wherever it stands.
-                '"' | '#' | '%' | '&' | '<' | '>' | '`' | '\\' | ';' => {
-                    write!(f, "#{};", u32::from(character))?
+                Part::Edge { from, exit, index, to } => {
+                    let taken = self.visits.map(|visits| visits.taken(from.id, index));
+                    let arrow = arrow(taken.map(|taken| taken.0 > 0));
+                    let label = label(format_args!("{}{}", exit.action, taken.unwrap_or_default()));
+                    let id = from.id;
+                    match to {
+                        Some(to) => {
+                            write_line(f, depth, format_args!("n{id} {arrow}|\"{label}\"| n{}", to.id))?
+                        }
+                        None => {
+                            let flow = FlowId(from.inside);
+                            write_line(
+                                f,
+                                depth,
+                                format_args!("n{id} {arrow}|\"{label}\"| end{flow}(((end)))"),
+                            )?
+                        }
+                    }
                 }
-                _ if character.is_control() => f.write_char(' ')?,
-                _ => f.write_char(character)?,
             }
         }
         Ok(())
     }
+}
+
+fn arrow(taken: Option<bool>) -> &'static str {
+    match taken {
+        None => "-->",
+        Some(true) => "==>",
+        Some(false) => "-.->",
+    }
+}
+
+/// Text inside a quoted Mermaid label.
+fn label(text: fmt::Arguments<'_>) -> String {
+    escaped(text, |character, rest, out| match character {
+        '\n' => out.write_str("<br/>"),
+        // `%` because `%%{…}%%` is an instruction to Mermaid wherever it stands.
+        // Two `$` begin a formula.
+        '"' | '#' | '$' | '%' | '&' | '<' | '>' | '`' | '\\' | ';' => {
+            write!(out, "#{};", u32::from(character))
+        }
+        ':' if rest.starts_with("fa-") => out.write_str("#58;"), // an icon
+        _ if character.is_control() => out.write_char(' '),
+        _ => out.write_char(character),
+    })
 }

@@ -1,10 +1,72 @@
-//! Flows as Mermaid flowcharts. Each drawing here was also read and laid out by Mermaid 11.
+//! Flows as Mermaid flowcharts and as Graphviz graphs. Each drawing here was also read and laid out by
+//! Mermaid 11 and by Graphviz 2.42.
 
-use cogwork_flow::{Flow, FromFn, from_fn};
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::time::Duration;
+
+use cogwork_flow::{Action, Batch, Branches, Each, Flow, FromFn, Wait, from_fn};
 use insta::assert_snapshot;
+use proptest::prelude::*;
 
 fn does(actions: &[&'static str]) -> FromFn<(), impl Fn(&mut ()) + Send + Sync + use<>> {
     from_fn(|(): &mut ()| ()).with_actions(actions.iter().copied())
+}
+
+fn one(name: &str) -> Flow<()> {
+    Flow::builder(name).start("work").node("work", does(&["x"])).end("work", "x").build().unwrap()
+}
+
+/// Every kind of place, a box that leads to itself, and boxes in boxes.
+fn everything() -> Flow<()> {
+    let twice = Flow::builder("twice")
+        .start("first")
+        .subflow("first", one("inner"), |state| state)
+        .node("second", does(&["again", "x"]))
+        .edge("first", "x", "second")
+        .edge("second", "again", "first")
+        .end("second", "x")
+        .build()
+        .unwrap();
+    let each = Each::at_most(3, twice, |(): &()| vec![(); 2], |(): &mut (), _| ());
+    let batch = Batch::in_turn(does(&["x"]), |(): &()| vec![(); 2], |(): &mut (), _| ());
+    let branches = Branches::new().branch("left", one("any"), |()| (), |(), ()| ()).branch(
+        "right",
+        one("any"),
+        |()| (),
+        |(), ()| (),
+    );
+    let wait = Wait::for_event("approval", |(): &mut (), yes: bool| {
+        Action::from_static(if yes { "yes" } else { "no" })
+    });
+    Flow::builder("everything")
+        .start("sub")
+        .subflow("sub", choice(), |state| state)
+        .edge("sub", "again", "sub")
+        .edge("sub", "on", "batch")
+        .batch("batch", batch)
+        .edge("batch", "default", "each")
+        .each("each", each)
+        .edge("each", "default", "fork")
+        .branches("fork", branches)
+        .edge("fork", "default", "nap")
+        .sleep("nap", |()| Duration::from_secs(1))
+        .edge("nap", "default", "ask")
+        .wait("ask", wait.with_actions(["yes", "no"]))
+        .edge("ask", "no", "fork")
+        .end("ask", "yes")
+        .build()
+        .unwrap()
+}
+
+fn choice() -> Flow<()> {
+    Flow::builder("choice")
+        .start("choose")
+        .node("choose", does(&["again", "on"]))
+        .end("choose", "again")
+        .end("choose", "on")
+        .build()
+        .unwrap()
 }
 
 #[test]
@@ -58,14 +120,14 @@ fn a_subflow_is_a_box_around_its_nodes() {
         start0(( )) --> n0
         n0["first"]
         subgraph n1["inner"]
-            start3(( )) --> n4
+            start_n1(( )) --> n4
             n3["a"]
             subgraph n4["b"]
-                start5(( )) --> n5
+                start_n4(( )) --> n5
                 n5["x"]
-                n5 -->|"x"| end5(((end)))
+                n5 -->|"x"| end_n4(((end)))
             end
-            n3 -->|"x"| end3(((end)))
+            n3 -->|"x"| end_n1(((end)))
             n4 -->|"x"| n3
         end
         n2["last"]
@@ -76,9 +138,51 @@ fn a_subflow_is_a_box_around_its_nodes() {
     "#);
 }
 
-/// Whatever stands in a name or a label is text: it neither ends the drawing nor instructs Mermaid.
+#[test]
+fn every_kind_of_place_has_a_shape_of_its_own() {
+    assert_snapshot!("everything_as_mermaid", everything().mermaid());
+    assert_snapshot!("everything_as_graphviz", everything().graphviz());
+}
+
+#[test]
+fn side_by_side_without_branches_is_an_empty_box() {
+    let none = Branches::<()>::new();
+    let flow = Flow::builder("f").start("none").branches("none", none).end("none", "default");
+    let flow = flow.build().unwrap();
+    assert_snapshot!(flow.mermaid(), @r#"
+    flowchart TD
+        start0(( )) --> n0
+        subgraph n0["none: side by side"]
+        end
+        n0 -->|"default"| end0(((end)))
+    "#);
+    assert_snapshot!(flow.graphviz(), @r#"
+    digraph flow {
+        compound=true
+        node [shape=box]
+        start0 [shape=point, width=0.15]
+        end0 [shape=point, width=0.15, peripheries=2]
+        start0 -> start_n0 [label="", lhead=cluster_n0]
+        subgraph cluster_n0 {
+            graph [label="none: side by side"]
+            start_n0 [shape=point, width=0.15]
+            end_n0 [shape=point, width=0.15, peripheries=2]
+        }
+        end_n0 -> end0 [label="default", ltail=cluster_n0]
+    }
+    "#);
+}
+
+/// Whatever stands in a name or a label is text: it neither ends the drawing nor instructs who reads
+/// it.
 #[test]
 fn names_and_labels_are_escaped() {
+    let flow = awkward();
+    assert_snapshot!("escaped_as_mermaid", flow.mermaid());
+    assert_snapshot!("escaped_as_graphviz", flow.graphviz());
+}
+
+fn awkward() -> Flow<()> {
     let names = [
         "a \"quoted\" <b>name</b>; #1 & `x` \\",
         "two\nlines\tand a\u{7} bell",
@@ -86,6 +190,12 @@ fn names_and_labels_are_escaped() {
         "",
         "end",
         "思考 → é 👩‍🚀 | [x] (y) {z}",
+        "\\N \\G \\l \\\" &amp; &#65; \r\n\0",
+        "<table><tr><td>html</td></tr></table>",
+        "1. a list\n- that is none",
+        "**not bold** _nor this_ $$x^2$$ fa:fa-car",
+        "\u{2028}\u{2029}\u{feff}\u{202e}",
+        "]; drop -> it //",
     ];
     let mut builder = Flow::builder("escaped").start(names[0]);
     for (index, name) in names.into_iter().enumerate() {
@@ -95,20 +205,51 @@ fn names_and_labels_are_escaped() {
             None => builder.end(name, name),
         };
     }
-    assert_snapshot!(builder.build().unwrap().mermaid(), @r##"
-    flowchart TD
-        start0(( )) --> n0
-        n0["a #34;quoted#34; #60;b#62;name#60;/b#62;#59; #35;1 #38; #96;x#96; #92;"]
-        n1["two<br/>lines and a  bell"]
-        n2["#37;#37;{init: {#34;theme#34;: #34;dark#34;}}#37;#37;"]
-        n3[" "]
-        n4["end"]
-        n5["思考 → é 👩‍🚀 | [x] (y) {z}"]
-        n0 -->|"a #34;quoted#34; #60;b#62;name#60;/b#62;#59; #35;1 #38; #96;x#96; #92;"| n1
-        n1 -->|"two<br/>lines and a  bell"| n2
-        n2 -->|"#37;#37;{init: {#34;theme#34;: #34;dark#34;}}#37;#37;"| n3
-        n3 -->|" "| n4
-        n4 -->|"end"| n5
-        n5 -->|"思考 → é 👩‍🚀 | [x] (y) {z}"| end0(((end)))
-    "##);
+    builder.build().unwrap()
+}
+
+#[test]
+fn a_long_name_is_drawn_whole() {
+    let long: &'static str = "é\"\\ ".repeat(2_000).leak();
+    let flow = Flow::builder("f").start(long).node(long, does(&[long])).end(long, long).build().unwrap();
+    assert_eq!(flow.mermaid().to_string().matches("é#34;#92; ").count(), 4_000);
+    assert_eq!(flow.graphviz().to_string().matches(r#"é\"\\ "#).count(), 4_000);
+}
+
+/// The drawing of a flow whose names and labels are all the same, without its labels.
+fn structure(name: &str) -> [String; 2] {
+    let inner = Flow::builder(name).start(name).node(name, does(&["x"])).end(name, "x").build().unwrap();
+    let label = Action::new(name);
+    let leaves = from_fn(|(): &mut ()| ()).with_actions([label.clone()]);
+    let flow = Flow::builder(name)
+        .start("box")
+        .branches("box", Branches::new().branch(name, inner, |()| (), |(), ()| ()))
+        .edge("box", "default", name)
+        .node(name, leaves)
+        .end(name, label)
+        .build()
+        .unwrap();
+    let outside = |drawing: String| {
+        let (mut quoted, mut escaped) = (false, false);
+        let mut kept = String::new();
+        for character in drawing.chars() {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' if quoted => escaped = true,
+                '"' => quoted = !quoted,
+                _ if quoted => assert!(!character.is_control(), "{drawing}"),
+                _ => kept.push(character),
+            }
+        }
+        kept
+    };
+    [outside(flow.mermaid().to_string()), outside(flow.graphviz().to_string())]
+}
+
+proptest! {
+    #[test]
+    fn no_name_changes_what_stands_outside_of_labels(name in ".{0,20}|[\"\\\\#%&;:<>$`\n\r\u{0}]{0,8}") {
+        prop_assume!(name != "box");
+        prop_assert_eq!(structure(&name), structure("name"));
+    }
 }

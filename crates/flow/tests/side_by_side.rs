@@ -282,15 +282,15 @@ fn items_and_branches_are_drawn_as_boxes() {
     flowchart TD
         start0(( )) --> n0
         subgraph n0["fork: side by side"]
-            subgraph n0b0["left"]
-                start1(( )) --> n1
-                n1["work"]
-                n1 -->|"default"| end1(((end)))
+            subgraph n1["left"]
+                start_n1(( )) --> n3
+                n3["work"]
+                n3 -->|"default"| end_n1(((end)))
             end
-            subgraph n0b1["right"]
-                start2(( )) --> n2
-                n2["work"]
-                n2 -->|"default"| end2(((end)))
+            subgraph n2["right"]
+                start_n2(( )) --> n4
+                n4["work"]
+                n4 -->|"default"| end_n2(((end)))
             end
         end
         n0 -->|"default"| end0(((end)))
@@ -299,9 +299,9 @@ fn items_and_branches_are_drawn_as_boxes() {
     flowchart TD
         start0(( )) --> n0
         subgraph n0["each: each item, at most 4 at a time"]
-            start1(( )) --> n1
+            start_n0(( )) --> n1
             n1["work"]
-            n1 -->|"default"| end1(((end)))
+            n1 -->|"default"| end_n0(((end)))
         end
         n0 -->|"default"| end0(((end)))
     "#);

@@ -1,0 +1,227 @@
+//! What stands in a drawing of a flow, in order. The languages of drawings differ in how each part is
+//! written.
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use crate::wiring::{Exit, Inside, Place, Target, Wiring};
+
+/// A part of a drawing. Nodes and boxes have numbers for ids and not paths, so that a deep flow is
+/// drawn in space linear in its nodes.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'f> {
+    /// A flow begins, in the box of the id `inside`, or outermost.
+    Flow { inside: Option<usize>, start: Figure<'f> },
+    /// A node, or another place without a flow inside.
+    Node(Figure<'f>),
+    /// A box around flows begins.
+    Box(Figure<'f>),
+    /// It ends.
+    Close(Figure<'f>),
+    /// An edge, the `index`th that leaves its place; to nowhere is to the end of the flow.
+    Edge { from: Figure<'f>, exit: &'f Exit, index: usize, to: Option<Figure<'f>> },
+}
+
+/// A place, or a branch of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Figure<'f> {
+    pub(crate) id: usize,
+    /// The id of the box it is in.
+    pub(crate) inside: Option<usize>,
+    pub(crate) kind: Kind<'f>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Kind<'f> {
+    Place(&'f Place),
+    Branch(&'f str),
+}
+
+impl<'f> Figure<'f> {
+    pub(crate) fn name(self) -> &'f str {
+        match self.kind {
+            Kind::Place(place) => &place.name,
+            Kind::Branch(name) => name,
+        }
+    }
+
+    /// The place, if it is no branch.
+    pub(crate) fn place(self) -> Option<&'f Place> {
+        match self.kind {
+            Kind::Place(place) => Some(place),
+            Kind::Branch(_) => None,
+        }
+    }
+
+    /// Whether it is a box around the flows inside it.
+    pub(crate) fn is_box(self) -> bool {
+        match self.kind {
+            Kind::Place(place) => {
+                matches!(place.inside, Inside::Subflow(_) | Inside::Each { .. } | Inside::Branches(_))
+            }
+            Kind::Branch(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Figure<'_> {
+    /// The name, and what the place does.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        let Kind::Place(place) = self.kind else { return Ok(()) };
+        match &place.inside {
+            Inside::Node | Inside::Subflow(_) => Ok(()),
+            Inside::Wait { event } => write!(f, ": waits for {event}"),
+            Inside::Sleep => f.write_str(": sleeps"),
+            Inside::Batch { at_most } | Inside::Each { at_most, .. } => {
+                write!(f, ": each item, at most {at_most} at a time")
+            }
+            Inside::Branches(_) => f.write_str(": side by side"),
+        }
+    }
+}
+
+/// The parts of a drawing of a flow and of all flows inside it. What is still to be drawn is kept
+/// in a list: calls inside calls would need stack for each level of subflows.
+pub(crate) struct Parts<'f> {
+    todo: Vec<Todo<'f>>,
+    ids: usize,
+}
+
+enum Todo<'f> {
+    Flow(&'f Wiring, Option<usize>),
+    /// The places of a flow from an index on.
+    Places(Numbered<'f>, usize),
+    /// The edges that leave a place from an index on, and then those of the places after it.
+    Edges(Numbered<'f>, usize, usize),
+    /// Branches, of which the first has the id, in the box of the other id.
+    Branches(&'f [(String, Arc<Wiring>)], usize, usize),
+    Close(Figure<'f>),
+}
+
+/// A flow whose places have ids.
+#[derive(Clone, Copy)]
+struct Numbered<'f> {
+    wiring: &'f Wiring,
+    first: usize,
+    inside: Option<usize>,
+}
+
+impl<'f> Numbered<'f> {
+    fn figure(self, index: usize) -> Option<Figure<'f>> {
+        let place = self.wiring.places.get(index)?;
+        Some(Figure { id: self.first + index, inside: self.inside, kind: Kind::Place(place) })
+    }
+}
+
+impl<'f> Parts<'f> {
+    pub(crate) fn of(wiring: &'f Wiring) -> Self {
+        Self { todo: vec![Todo::Flow(wiring, None)], ids: 0 }
+    }
+
+    /// Gives out so many ids, and answers the first.
+    fn ids(&mut self, count: usize) -> usize {
+        let first = self.ids;
+        self.ids += count;
+        first
+    }
+
+    /// The part for a place; what is inside it comes next.
+    fn place(&mut self, place: &'f Place, figure: Figure<'f>) -> Part<'f> {
+        match &place.inside {
+            Inside::Node | Inside::Wait { .. } | Inside::Sleep | Inside::Batch { .. } => {
+                return Part::Node(figure);
+            }
+            Inside::Subflow(flow) | Inside::Each { flow, .. } => {
+                self.todo.extend([Todo::Close(figure), Todo::Flow(flow, Some(figure.id))]);
+            }
+            Inside::Branches(branches) => {
+                let first = self.ids(branches.len());
+                self.todo.extend([Todo::Close(figure), Todo::Branches(branches, first, figure.id)]);
+            }
+        }
+        Part::Box(figure)
+    }
+}
+
+impl<'f> Iterator for Parts<'f> {
+    type Item = Part<'f>;
+
+    fn next(&mut self) -> Option<Part<'f>> {
+        loop {
+            match self.todo.pop()? {
+                Todo::Flow(wiring, inside) => {
+                    let flow = Numbered { wiring, first: self.ids(wiring.places.len()), inside };
+                    self.todo.extend([Todo::Edges(flow, 0, 0), Todo::Places(flow, 0)]);
+                    return Some(Part::Flow { inside, start: flow.figure(wiring.start)? });
+                }
+                Todo::Places(flow, index) => {
+                    let (Some(place), Some(figure)) = (flow.wiring.places.get(index), flow.figure(index))
+                    else {
+                        continue;
+                    };
+                    self.todo.push(Todo::Places(flow, index + 1));
+                    return Some(self.place(place, figure));
+                }
+                Todo::Edges(flow, place, index) => {
+                    let Some(from) = flow.figure(place) else { continue };
+                    let Some(exit) = from.place().and_then(|place| place.exits.get(index)) else {
+                        self.todo.push(Todo::Edges(flow, place + 1, 0));
+                        continue;
+                    };
+                    self.todo.push(Todo::Edges(flow, place, index + 1));
+                    let to = match exit.target {
+                        Target::Node(target) => flow.figure(target),
+                        Target::End => None,
+                    };
+                    return Some(Part::Edge { from, exit, index, to });
+                }
+                Todo::Branches(branches, id, around) => {
+                    let Some(((name, wiring), rest)) = branches.split_first() else { continue };
+                    let figure = Figure { id, inside: Some(around), kind: Kind::Branch(name) };
+                    self.todo.extend([
+                        Todo::Branches(rest, id + 1, around),
+                        Todo::Close(figure),
+                        Todo::Flow(wiring, Some(id)),
+                    ]);
+                    return Some(Part::Box(figure));
+                }
+                Todo::Close(figure) => return Some(Part::Close(figure)),
+            }
+        }
+    }
+}
+
+/// A flow by the box it is in, to tell its start and end from those of others.
+pub(crate) struct FlowId(pub(crate) Option<usize>);
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_char('0'),
+            Some(id) => write!(f, "_n{id}"),
+        }
+    }
+}
+
+/// A line that is indented by its depth, up to a bound: the size of a deep drawing stays linear.
+pub(crate) fn write_line(f: &mut fmt::Formatter<'_>, depth: usize, line: fmt::Arguments<'_>) -> fmt::Result {
+    writeln!(f, "{:1$}{line}", "", 4 * depth.min(8))
+}
+
+/// Text with each character written as the language of the drawing wants it, which may depend on the
+/// text after it.
+pub(crate) fn escaped(
+    text: fmt::Arguments<'_>,
+    escape: fn(char, &str, &mut String) -> fmt::Result,
+) -> String {
+    let (text, mut out) = (text.to_string(), String::new());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let _ = escape(character, rest.as_str(), &mut out); // a string takes everything
+    }
+    if out.is_empty() {
+        out.push(' '); // Mermaid refuses an empty label
+    }
+    out
+}
