@@ -43,6 +43,7 @@
 //! | take it up again after a crash | [`Run::journal`], the crate `cogwork-journal` |
 //! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
 //! | watch it | [`events`](events()), [`Run::events_to`] |
+//! | have it in `tracing` spans | `write_spans`, with the feature `tracing` |
 //! | draw it, and the way of its runs on it | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 
 mod action;
@@ -107,6 +108,11 @@ pub use graphviz::Graphviz;
 
 mod visits;
 pub use visits::Visits;
+
+#[cfg(feature = "tracing")]
+mod spans;
+#[cfg(feature = "tracing")]
+pub use spans::write_spans;
 
 mod call;
 mod context;
