@@ -1,12 +1,12 @@
 //! One step of a run, beside loops written by hand that do the same work.
 //!
 //! The flow is a ring of nodes that counts a number down: of one node it is a self-loop, of 1,000 a chain.
-//! `finish` holds every step against the limit of steps, so a limit is always in force.
+//! A limit of steps and a cancellation token are always in force, and in one variant a retry.
 
 use std::io;
 
 use cogwork_benches::{BoxError, BoxFuture, IndexedLoop, NamedLoop, criterion, each, ratio, runtime};
-use cogwork_flow::{Action, Backoff, Flow, Node};
+use cogwork_flow::{Action, Backoff, CancellationToken, Flow, Node};
 use criterion::{Criterion, Throughput};
 use tokio::runtime::Runtime;
 
@@ -91,11 +91,11 @@ fn named_ring(length: usize) -> NamedLoop<Counter> {
 }
 
 /// Each run takes [`STEPS`] steps; a run that does not come to its end is no measurement.
-struct Runs<'r>(&'r Runtime);
+struct Runs<'r>(&'r Runtime, CancellationToken);
 
 impl Runs<'_> {
     fn flow(&self, flow: &Flow<Counter>) -> Result<(), BoxError> {
-        let mut run = flow.begin().max_steps(STEPS);
+        let mut run = flow.begin().max_steps(STEPS).cancelled_by(self.1.clone());
         let ended = self.0.block_on(run.finish(&mut Counter { left: STEPS }))?;
         if ended.steps == STEPS { Ok(()) } else { Err("the run was short".into()) }
     }
@@ -111,7 +111,7 @@ impl Runs<'_> {
 
 fn main() -> Result<(), BoxError> {
     let runtime = runtime()?;
-    let runs = Runs(&runtime);
+    let runs = Runs(&runtime, CancellationToken::new());
     let mut criterion: Criterion = criterion();
     for (shape, length) in [("self-loop", 1), ("1,000-node chain", 1_000)] {
         let flow = flow_ring(length, || CountDown)?;
@@ -134,7 +134,9 @@ fn main() -> Result<(), BoxError> {
         let (own, by_index) = (|| each(20, || runs.flow(&flow)), || each(20, || runs.indexed(&indexed)));
         ratio(&format!("{shape}: flow / by hand, indexed"), own, by_index);
         ratio(&format!("{shape}: flow / by hand, named"), own, || each(20, || runs.named(&named)));
-        ratio(&format!("{shape}: flow with retry / flow"), || each(20, || runs.flow(&retried)), own);
+        let retried = || each(20, || runs.flow(&retried));
+        ratio(&format!("{shape}: flow with retry / by hand, indexed"), retried, by_index);
+        ratio(&format!("{shape}: flow with retry / flow"), retried, own);
     }
     criterion.final_summary();
     Ok(())
