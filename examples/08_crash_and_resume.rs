@@ -238,18 +238,22 @@ impl Watched {
         let mut undisturbed = Survey::default();
         let journal = MemoryJournal::new(self.run_id.as_str());
         let expected = flow.begin().journal(journal).finish(&mut undisturbed).await?;
-        let numbers = |survey: &Survey| -> Vec<_> {
-            survey.answers.iter().map(|answer| (answer.key.clone(), answer.number)).collect()
-        };
-        if ended != expected || numbers(&survey) != numbers(&undisturbed) {
-            eprintln!("{} did not come to the end of a run that nobody killed", self.run_id);
-        } else {
-            println!("{}: {} steps, the same end as a run that nobody killed", self.run_id, ended.steps);
+        let there: HashMap<_, _> = survey.answers.iter().map(|answer| (&answer.key, answer)).collect();
+        let recorded = self.recorded.iter();
+        let lost = recorded.filter(|(key, made)| there.get(key).is_none_or(|answer| answer.made != **made));
+        let missing = undisturbed.answers.iter().filter(|expected| {
+            there.get(&expected.key).is_none_or(|answer| answer.number != expected.number)
+        });
+        let lost = lost.count() + missing.count();
+        let same = ended == expected && survey.answers.len() == undisturbed.answers.len();
+        match (lost, same) {
+            (0, true) => {
+                println!("{}: {} steps, the same end as a run that nobody killed", self.run_id, ended.steps);
+            }
+            (0, false) => return Err(format!("{} did more than one that nobody killed", self.run_id).into()),
+            _ => eprintln!("{} did not come to the end of one that nobody killed", self.run_id),
         }
-        let there: HashMap<_, _> = survey.answers.iter().map(|answer| (&answer.key, &answer.made)).collect();
-        let lost = self.recorded.iter().filter(|(key, made)| there.get(key) != Some(made)).count();
-        let missing = undisturbed.answers.iter().filter(|answer| !there.contains_key(&answer.key)).count();
-        Ok(lost + missing)
+        Ok(lost)
     }
 }
 
