@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{ChatRequest, ChatResponse, LlmError};
+use crate::{Capabilities, ChatRequest, ChatResponse, LlmError, ReplyStream};
 
 /// A language model: takes a conversation, gives the next message.
 ///
@@ -25,12 +25,43 @@ pub trait LlmClient: Send + Sync {
     /// An [`LlmError`] whose [kind](LlmError::kind) says what failed, and whether
     /// [another try](LlmError::is_retryable) could help.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError>;
+
+    /// Asks for the same, and gives the reply as it grows.
+    ///
+    /// # Default
+    ///
+    /// The reply of [`complete`](Self::complete) as one piece, when it is whole.
+    ///
+    /// # Errors
+    ///
+    /// As of [`complete`](Self::complete), if the call fails before the reply begins; later
+    /// failures come [through the stream](ReplyStream).
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        Ok(self.complete(request).await?.into())
+    }
+
+    /// What this client is known to be able to do. One that wraps another answers for that one.
+    ///
+    /// # Default
+    ///
+    /// Nothing known.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none()
+    }
 }
 
 #[async_trait]
 impl<C: LlmClient + ?Sized> LlmClient for &C {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         (**self).complete(request).await
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        (**self).stream(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
     }
 }
 
@@ -39,11 +70,27 @@ impl<C: LlmClient + ?Sized> LlmClient for Arc<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.as_ref().complete(request).await
     }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        self.as_ref().stream(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.as_ref().capabilities()
+    }
 }
 
 #[async_trait]
 impl<C: LlmClient + ?Sized> LlmClient for Box<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.as_ref().complete(request).await
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        self.as_ref().stream(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.as_ref().capabilities()
     }
 }

@@ -2,6 +2,8 @@ use std::error::Error;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::harmless::harmless;
 
 /// The longest part of a message, and of a body, that is shown, in characters.
@@ -38,12 +40,15 @@ struct Inner {
     status: Option<u16>,
     retry_after: Option<Duration>,
     body: Option<String>,
+    text_so_far: Option<String>,
+    request_id: Option<String>,
     attempts: u32,
     source: Option<BoxError>,
 }
 
 /// What failed in a call to a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LlmErrorKind {
     /// The client's own settings are wrong; nothing was sent.
@@ -70,6 +75,10 @@ pub enum LlmErrorKind {
     ContentFilter,
     /// The server's answer is not what the protocol says.
     Decode,
+    /// A reply that had begun broke off.
+    InterruptedStream,
+    /// What the program allows itself to spend is used up; nothing was sent.
+    Budget,
     /// The call was given up by its caller.
     Cancelled,
     /// Anything else.
@@ -91,6 +100,8 @@ impl LlmErrorKind {
             Self::ContextLength => "context length",
             Self::ContentFilter => "content filter",
             Self::Decode => "decode",
+            Self::InterruptedStream => "interrupted stream",
+            Self::Budget => "budget",
             Self::Cancelled => "cancelled",
             Self::Other => "other",
         }
@@ -113,6 +124,8 @@ impl LlmError {
             status: None,
             retry_after: None,
             body: None,
+            text_so_far: None,
+            request_id: None,
             attempts: 1,
             source: None,
         }))
@@ -136,6 +149,20 @@ impl LlmError {
     #[must_use]
     pub fn with_body(mut self, body: impl Into<String>) -> Self {
         self.0.body = Some(body.into());
+        self
+    }
+
+    /// What had come of the reply's text before it broke off. No form of the error shows it.
+    #[must_use]
+    pub fn with_text_so_far(mut self, text: impl Into<String>) -> Self {
+        self.0.text_so_far = Some(text.into());
+        self
+    }
+
+    /// The server's name of this call, for its people to find it by.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        self.0.request_id = Some(id.into());
         self
     }
 
@@ -178,6 +205,16 @@ impl LlmError {
         self.0.body.as_deref()
     }
 
+    /// What had come of the reply's text, where it had begun.
+    pub fn text_so_far(&self) -> Option<&str> {
+        self.0.text_so_far.as_deref()
+    }
+
+    /// The server's name of this call, where it has one.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
     /// How many attempts were made in all; this is the error of the last.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
@@ -190,26 +227,36 @@ impl LlmError {
     }
 
     /// Whether the same request may succeed later: rate limit, overload, a failing server, a
-    /// timeout, a broken connection. Quota is not: it comes back with money, not with time.
+    /// timeout, a broken connection or stream. Quota is not: it comes back with money, not with time.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
         matches!(
             self.0.kind,
-            Kind::RateLimit | Kind::Overloaded | Kind::Server | Kind::Timeout | Kind::Transport
+            Kind::RateLimit
+                | Kind::Overloaded
+                | Kind::Server
+                | Kind::Timeout
+                | Kind::Transport
+                | Kind::InterruptedStream
         )
     }
 }
 
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, status, retry_after, body, attempts, .. } = self.0.as_ref();
+        let Inner { kind, message, status, retry_after, body, request_id, attempts, .. } = self.0.as_ref();
         write!(f, "{kind}: ")?;
         show(f, message, false)?;
-        match (status, retry_after) {
-            (Some(status), Some(wait)) => write!(f, " (status {status}, retry after {wait:?})")?,
-            (Some(status), None) => write!(f, " (status {status})")?,
-            (None, Some(wait)) => write!(f, " (retry after {wait:?})")?,
-            (None, None) => {}
+        let known = [
+            status.map(|status| format!("status {status}")),
+            retry_after.map(|wait| format!("retry after {wait:?}")),
+            request_id.as_ref().map(|id| format!("request {id}")),
+        ];
+        let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        if !known.is_empty() {
+            f.write_str(" (")?;
+            show(f, &known, false)?;
+            f.write_char(')')?;
         }
         if *attempts > 1 {
             write!(f, ", after {attempts} attempts")?;

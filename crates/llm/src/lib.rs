@@ -37,6 +37,8 @@
 //! | what a backend implements and a program calls | [`LlmClient`] |
 //! | what goes in | [`ChatRequest`], [`Messages`], [`Message`] |
 //! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
+//! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
+//! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
 //! | a server over HTTP (feature `http`, on by default) | `OpenAiClient` |
 //! | trying again | [`Retry`] with a [`Backoff`] |
 //! | tests | [`ScriptedClient`], or a mock: the trait takes `mockall` as it is |
@@ -49,6 +51,9 @@
 mod client;
 pub use client::LlmClient;
 
+mod capabilities;
+pub use capabilities::{Capabilities, Capability};
+
 mod message;
 pub use message::{Message, Messages, Role};
 
@@ -57,6 +62,9 @@ pub use request::ChatRequest;
 
 mod response;
 pub use response::{ChatResponse, FinishReason, Usage};
+
+mod stream;
+pub use stream::{Delta, ReplyStream};
 
 mod error;
 pub use error::{LlmError, LlmErrorKind};

@@ -22,6 +22,10 @@ pub struct ChatResponse {
     usage: Option<Usage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 impl ChatResponse {
@@ -51,6 +55,25 @@ impl ChatResponse {
         self
     }
 
+    /// What the model thought before it replied, from backends that show it. Unset: none.
+    #[must_use]
+    pub fn with_reasoning(mut self, text: impl Into<String>) -> Self {
+        self.reasoning = Some(text.into()).filter(|text| !text.is_empty());
+        self
+    }
+
+    /// The server's name of this call, for its people to find it by. Unset: not known.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+
+    /// The same with these texts.
+    pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
+        Self { text, ..self.with_reasoning(reasoning) }
+    }
+
     /// The text of the reply.
     pub fn text(&self) -> &str {
         &self.text
@@ -74,6 +97,17 @@ impl ChatResponse {
     /// The model that answered, if the backend says.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
+    }
+
+    /// What the model thought before it replied, if the backend shows it. It is no part of the
+    /// [text](Self::text).
+    pub fn reasoning(&self) -> Option<&str> {
+        self.reasoning.as_deref()
+    }
+
+    /// The server's name of this call, if it has one.
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
     }
 }
 
@@ -104,18 +138,33 @@ pub struct Usage {
     /// Those of `prompt_tokens` that the server had in its cache. 0 where it does not say.
     #[serde(default)]
     pub cached_tokens: u64,
+    /// Those of `completion_tokens` that went into reasoning. 0 where the server does not say.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+/// Keeps usage without reasoning in the form it had before there was any.
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 impl Usage {
-    /// Usage of one call, nothing cached.
+    /// Usage of one call, nothing cached, no reasoning.
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
-        Self { prompt_tokens, completion_tokens, cached_tokens: 0 }
+        Self { prompt_tokens, completion_tokens, ..Self::default() }
     }
 
     /// Sets how many of the prompt's tokens came from the server's cache.
     #[must_use]
     pub fn with_cached_tokens(mut self, tokens: u64) -> Self {
         self.cached_tokens = tokens;
+        self
+    }
+
+    /// Sets how many of the completion's tokens went into reasoning.
+    #[must_use]
+    pub fn with_reasoning_tokens(mut self, tokens: u64) -> Self {
+        self.reasoning_tokens = tokens;
         self
     }
 
@@ -130,5 +179,6 @@ impl AddAssign for Usage {
         self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
         self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
     }
 }

@@ -1,9 +1,10 @@
+use std::future::Future;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_backoff::Backoff;
 
-use crate::{ChatRequest, ChatResponse, LlmClient, LlmError};
+use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 
 /// A client that calls another one again when [another try](LlmError::is_retryable) could help.
 ///
@@ -57,17 +58,16 @@ impl<C> Retry<C> {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Retry<C> {
-    /// # Errors
-    ///
-    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+impl<C: LlmClient> Retry<C> {
+    async fn tries<T, F>(&self, call: impl Fn() -> F) -> Result<T, LlmError>
+    where
+        F: Future<Output = Result<T, LlmError>>,
+    {
         let mut delays = self.backoff.delays();
         let mut attempts = 0_u32;
         loop {
-            let error = match self.client.complete(request.clone()).await {
-                Ok(response) => return Ok(response),
+            let error = match call().await {
+                Ok(done) => return Ok(done),
                 Err(error) => error,
             };
             // The error's own count, because the client inside may try again too.
@@ -84,5 +84,29 @@ impl<C: LlmClient> LlmClient for Retry<C> {
             }
             tokio::time::sleep(delay.max(asked)).await;
         }
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Retry<C> {
+    /// # Errors
+    ///
+    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.tries(|| self.client.complete(request.clone())).await
+    }
+
+    /// Answers when the first piece is there, and tries again until then. A reply that breaks off
+    /// later is not begun anew: what was shown of it cannot be taken back.
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        self.tries(|| async { self.client.stream(request.clone()).await?.started().await }).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
     }
 }

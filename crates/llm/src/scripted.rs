@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind};
+use futures_util::{StreamExt, stream};
+
+use crate::{
+    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
+    ReplyStream,
+};
 
 /// A client for tests: gives its replies in order, and keeps the requests it saw.
 ///
@@ -60,9 +65,31 @@ impl ScriptedClient {
         self.script().requests.clone()
     }
 
+    /// Keeps the request, waits as the script says, and gives the reply to it.
+    async fn next(&self, request: ChatRequest) -> Result<ScriptedReply, LlmError> {
+        let reply = {
+            let mut script = self.script();
+            script.requests.push(request);
+            let (seen, length) = (script.requests.len(), script.length);
+            script.replies.pop_front().ok_or_else(|| {
+                let message = format!("the script has no reply to request {seen}: it had {length} in all");
+                LlmError::new(LlmErrorKind::Other, message)
+            })?
+        };
+        pause(reply.after).await;
+        Ok(reply)
+    }
+
     /// A panic elsewhere cannot leave the script half changed, so a poisoned lock is still good.
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// tokio rounds a sleep up to a millisecond, and no time is no sleep.
+async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
     }
 }
 
@@ -73,19 +100,37 @@ impl LlmClient for ScriptedClient {
     /// The scripted ones, and one of kind [`Other`](LlmErrorKind::Other) once the script is at
     /// its end.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let reply = {
-            let mut script = self.script();
-            script.requests.push(request);
-            let (seen, length) = (script.requests.len(), script.length);
-            script.replies.pop_front().ok_or_else(|| {
-                let message = format!("the script has no reply to request {seen}: it had {length} in all");
-                LlmError::new(LlmErrorKind::Other, message)
-            })?
-        };
-        if !reply.after.is_zero() {
-            tokio::time::sleep(reply.after).await;
+        let reply = self.next(request).await?;
+        for _ in &reply.pieces {
+            pause(reply.between).await;
         }
-        reply.outcome
+        let text = reply.pieces.concat();
+        reply.outcome.map_err(|error| if text.is_empty() { error } else { error.with_text_so_far(text) })
+    }
+
+    /// The pieces of the next reply; one that was not scripted in pieces is one.
+    ///
+    /// # Errors
+    ///
+    /// As of [`complete`](Self::complete). An error after pieces comes through the stream.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let reply = self.next(request).await?;
+        if reply.pieces.is_empty() {
+            return Ok(reply.outcome?.into());
+        }
+        let reasoning = reply.outcome.as_ref().ok().and_then(ChatResponse::reasoning);
+        let reasoning = reasoning.map(|text| Delta::Reasoning(text.to_owned()));
+        let between = reply.between;
+        let pieces = stream::iter(reply.pieces).then(move |text| async move {
+            pause(between).await;
+            Ok(Delta::Text(text))
+        });
+        let end = stream::iter([reply.outcome.map(Delta::End)]);
+        Ok(ReplyStream::new(stream::iter(reasoning.map(Ok)).chain(pieces).chain(end)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().with(Capability::Streaming)
     }
 }
 
@@ -99,11 +144,48 @@ impl LlmClient for ScriptedClient {
 /// ```
 #[derive(Debug)]
 pub struct ScriptedReply {
+    /// The text as a stream gives it. Empty: in one piece.
+    pieces: Vec<String>,
     outcome: Result<ChatResponse, LlmError>,
     after: Duration,
+    between: Duration,
 }
 
 impl ScriptedReply {
+    /// A reply whose text comes in these pieces when it is streamed, and as their sum when not.
+    pub fn in_pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Self {
+        let pieces: Vec<String> = pieces.into_iter().map(Into::into).collect();
+        let reply = Self::from(pieces.concat());
+        Self { pieces, ..reply }
+    }
+
+    /// Lets the reply end with this error after its pieces.
+    ///
+    /// ```
+    /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LlmError> {
+    /// let reset = LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
+    /// let client = ScriptedClient::new([ScriptedReply::in_pieces(["Once upon"]).but_then(reset)]);
+    /// let error = client.stream(ChatRequest::default()).await?.collect().await.unwrap_err();
+    /// assert_eq!(error.text_so_far(), Some("Once upon"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn but_then(mut self, error: LlmError) -> Self {
+        self.outcome = Err(error);
+        self
+    }
+
+    /// Lets each piece come this much of tokio's time after the one before it. Unset: at once.
+    #[must_use]
+    pub fn every(mut self, delay: Duration) -> Self {
+        self.between = delay;
+        self
+    }
+
     /// Lets the reply come after this much of tokio's time. Unset: at once.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
@@ -114,7 +196,7 @@ impl ScriptedReply {
 
 impl From<Result<ChatResponse, LlmError>> for ScriptedReply {
     fn from(outcome: Result<ChatResponse, LlmError>) -> Self {
-        Self { outcome, after: Duration::ZERO }
+        Self { pieces: Vec::new(), outcome, after: Duration::ZERO, between: Duration::ZERO }
     }
 }
 

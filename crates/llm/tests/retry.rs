@@ -64,6 +64,7 @@ async fn exactly_the_kinds_that_pass_with_time_are_tried_again() {
         (Server, 3),
         (Timeout, 3),
         (Transport, 3),
+        (InterruptedStream, 3),
         (Settings, 1),
         (Authentication, 1),
         (Quota, 1),
@@ -71,6 +72,7 @@ async fn exactly_the_kinds_that_pass_with_time_are_tried_again() {
         (ContextLength, 1),
         (ContentFilter, 1),
         (Decode, 1),
+        (Budget, 1),
         (Cancelled, 1),
         (Other, 1),
     ];
