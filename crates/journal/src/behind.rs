@@ -18,6 +18,23 @@ pub(crate) enum Job {
     Replace(Vec<Entry>),
 }
 
+impl Job {
+    /// What jobs come to: entries that stand in place of all before, if any do, and those that follow.
+    pub(crate) fn settled(jobs: Vec<Self>) -> (Option<Vec<Entry>>, Vec<Entry>) {
+        let (mut replacement, mut appended) = (None, Vec::new());
+        for job in jobs {
+            match job {
+                Self::Append(entry) => appended.push(entry),
+                Self::Replace(entries) => {
+                    replacement = Some(entries);
+                    appended.clear();
+                }
+            }
+        }
+        (replacement, appended)
+    }
+}
+
 /// Writes what was queued, on a thread that may block.
 pub(crate) trait Write: Send + 'static {
     /// Writes all of it, in order, to where a crash cannot take it away. It is not called again

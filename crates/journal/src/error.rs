@@ -91,18 +91,21 @@ impl StoreError {
 
     /// The operating system refused something: `what` says to which file and what it was.
     pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
-        let text = format!("{what}: {error}");
-        Self(Arc::new(Problem { kind: Kind::Other, text, excerpt: None, source: Some(error.into()) }))
+        Self::caused(Kind::Other, what, error)
+    }
+
+    /// The same of something else.
+    pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
+        let source = error.into();
+        let text = format!("{what}: {source}");
+        Self(Arc::new(Problem { kind, text, excerpt: None, source: Some(source) }))
     }
 
     /// What a journal over this store answered.
     pub(crate) fn of_journal(place: &str, error: BoxError) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
-            Err(error) => {
-                let text = format!("{place}: {error}");
-                Self(Arc::new(Problem { kind: Kind::Other, text, excerpt: None, source: Some(error) }))
-            }
+            Err(error) => Self::caused(Kind::Other, place, error),
         }
     }
 

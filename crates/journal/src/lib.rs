@@ -55,6 +55,11 @@
 mod file;
 pub use file::FileStore;
 
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{RunQuery, SqliteStore};
+
 mod store;
 pub use store::Store;
 

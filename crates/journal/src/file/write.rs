@@ -114,16 +114,9 @@ pub(super) struct Writer {
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        // All before the last replacement need not be written.
-        let last = jobs.iter().rposition(|job| matches!(job, Job::Replace(_))).unwrap_or(0);
-        let mut appended = Vec::new();
-        for job in jobs.into_iter().skip(last) {
-            match job {
-                Job::Append(entry) => appended.push(entry),
-                Job::Replace(entries) => {
-                    (self.file, self.chain) = self.files.replace(&self.header, &entries)?;
-                }
-            }
+        let (replacement, appended) = Job::settled(jobs);
+        if let Some(entries) = replacement {
+            (self.file, self.chain) = self.files.replace(&self.header, &entries)?;
         }
         if appended.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A file for each run: what it takes, what it refuses, and that nothing on record is done again.
+//! Stores of runs: what they take, what they refuse, and that nothing on record is done again.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,6 +8,9 @@
 
 mod child;
 mod damage;
+#[cfg(feature = "sqlite")]
+mod database;
+mod each;
 mod failed_writes;
 mod folding;
 mod going_on;

@@ -2,13 +2,13 @@
 //! is on record.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::child::{Job, wait_until_it_runs};
+use crate::each::Tested;
 use crate::work::{Work, recorded, undisturbed};
 
 /// What was written of the calls of a run.
@@ -29,18 +29,17 @@ fn number(key: &str) -> u64 {
     number.split('[').next().unwrap().parse().unwrap()
 }
 
-/// How many steps the snapshot in a file stands for.
-fn folded(path: &Path) -> u64 {
-    let text = std::fs::read_to_string(path).unwrap();
+/// How many steps the snapshot on record stands for.
+fn folded(text: &str) -> u64 {
     let line = text.lines().nth(1).and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     line.and_then(|line| line.get("snapshot")?.get("number")?.as_u64()).unwrap_or_default()
 }
 
 /// Kills and resumes a run until it ends. Answers how often it was killed.
-fn kill_until_it_ends(job: &Job, random: &mut TestRng, end: &Work) -> usize {
-    let path = cogwork_journal::FileStore::new(&job.folder).path(&job.run_id);
+fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) -> usize {
+    let store = S::within(&job.folder);
     let mut kills = 0;
-    // Also those that a fold has taken from the file since.
+    // Also those that a fold has taken from the record since.
     let mut ever_recorded = HashSet::new();
     loop {
         let begun_before = told(job).begun.len();
@@ -54,13 +53,14 @@ fn kill_until_it_ends(job: &Job, random: &mut TestRng, end: &Work) -> usize {
         for key in &made.begun[begun_before..] {
             assert!(!ever_recorded.contains(key), "{key} was on record and made again");
         }
-        let steps = recorded(&path).into_iter().map(|step| format!("{}:{step}", job.run_id));
+        let lines = store.lines(&job.run_id);
+        let steps = recorded(&lines).into_iter().map(|step| format!("{}:{step}", job.run_id));
         for key in steps {
             assert!(made.done.contains(&key), "{key} is on record and was never done");
             ever_recorded.insert(key);
         }
         // The state after so many steps is on record.
-        let folded = folded(&path);
+        let folded = folded(&lines);
         let last = made.begun.iter().map(|key| number(key)).max().unwrap_or_default();
         for key in made.done.iter().filter(|key| number(key) < last) {
             let is_recorded = number(key) <= folded || ever_recorded.contains(key);
@@ -87,21 +87,61 @@ fn kill_until_it_ends(job: &Job, random: &mut TestRng, end: &Work) -> usize {
     }
 }
 
-#[test]
-fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
+/// Over runs with and without folds, at least so many kills in all.
+fn kills<S: Tested>(at_least: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let end = runtime.block_on(undisturbed(40));
     let folder = tempfile::tempdir().unwrap();
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut kills = 0;
     for run in 0.. {
-        if kills >= 100 && run >= 2 {
+        if kills >= at_least && run >= 2 {
             break;
         }
         let folder = folder.path().to_owned();
         let fold_every = if run % 2 == 0 { 0 } else { 3 };
-        let job = Job { folder, run_id: format!("run {run}"), rounds: 40, fold_every, slow: 3 };
-        kills += kill_until_it_ends(&job, &mut random, &end);
+        let job =
+            Job { store: S::NAME, folder, run_id: format!("run {run}"), rounds: 40, fold_every, slow: 3 };
+        kills += kill_until_it_ends::<S>(&job, &mut random, &end);
     }
     println!("{kills} kills");
+}
+
+#[test]
+fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
+    kills::<cogwork_journal::FileStore>(100);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_same_in_a_database() {
+    kills::<cogwork_journal::SqliteStore>(30);
+}
+
+/// The kill hits anything from before the first line of the program to the middle of the run.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
+    use cogwork_journal::{SqliteStore, Store};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let flow = crate::work::flow(&crate::work::counted(&crate::work::Calls::default()));
+    let end = runtime.block_on(undisturbed(3));
+    let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[8; 32]);
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, run_id) = (SqliteStore::NAME, "a".to_owned());
+        let job = Job { store, folder: folder.path().into(), run_id, rounds: 3, fold_every: 0, slow: 1 };
+        let mut child = job.command().spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random.random_range(0..20_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        runtime.block_on(async {
+            let store = SqliteStore::within(folder.path());
+            store.runs().await.unwrap();
+            let journal = store.start_or_resume("a", &flow, &Work::of(3)).await.unwrap();
+            let mut work: Work = journal.state().unwrap();
+            flow.begin().journal(journal).finish(&mut work).await.unwrap();
+            assert_eq!(work, end);
+        });
+    }
 }

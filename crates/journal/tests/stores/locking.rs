@@ -1,18 +1,21 @@
-use cogwork_journal::{FileStore, Store};
-
 use crate::child::{Job, wait_until_it_runs};
-use crate::work::{Calls, Work, counted, flow, told, undisturbed};
+use crate::each::{Tested, for_each_store};
+use crate::work::{Calls, Work, counted, flow, undisturbed};
 
-#[tokio::test]
-async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done() {
+for_each_store! {
+    a_second_runner_in_the_same_process_is_refused_until_the_first_is_done,
+    a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone,
+}
+
+async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let flow = flow(&counted(&Calls::default()));
     let first = store.start("a", &flow, &Work::of(2)).await.unwrap();
 
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_locked());
-    insta::assert_snapshot!(told(error, folder.path()), @"the run `a` is in use in this process, with the lock on runs/a.lock: it can be taken up when that has stopped");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is in use in this process, with the lock on LOCK: it can be taken up when that has stopped");
     assert!(store.deliver("a", "name", &1).await.unwrap_err().is_locked());
     assert!(store.start("a", &flow, &Work::of(2)).await.unwrap_err().is_locked());
     // Other runs go on.
@@ -22,20 +25,25 @@ async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done(
     store.resume("a", &flow).await.unwrap();
 }
 
-#[tokio::test]
-async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone() {
+async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let job =
-        Job { folder: folder.path().into(), run_id: "a".into(), rounds: 3, fold_every: 0, slow: 60_000 };
+    let job = Job {
+        store: S::NAME,
+        folder: folder.path().into(),
+        run_id: "a".into(),
+        rounds: 3,
+        fold_every: 0,
+        slow: 60_000,
+    };
     let mut child = job.command().spawn().unwrap();
     wait_until_it_runs(&mut child);
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let flow = flow(&counted(&Calls::default()));
 
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_locked());
-    let line = told(error, folder.path()).replace(&child.id().to_string(), "PID");
-    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on runs/a.lock: it can be taken up when that has stopped");
+    let line = S::told(error, folder.path()).replace(&child.id().to_string(), "PID");
+    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on LOCK: it can be taken up when that has stopped");
 
     child.kill().unwrap();
     child.wait().unwrap();

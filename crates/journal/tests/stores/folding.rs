@@ -2,12 +2,16 @@ use std::num::NonZeroU64;
 
 use cogwork_journal::{FileStore, RunStatus, Store};
 
+use crate::each::{Tested, for_each_store};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
-#[tokio::test]
-async fn the_file_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapshot() {
+for_each_store! {
+    the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapshot,
+}
+
+async fn the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapshot<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).sync(false);
+    let store = S::within(folder.path()).unsynced();
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let every = NonZeroU64::new(10).unwrap();
@@ -16,16 +20,12 @@ async fn the_file_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapsho
     let mut run = flow.begin().journal(journal).fold_every(every);
     for _ in 0..155 {
         run.step(&mut work).await.unwrap();
-        let lines = std::fs::read_to_string(store.path("a")).unwrap().lines().count();
+        let lines = store.lines("a").lines().count();
         assert!(lines <= 1 + 1 + 10, "{lines} lines");
     }
     drop(run);
 
-    // What a crash in the middle of a fold leaves.
-    let left = folder.path().join("a.new");
-    std::fs::write(&left, "half a file").unwrap();
     let journal = store.resume("a", &flow).await.unwrap();
-    assert!(!left.exists());
     let mut work: Work = journal.state().unwrap();
     assert_eq!(work.numbers.len(), 150);
     assert_eq!(journal.input::<Work>().unwrap(), Work::of(200));
@@ -34,4 +34,16 @@ async fn the_file_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapsho
     assert_eq!(calls.lock().unwrap().len(), 600);
     let runs = store.runs().await.unwrap();
     assert!(matches!(runs[0].status, RunStatus::Ended { .. }));
+}
+
+#[tokio::test]
+async fn what_a_crash_in_the_middle_of_a_fold_leaves_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    store.start("a", &flow, &Work::of(1)).await.unwrap();
+    let left = folder.path().join("a.new");
+    std::fs::write(&left, "half a file").unwrap();
+    store.resume("a", &flow).await.unwrap();
+    assert!(!left.exists());
 }

@@ -11,11 +11,14 @@ use std::time::Duration;
 use cogwork_flow::idempotency_key;
 use cogwork_journal::{FileStore, Store};
 
+use crate::each::Tested;
 use crate::work::{Call, Work, flow};
 
 /// What a child is to do.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
+    /// Its [`Tested::NAME`].
+    pub(crate) store: &'static str,
     pub(crate) folder: PathBuf,
     pub(crate) run_id: String,
     pub(crate) rounds: usize,
@@ -49,6 +52,7 @@ impl Job {
     fn describe(&self, command: &mut Command) {
         command
             .args(["--exact", "child::works", "--ignored", "--nocapture", "--quiet"])
+            .env("JOB_STORE", self.store)
             .env("JOB_FOLDER", &self.folder)
             .env("JOB_RUN", &self.run_id)
             .env("JOB_ROUNDS", self.rounds.to_string())
@@ -61,7 +65,9 @@ impl Job {
 
     fn from_environment() -> Option<Self> {
         let number = |name: &str| std::env::var(name).unwrap().parse().unwrap();
+        let store = std::env::var("JOB_STORE").ok()?;
         Some(Self {
+            store: if store == FileStore::NAME { FileStore::NAME } else { "database" },
             folder: std::env::var_os("JOB_FOLDER")?.into(),
             run_id: std::env::var("JOB_RUN").unwrap(),
             rounds: number("JOB_ROUNDS") as usize,
@@ -104,19 +110,26 @@ fn told(calls: &Path, slow: u64) -> Call {
 fn works() {
     let Some(job) = Job::from_environment() else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let flow = flow(&told(&job.calls(), job.slow));
-        let store = FileStore::new(&job.folder);
-        let journal = store.start_or_resume(&job.run_id, &flow, &Work::of(job.rounds)).await.unwrap();
-        println!("\nit runs");
-        let mut work: Work = journal.state().unwrap();
-        let mut run = flow.begin().journal(journal);
-        if let Some(steps) = NonZeroU64::new(job.fold_every) {
-            run = run.fold_every(steps);
-        }
-        match run.finish(&mut work).await {
-            Ok(_) => println!("\n{}", serde_json::to_string(&work).unwrap()),
-            Err(error) => println!("\n{error}"),
-        }
-    });
+    match job.store {
+        FileStore::NAME => runtime.block_on(work_on(FileStore::within(&job.folder), &job)),
+        #[cfg(feature = "sqlite")]
+        _ => runtime.block_on(work_on(cogwork_journal::SqliteStore::within(&job.folder), &job)),
+        #[cfg(not(feature = "sqlite"))]
+        store => panic!("no store {store}"),
+    }
+}
+
+async fn work_on(store: impl Store, job: &Job) {
+    let flow = flow(&told(&job.calls(), job.slow));
+    let journal = store.start_or_resume(&job.run_id, &flow, &Work::of(job.rounds)).await.unwrap();
+    println!("\nit runs");
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().journal(journal);
+    if let Some(steps) = NonZeroU64::new(job.fold_every) {
+        run = run.fold_every(steps);
+    }
+    match run.finish(&mut work).await {
+        Ok(_) => println!("\n{}", serde_json::to_string(&work).unwrap()),
+        Err(error) => println!("\n{error}"),
+    }
 }

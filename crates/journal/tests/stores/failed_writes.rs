@@ -1,5 +1,6 @@
 use cogwork_journal::{FileStore, Store};
 
+use crate::each::Tested;
 use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
 
 /// A file that may not grow stands in for a full disk.
@@ -8,6 +9,7 @@ use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
 async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
     let job = crate::child::Job {
+        store: FileStore::NAME,
         folder: folder.path().into(),
         run_id: "a".into(),
         rounds: 12,
@@ -20,7 +22,7 @@ async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
     insta::assert_snapshot!(told(line, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: cannot be written: File too large (os error 27)");
 
     let store = FileStore::new(folder.path());
-    let before = recorded(&store.path("a"));
+    let before = recorded(&store.lines("a"));
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let journal = store.resume("a", &flow).await.unwrap();
@@ -50,7 +52,7 @@ async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
     // Nothing is written after a write that failed.
     let again = run.finish(&mut work).await.unwrap_err();
     assert!(again.to_string().ends_with("Is a directory (os error 21)"), "{again}");
-    assert_eq!(recorded(&store.path("a")).len(), 4);
+    assert_eq!(recorded(&store.lines("a")).len(), 4);
     drop(run);
 
     std::fs::remove_dir(&in_the_way).unwrap();
@@ -125,5 +127,5 @@ fn a_runtime_that_ends_in_the_middle_loses_nothing_that_was_used() {
     // The same run goes on in another runtime.
     runtime().block_on(run.finish(&mut work)).unwrap();
     assert_eq!(calls.lock().unwrap().len(), 9);
-    assert_eq!(recorded(&store.path("a")).len(), 9);
+    assert_eq!(recorded(&store.lines("a")).len(), 9);
 }

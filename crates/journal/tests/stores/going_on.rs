@@ -5,7 +5,20 @@ use std::task::Poll;
 use cogwork_flow::{Action, Flow, Journal, Stepped, from_fn};
 use cogwork_journal::{FileStore, RunStatus, Store};
 
-use crate::work::{Calls, Work, changed, counted, flow, greeting, recorded, told, undisturbed};
+use crate::each::{Tested, for_each_store};
+use crate::work::{Calls, Work, changed, counted, flow, greeting, recorded, undisturbed};
+
+for_each_store! {
+    a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again,
+    a_run_that_ended_is_replayed_and_its_record_stays_as_it_is,
+    a_run_is_started_once,
+    a_run_that_is_not_there_is_no_run,
+    a_changed_flow_is_refused_or_accepted_and_then_on_record,
+    a_change_before_what_is_on_record_is_found_when_the_run_comes_there,
+    an_answer_comes_from_another_process_while_nobody_runs_it,
+    answers_that_nobody_takes_are_bounded_and_the_run_stays_readable,
+    an_input_that_is_none_of_the_type_asked_for_is_said,
+}
 
 /// Runs until the future was woken so often, and drops it; answers whether it came to its end.
 async fn dropped_after(polls: usize, running: impl Future) -> bool {
@@ -21,10 +34,9 @@ async fn dropped_after(polls: usize, running: impl Future) -> bool {
     .await
 }
 
-#[tokio::test]
-async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
+async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).sync(false);
+    let store = S::within(folder.path()).unsynced();
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let end = undisturbed(4).await;
@@ -42,7 +54,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
             }
             // It is ours when all that was queued is written.
             let journal = store.resume(&run_id, &flow).await.unwrap();
-            let on_record = recorded(&store.path(&run_id));
+            let on_record = recorded(&store.lines(&run_id));
             let before = calls.lock().unwrap().len();
             let mut work: Work = journal.state().unwrap();
             flow.begin().journal(journal).fold_every(fold_every).finish(&mut work).await.unwrap();
@@ -59,60 +71,56 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
     }
 }
 
-#[tokio::test]
-async fn a_run_that_ended_is_replayed_and_its_file_stays_as_it_is() {
+async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
-    let mut files = Vec::new();
+    let mut lines = Vec::new();
     for _ in 0..3 {
         let journal = store.start_or_resume("a", &flow, &Work::of(3)).await.unwrap();
         let mut work: Work = journal.state().unwrap();
         let ended = flow.begin().journal(journal).finish(&mut work).await.unwrap();
         assert_eq!((ended.action.as_str(), ended.steps), ("enough", 7));
         assert_eq!(work, undisturbed(3).await);
-        files.push(std::fs::read(store.path("a")).unwrap());
+        lines.push(store.lines("a"));
     }
     assert_eq!(calls.lock().unwrap().len(), 9);
-    assert!(files[0] == files[1] && files[1] == files[2]);
+    assert!(lines[0] == lines[1] && lines[1] == lines[2]);
     let error = store.deliver("a", "name", &1).await.unwrap_err();
     assert!(error.is_ended());
     insta::assert_snapshot!(error, @"the run `a` has ended: no step will take an answer");
 }
 
-#[tokio::test]
-async fn a_run_is_started_once() {
+async fn a_run_is_started_once<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let flow = flow(&counted(&Calls::default()));
     store.start("a", &flow, &Work::of(3)).await.unwrap();
-    let before = std::fs::read(store.path("a")).unwrap();
+    let before = store.lines("a");
     let error = store.start("a", &flow, &Work::of(4)).await.unwrap_err();
     assert!(error.is_already_there());
-    insta::assert_snapshot!(told(error, folder.path()), @"the run `a` is there already, in runs/a.jsonl: resume it, or take another id");
-    assert_eq!(std::fs::read(store.path("a")).unwrap(), before);
+    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is there already, in STORE: resume it, or take another id");
+    assert_eq!(store.lines("a"), before);
     let journal = store.start_or_resume("a", &flow, &Work::of(4)).await.unwrap();
     assert_eq!(journal.input::<Work>().unwrap(), Work::of(3));
 }
 
-#[tokio::test]
-async fn a_run_that_is_not_there_is_no_run() {
+async fn a_run_that_is_not_there_is_no_run<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path().join("runs"));
+    let store = S::within(&folder.path().join("runs"));
     let flow = flow(&counted(&Calls::default()));
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_missing());
-    insta::assert_snapshot!(told(error, folder.path()), @"there is no run `a`: it would be in runs/runs/a.jsonl");
+    insta::assert_snapshot!(S::told(error, &folder.path().join("runs")), @"there is no run `a`: it would be in STORE");
     assert!(store.resume_changed("a", &flow).await.unwrap_err().is_missing());
     assert!(store.deliver("a", "name", &1).await.unwrap_err().is_missing());
     assert!(!folder.path().join("runs").exists());
 }
 
-#[tokio::test]
-async fn a_changed_flow_is_refused_or_accepted_and_then_on_record() {
+async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
@@ -121,12 +129,12 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record() {
     run.step(&mut work).await.unwrap();
     run.step(&mut work).await.unwrap();
     drop(run);
-    let before = std::fs::read(store.path("a")).unwrap();
+    let before = store.lines("a");
 
     let error = store.resume("a", &new).await.unwrap_err();
     assert!(error.is_another_flow());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to go on with the flow as it is now, take the run up with `resume_changed`");
-    assert_eq!(std::fs::read(store.path("a")).unwrap(), before);
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to go on with the flow as it is now, take the run up with `resume_changed`");
+    assert_eq!(store.lines("a"), before);
 
     drop(store.resume_changed("a", &new).await.unwrap());
     assert!(store.resume("a", &old).await.unwrap_err().is_another_flow());
@@ -138,13 +146,12 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record() {
 
     let error = store.resume_changed("a", &greeting()).await.unwrap_err();
     assert!(error.is_another_flow());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl, line 1: the run `a` is one of the flow `work`, not of `greeting`");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the run `a` is one of the flow `work`, not of `greeting`");
 }
 
-#[tokio::test]
-async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there() {
+async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
@@ -155,31 +162,29 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there() {
     assert_eq!(calls.lock().unwrap().len(), 9);
 }
 
-#[tokio::test]
-async fn an_answer_comes_from_another_process_while_nobody_runs_it() {
+async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let flow = greeting();
-    let journal = FileStore::new(folder.path()).start("a", &flow, &"Hello, ").await.unwrap();
+    let journal = S::within(folder.path()).start("a", &flow, &"Hello, ").await.unwrap();
     let mut text: String = journal.state().unwrap();
     let mut run = flow.begin().journal(journal);
-    let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else { panic!("it does not wait") };
+    let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else { unreachable!() };
     assert_eq!(paused.event, "name");
     drop(run);
 
-    let elsewhere = FileStore::new(folder.path());
+    let elsewhere = S::within(folder.path());
     elsewhere.deliver("a", "name", &"Ada").await.unwrap();
     assert_eq!(elsewhere.runs().await.unwrap()[0].status, RunStatus::Open);
 
-    let journal = FileStore::new(folder.path()).resume("a", &flow).await.unwrap();
+    let journal = S::within(folder.path()).resume("a", &flow).await.unwrap();
     let mut text: String = journal.state().unwrap();
     flow.begin().journal(journal).finish(&mut text).await.unwrap();
     assert_eq!(text, "Hello, Ada");
 }
 
-#[tokio::test]
-async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable() {
+async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).sync(false);
+    let store = S::within(folder.path()).unsynced();
     let flow = greeting();
     let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
     for _ in 0..1_000 {
@@ -187,19 +192,18 @@ async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable() {
     }
     drop(journal);
     let error = store.deliver("a", "name", &"Ada").await.unwrap_err();
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: 1000 answers to `name` wait for a step already");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: 1000 answers to `name` wait for a step already");
     store.resume("a", &flow).await.unwrap();
 }
 
-#[tokio::test]
-async fn an_input_that_is_none_of_the_type_asked_for_is_said() {
+async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let flow = flow(&counted(&Calls::default()));
     let journal = store.start("a", &flow, &"text").await.unwrap();
     let error = journal.state::<Work>().unwrap_err();
     assert!(error.is_value());
-    insta::assert_snapshot!(told(error, folder.path()), @r#"runs/a.jsonl: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
+    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
     let unrecorded = cogwork_flow::Unrecorded(1);
     let error = store.start("b", &flow, &unrecorded).await.unwrap_err();
     assert!(error.is_value());

@@ -1,0 +1,248 @@
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::database::Database;
+use crate::{RunStatus, RunSummary, StoreError};
+
+/// Which runs of a [`SqliteStore`](crate::SqliteStore) to list, and in which order.
+///
+/// All that is asked for must hold. Of [`open`](RunQuery::open), [`paused`](RunQuery::paused) and so on
+/// the last one counts, as a run stands one way alone.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use cogwork_journal::RunQuery;
+///
+/// let today = SystemTime::now() - Duration::from_secs(24 * 3_600);
+/// let second_page = RunQuery::new().flow("shop").failed().started_since(today).limit(50).offset(50);
+/// ```
+#[derive(Debug, Clone)]
+pub struct RunQuery {
+    flow: Option<String>,
+    status: Option<&'static str>,
+    event: Option<String>,
+    since: Option<i64>,
+    order: &'static str,
+    limit: i64,
+    offset: i64,
+}
+
+impl RunQuery {
+    /// How many runs are listed unless [`limit`](RunQuery::limit) says otherwise: 100.
+    pub const DEFAULT_LIMIT: u32 = 100;
+
+    /// The runs that were started last, the newest first.
+    pub fn new() -> Self {
+        Self {
+            flow: None,
+            status: None,
+            event: None,
+            since: None,
+            order: "started DESC, key DESC",
+            limit: Self::DEFAULT_LIMIT.into(),
+            offset: 0,
+        }
+    }
+
+    pub(super) fn all_by_id() -> Self {
+        Self { order: "id", limit: i64::MAX, ..Self::new() }
+    }
+
+    /// Runs of the flow of this name.
+    #[must_use]
+    pub fn flow(mut self, name: impl Into<String>) -> Self {
+        self.flow = Some(name.into());
+        self
+    }
+
+    /// Runs that go on, or can be taken up: [`RunStatus::Open`].
+    #[must_use]
+    pub fn open(self) -> Self {
+        self.status("open", None)
+    }
+
+    /// Runs that wait for an event, whichever: [`RunStatus::Paused`].
+    #[must_use]
+    pub fn paused(self) -> Self {
+        self.status("paused", None)
+    }
+
+    /// Runs that wait for this event.
+    #[must_use]
+    pub fn paused_on(self, event: impl Into<String>) -> Self {
+        self.status("paused", Some(event.into()))
+    }
+
+    /// Runs that stopped on an error: [`RunStatus::Failed`].
+    #[must_use]
+    pub fn failed(self) -> Self {
+        self.status("failed", None)
+    }
+
+    /// Runs that came to their end: [`RunStatus::Ended`].
+    #[must_use]
+    pub fn ended(self) -> Self {
+        self.status("ended", None)
+    }
+
+    fn status(self, status: &'static str, event: Option<String>) -> Self {
+        Self { status: Some(status), event, ..self }
+    }
+
+    /// Runs that were started then or later.
+    #[must_use]
+    pub fn started_since(mut self, time: SystemTime) -> Self {
+        self.since = Some(millis(time));
+        self
+    }
+
+    /// The run that was started first comes first.
+    ///
+    /// # Default
+    ///
+    /// It comes last.
+    #[must_use]
+    pub fn oldest_first(mut self) -> Self {
+        self.order = "started, key";
+        self
+    }
+
+    /// At most so many runs.
+    ///
+    /// # Default
+    ///
+    /// [`RunQuery::DEFAULT_LIMIT`].
+    #[must_use]
+    pub fn limit(mut self, runs: u32) -> Self {
+        self.limit = runs.into();
+        self
+    }
+
+    /// Without the first so many.
+    ///
+    /// # Default
+    ///
+    /// None is left out.
+    #[must_use]
+    pub fn offset(mut self, runs: u64) -> Self {
+        self.offset = i64::try_from(runs).unwrap_or(i64::MAX);
+        self
+    }
+
+    /// Only the conditions there are, so that an index can serve them.
+    fn sql(&self) -> (String, Vec<Value>) {
+        let conditions = [
+            ("flow = ?", self.flow.clone().map(Value::from)),
+            ("status = ?", self.status.map(|status| status.to_owned().into())),
+            ("event = ?", self.event.clone().map(Value::from)),
+            ("started >= ?", self.since.map(Value::from)),
+        ];
+        let (mut sql, mut values) = (format!("SELECT {COLUMNS} FROM runs WHERE true"), Vec::new());
+        for (condition, value) in conditions {
+            if let Some(value) = value {
+                sql.push_str(" AND ");
+                sql.push_str(condition);
+                values.push(value);
+            }
+        }
+        sql.push_str(&format!(" ORDER BY {} LIMIT ? OFFSET ?", self.order));
+        values.extend([self.limit.into(), self.offset.into()]);
+        (sql, values)
+    }
+}
+
+impl Default for RunQuery {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Database {
+    pub(super) fn query(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
+        let (sql, values) = query.sql();
+        let found = self.read(|reader| {
+            let mut find = reader.prepare_cached(&sql)?;
+            find.query_map(params_from_iter(values), summary)?.collect()
+        });
+        Ok(found?.unwrap_or_default())
+    }
+}
+
+const COLUMNS: &str = "id, flow, started, lines, status, step, event, until, error, action, steps";
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
+    let count = |column| {
+        let count: Option<i64> = row.get(column)?;
+        Ok::<_, rusqlite::Error>(u64::try_from(count.unwrap_or_default()).unwrap_or_default())
+    };
+    let status = match row.get_ref("status")?.as_str()? {
+        "paused" => {
+            let until: Option<i64> = row.get("until")?;
+            RunStatus::Paused { step: text("step")?, event: text("event")?, until: until.and_then(time) }
+        }
+        "failed" => RunStatus::Failed { error: text("error")? },
+        "ended" => RunStatus::Ended { action: text("action")?, steps: count("steps")? },
+        _ => RunStatus::Open,
+    };
+    Ok(RunSummary {
+        run_id: row.get("id")?,
+        flow: row.get("flow")?,
+        started: time(row.get("started")?).unwrap_or(UNIX_EPOCH),
+        entries: count("lines")?.saturating_sub(1),
+        status,
+    })
+}
+
+/// How a run stands, as its row says it.
+#[derive(Default)]
+pub(super) struct Columns {
+    status: &'static str,
+    step: Option<String>,
+    event: Option<String>,
+    until: Option<i64>,
+    error: Option<String>,
+    action: Option<String>,
+    steps: Option<i64>,
+}
+
+impl Columns {
+    pub(super) fn of(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Paused { step, event, until } => Self {
+                status: "paused",
+                step: Some(step),
+                event: Some(event),
+                until: until.map(millis),
+                ..Self::default()
+            },
+            RunStatus::Failed { error } => Self { status: "failed", error: Some(error), ..Self::default() },
+            RunStatus::Ended { action, steps } => {
+                let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+                Self { status: "ended", action: Some(action), steps: Some(steps), ..Self::default() }
+            }
+            // None is damaged while it is written.
+            RunStatus::Open | RunStatus::Damaged { .. } => Self { status: "open", ..Self::default() },
+        }
+    }
+
+    pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
+        let Self { status, step, event, until, error, action, steps } = self;
+        let mut update = database.prepare_cached(
+            "UPDATE runs SET status = ?2, step = ?3, event = ?4, until = ?5, error = ?6, action = ?7, steps = ?8
+             WHERE key = ?1",
+        )?;
+        update.execute((key, status, step, event, until, error, action, steps)).map(drop)
+    }
+}
+
+fn millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn time(millis: i64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(millis).ok()?))
+}

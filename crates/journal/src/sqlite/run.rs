@@ -1,0 +1,168 @@
+//! A run in a database.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cogwork_flow::{Entry, Recorded};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::database::Database;
+use super::write::Writer;
+use crate::error::Kind;
+use crate::header::Header;
+use crate::keep::{Keep, Wanted};
+use crate::line::Chain;
+use crate::lock::Lock;
+use crate::{RunJournal, StoreError, quote};
+
+#[derive(Clone)]
+pub(super) struct Run {
+    pub(super) database: Arc<Database>,
+    pub(super) run_id: String,
+    pub(super) lock: PathBuf,
+    pub(super) max_line: usize,
+}
+
+/// What is on record of a run.
+pub(super) struct Record {
+    pub(super) key: i64,
+    pub(super) header: Header,
+    pub(super) entries: Vec<Entry>,
+    pub(super) chain: Chain,
+}
+
+impl Keep for Run {
+    fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    fn place(&self) -> String {
+        self.database.place()
+    }
+
+    fn make_room(&self) -> Result<(), StoreError> {
+        let locks = self.lock.parent().unwrap_or(Path::new(""));
+        std::fs::create_dir_all(locks).map_err(|error| {
+            StoreError::io(format_args!("{}: the folder cannot be made", locks.display()), error)
+        })
+    }
+
+    fn lock(&self) -> &Path {
+        &self.lock
+    }
+
+    fn is_there(&self) -> Result<bool, StoreError> {
+        let found = self.database.read(|reader| {
+            let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
+            find.exists([&self.run_id])
+        });
+        Ok(found?.unwrap_or(false))
+    }
+
+    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError> {
+        let writer = Writer::start(self.clone(), header.clone(), lock)?;
+        self.journal(header, Vec::new(), writer)
+    }
+
+    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError> {
+        let record = self.database.read(|reader| self.read(reader, &wanted))?;
+        let Some(mut record) = record.transpose()?.flatten() else {
+            let (run_id, place) = (quote::name(&self.run_id), self.place());
+            return Err(StoreError::new(Kind::Missing, format_args!("{place}: the run `{run_id}` is gone")));
+        };
+        let changed = wanted.change(&mut record.header);
+        let mut writer = Writer::resume(self.clone(), &record, lock);
+        let Record { header, entries, .. } = record;
+        if changed {
+            let sound = Recorded::over(self.run_id.as_str(), entries.clone(), ());
+            sound.map_err(|problem| self.out_of_place(problem))?;
+            writer.put(Some(entries.clone()), Vec::new())?;
+        }
+        self.journal(header, entries, writer)
+    }
+}
+
+impl Run {
+    /// Reads the lines one by one, each checked.
+    fn read(
+        &self,
+        reader: &Connection,
+        wanted: &Wanted,
+    ) -> rusqlite::Result<Result<Option<Record>, StoreError>> {
+        let mut find = reader.prepare_cached("SELECT key, lines FROM runs WHERE id = ?1")?;
+        let found: Option<(i64, i64)> = find.query_row([&self.run_id], |row| row.try_into()).optional()?;
+        let Some((key, expected)) = found else { return Ok(Ok(None)) };
+        // A line that is too long is not read.
+        let mut lines = reader.prepare_cached(
+            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
+             WHERE run = ?1 ORDER BY number",
+        )?;
+        let max_line = i64::try_from(self.max_line).unwrap_or(i64::MAX);
+        let mut rows = lines.query((key, max_line))?;
+        let (mut chain, mut header, mut entries) = (Chain::default(), None, Vec::new());
+        let mut number: i64 = 0;
+        let mut line = Vec::new();
+        while let Some(row) = rows.next()? {
+            number += 1;
+            let found: i64 = row.get(0)?;
+            if found != number {
+                let problem = format!("it is missing: the next there is has the number {found}");
+                return Ok(Err(self.problem(Kind::Damaged, number, problem, &[])));
+            }
+            let Some(text) = row.get_ref(1)?.as_bytes_or_null()? else {
+                let max_line = self.max_line;
+                let problem = format!(
+                    "the line is longer than {max_line} bytes; `max_line` of the store sets how long one may be"
+                );
+                return Ok(Err(self.problem(Kind::TooLarge, number, problem, &[])));
+            };
+            line.clear();
+            line.extend_from_slice(text);
+            let checked = if header.is_none() {
+                let first = chain.header(&mut line).map_err(|problem| (problem, &line));
+                first.map(|first| header = Some(first))
+            } else {
+                chain.entry(&mut line).map(|entry| entries.push(entry)).map_err(|problem| (problem, &line))
+            };
+            if let Err((problem, line)) = checked {
+                return Ok(Err(self.problem(Kind::Damaged, number, problem, line)));
+            }
+            let wanted = match (&header, entries.last()) {
+                (Some(header), None) => wanted.check_header(&self.line(1), &self.run_id, header),
+                (_, Some(entry)) => wanted.check_entry(&self.run_id, entry),
+                (None, None) => Ok(()),
+            };
+            if let Err(error) = wanted {
+                return Ok(Err(error));
+            }
+        }
+        if number != expected {
+            let problem = format!("the run has {number} lines here, and {expected} were written");
+            return Ok(Err(self.problem(Kind::Damaged, number + 1, problem, &[])));
+        }
+        Ok(Ok(header.map(|header| Record { key, header, entries, chain })))
+    }
+
+    fn journal(&self, header: Header, entries: Vec<Entry>, writer: Writer) -> Result<RunJournal, StoreError> {
+        let journal = RunJournal::new(self.place(), header, entries, writer);
+        journal.map_err(|problem| self.out_of_place(problem))
+    }
+
+    fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
+        let problem = quote::Quoted(&problem, 300).to_string();
+        let number = i64::try_from(index).unwrap_or(i64::MAX).saturating_add(2);
+        self.problem(Kind::Damaged, number, problem, &[])
+    }
+
+    fn problem(&self, kind: Kind, number: i64, problem: String, line: &[u8]) -> StoreError {
+        let text = format!("{}: {problem}", self.line(number));
+        if line.is_empty() {
+            return StoreError::new(kind, text);
+        }
+        StoreError::line(kind, text, u64::try_from(number).unwrap_or_default(), line)
+    }
+
+    pub(super) fn line(&self, number: i64) -> String {
+        format!("{}, run `{}`, line {number}", self.place(), quote::name(&self.run_id))
+    }
+}

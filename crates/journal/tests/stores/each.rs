@@ -1,0 +1,98 @@
+//! Tests that hold for each store.
+
+use std::path::Path;
+
+use cogwork_journal::{FileStore, Store};
+
+/// A store, as tests see it.
+pub(crate) trait Tested: Store {
+    const NAME: &str;
+
+    /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
+    const PLACES: [(&str, &str); 3];
+
+    /// A store in a folder of its own.
+    fn within(folder: &Path) -> Self;
+
+    fn unsynced(self) -> Self;
+
+    /// The lines of a run, each with its newline; the last may be torn.
+    fn lines(&self, run_id: &str) -> String;
+
+    /// An error's line, without what differs from store to store.
+    fn told(error: impl std::fmt::Display, folder: &Path) -> String {
+        let line = crate::work::told(error, folder);
+        Self::PLACES.iter().fold(line, |line, (place, name)| line.replace(place, name))
+    }
+}
+
+impl Tested for FileStore {
+    const NAME: &str = "files";
+    const PLACES: [(&str, &str); 3] =
+        [("runs/a.jsonl, line", "STORE, line"), ("runs/a.jsonl", "STORE"), ("runs/a.lock", "LOCK")];
+
+    fn within(folder: &Path) -> Self {
+        Self::new(folder)
+    }
+
+    fn unsynced(self) -> Self {
+        self.sync(false)
+    }
+
+    fn lines(&self, run_id: &str) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.path(run_id)).unwrap()).into_owned()
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Tested for cogwork_journal::SqliteStore {
+    const NAME: &str = "database";
+    const PLACES: [(&str, &str); 3] = [
+        ("runs/runs.db-locks/a.lock", "LOCK"),
+        ("runs/runs.db, run `a`, line", "STORE, line"),
+        ("runs/runs.db", "STORE"),
+    ];
+
+    fn within(folder: &Path) -> Self {
+        Self::new(folder.join("runs.db"))
+    }
+
+    fn unsynced(self) -> Self {
+        self.sync(false)
+    }
+
+    fn lines(&self, run_id: &str) -> String {
+        let database = rusqlite::Connection::open(self.path()).unwrap();
+        let sql = "SELECT line || char(10) FROM lines JOIN runs ON run = key WHERE id = ?1 ORDER BY number";
+        let mut lines = database.prepare(sql).unwrap();
+        let lines = lines.query_map([run_id], |row| row.get::<_, String>(0)).unwrap();
+        lines.map(Result::unwrap).collect()
+    }
+}
+
+/// Runs a test of which there are several, so that each asserts the same inline snapshots.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    insta::allow_duplicates! { runtime.block_on(test) }
+}
+
+/// Makes tests of functions over a [`Tested`] store: one for each store.
+macro_rules! for_each_store {
+    ($($test:ident),+ $(,)?) => {
+        mod files {
+            $(#[test]
+            fn $test() {
+                crate::each::run(super::$test::<cogwork_journal::FileStore>());
+            })+
+        }
+
+        #[cfg(feature = "sqlite")]
+        mod database {
+            $(#[test]
+            fn $test() {
+                crate::each::run(super::$test::<cogwork_journal::SqliteStore>());
+            })+
+        }
+    };
+}
+pub(crate) use for_each_store;
