@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use crate::quote::Harmless;
 use crate::{Action, Paused, Phase, StepName};
 
 /// A way for runs to tell what happens in them, and the stream of what they told.
@@ -123,6 +124,11 @@ pub enum EventKind {
         /// The error, in one line.
         error: String,
     },
+    /// `exec` told of itself; see [`note`](crate::note).
+    Noted {
+        /// What it said.
+        text: String,
+    },
     /// The run left the node for another one, or for the same one again.
     Moved {
         /// The label it left by.
@@ -174,6 +180,7 @@ impl fmt::Display for Event {
             EventKind::Retrying { attempts, delay, error } => {
                 write!(f, "failed attempt {attempts}, next in {delay:.1?}: {error}")
             }
+            EventKind::Noted { text } => write!(f, "noted: {}", Harmless(text)),
             EventKind::Moved { action, to } => write!(f, "moved on `{action}` to {to}"),
             EventKind::Ended { action, steps } => {
                 let plural = if *steps == 1 { "" } else { "s" };

@@ -83,7 +83,7 @@ mod run;
 pub use run::{Ended, Run, Stepped};
 
 mod step;
-pub use step::{Level, StepName, idempotency_key};
+pub use step::{Level, StepName, idempotency_key, note};
 
 mod journal;
 pub use journal::{

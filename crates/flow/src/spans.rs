@@ -124,6 +124,7 @@ impl Run {
             EventKind::Retrying { attempts, delay, error } => {
                 warn!(parent: &span, attempts, delay_us = us(*delay), error, item, "retrying");
             }
+            EventKind::Noted { text } => debug!(parent: &span, item, text, "noted"),
             EventKind::Replayed => debug!(parent: &span, item, "replayed"),
             EventKind::Moved { action, .. } => self.left(name, action, event.at),
             EventKind::Ended { action, steps } => {

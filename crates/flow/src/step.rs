@@ -208,11 +208,14 @@ impl NamedStep<'_> {
 /// Tells of the step whose `exec` is being polled, if it is watched: wrappers around a node know
 /// nothing of the run they are in.
 pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
-    CURRENT.with_borrow(|current| {
-        if let Some(Current::Step { name, watch: Some(watch), .. }) = current {
-            watch.tell(Some(Arc::clone(name)), kind());
-        }
+    let watched = CURRENT.with_borrow(|current| match current {
+        Some(Current::Step { name, watch: Some(watch), .. }) => Some((Arc::clone(name), watch.clone())),
+        _ => None,
     });
+    // Outside of the borrow, as the closure may be anybody's.
+    if let Some((name, watch)) = watched {
+        watch.tell(Some(name), kind());
+    }
 }
 
 fn key(run: &str, step: &StepName) -> String {
@@ -268,6 +271,41 @@ impl Current {
         })
         .await
     }
+}
+
+/// Tells those who watch the run how far `exec` is: the next piece of a text that grows, a part of the
+/// work that is done. Where nobody watches, and outside of `exec`, nothing is made of it.
+///
+/// Notes are not recorded: a replay has none.
+///
+/// ```
+/// use cogwork_flow::{EventKind, Flow, events, from_phases, note};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let write = from_phases(
+///     |_: &mut String| (),
+///     |()| async {
+///         note(|| "half".to_owned());
+///         Ok::<_, std::io::Error>("half and whole".to_owned())
+///     },
+///     |text: &mut String, written: String| *text = written,
+/// );
+/// let flow = Flow::builder("paper").start("write").node("write", write).end("write", "default").build()?;
+/// let (sink, mut told) = events(100);
+/// flow.begin().events_to(sink).finish(&mut String::new()).await?;
+/// let mut notes = Vec::new();
+/// while let Some(event) = told.next().await {
+///     if let EventKind::Noted { text } = event.kind {
+///         notes.push(text);
+///     }
+/// }
+/// assert_eq!(notes, ["half"]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn note(text: impl FnOnce() -> String) {
+    tell_of_current(|| EventKind::Noted { text: text() });
 }
 
 thread_local! {
