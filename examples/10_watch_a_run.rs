@@ -1,0 +1,147 @@
+//! A run that is watched: its events as they come, then the graph of the flow with the way of the run
+//! on it. An article is researched on two sides at once, drafted by somebody who fails at first, and
+//! reviewed until it is short enough.
+//!
+//! ```text
+//! monday: started
+//! monday: article/research#1 entered
+//! monday: article/research#1[cats]/search#1 entered
+//! monday: article/research#1[dogs]/search#1 entered
+//! monday: article/research#1[cats]/search#1 ended on `default` after 3 steps in all
+//! monday: article/research#1[dogs]/search#1 ended on `default` after 3 steps in all
+//! monday: article/research#1 moved on `default` to draft
+//! monday: article/draft#2 entered
+//! monday: article/draft#2 failed attempt 1, next in 10.0ms: the server is starting
+//! monday: article/draft#2 moved on `default` to review
+//! monday: article/review#3 entered
+//! monday: article/review#3 moved on `too long` to draft
+//! monday: article/draft#4 entered
+//! monday: article/draft#4 moved on `default` to review
+//! monday: article/review#5 entered
+//! monday: article/review#5 ended on `good` after 7 steps in all
+//!
+//! flowchart TD
+//!     classDef unvisited opacity:0.5,stroke-dasharray:4
+//!     classDef ended stroke:#080,stroke-width:4px
+//!     classDef paused stroke:#d80,stroke-width:4px
+//!     classDef failed stroke:#c00,stroke-width:4px
+//!     start0(( )) ==> n0
+//!     subgraph n0["research: side by side, 1×"]
+//!         subgraph n3["cats"]
+//!             start_n3(( )) ==> n5
+//!             n5["search<br/>1×"]
+//!             n5 ==>|"default 1×"| end_n3(((end)))
+//!         end
+//!         subgraph n4["dogs"]
+//!             start_n4(( )) ==> n6
+//!             n6["search<br/>1×"]
+//!             n6 ==>|"default 1×"| end_n4(((end)))
+//!         end
+//!     end
+//!     n1["draft<br/>2×"]
+//!     n2["review<br/>2×<br/>ended here"]
+//!     class n2 ended
+//!     n0 ==>|"default 1×"| n1
+//!     n1 ==>|"default 2×"| n2
+//!     n2 ==>|"too long 1×"| n1
+//!     n2 -.->|"nothing to read"| n0
+//!     n2 ==>|"good 1×"| end0(((end)))
+//! ```
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cogwork_flow::{
+    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, Visits, events, from_fn, from_phases,
+};
+
+#[derive(Default)]
+struct Article {
+    notes: Vec<String>,
+    text: String,
+}
+
+/// A flow that looks something up, which takes a while.
+fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildError> {
+    let search = from_phases(
+        |_: &mut String| (),
+        move |()| async move {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+            Ok::<_, std::io::Error>(format!("what is known of {what}"))
+        },
+        |note: &mut String, found: String| *note = found,
+    );
+    Flow::builder(what).start("search").node("search", search).end("search", Action::DEFAULT).build()
+}
+
+/// Fails at the first attempt, as a server does that is just starting.
+fn draft() -> impl Node<Article> {
+    let awake = AtomicBool::new(false);
+    let draft = from_phases(
+        |article: &mut Article| (article.notes.join(", and "), article.text.clone()),
+        move |(notes, last): (String, String)| {
+            let awake = awake.swap(true, Ordering::SeqCst);
+            async move {
+                match (awake, last.len()) {
+                    (false, _) => Err("the server is starting"),
+                    (true, 0) => Ok(format!("Here is, at some length, {notes}.")),
+                    (true, _) => Ok(notes),
+                }
+            }
+        },
+        |article: &mut Article, text: String| article.text = text,
+    );
+    draft.retry(Backoff::of::<3>().first(Duration::from_millis(10)).jitter(false))
+}
+
+fn article() -> Result<Flow<Article>, BuildError> {
+    let research = Branches::new()
+        .branch(
+            "cats",
+            look_up("cats", 5)?,
+            |_| String::new(),
+            |article: &mut Article, note| article.notes.push(note),
+        )
+        .branch("dogs", look_up("dogs", 30)?, |_| String::new(), |article, note| article.notes.push(note));
+    let review = from_fn(|article: &mut Article| {
+        Action::from_static(match article.text.len() {
+            0 => "nothing to read",
+            1..60 => "good",
+            _ => "too long",
+        })
+    });
+    Flow::builder("article")
+        .start("research")
+        .branches("research", research)
+        .edge("research", Action::DEFAULT, "draft")
+        .node("draft", draft())
+        .edge("draft", Action::DEFAULT, "review")
+        .node("review", review.with_actions(["good", "too long", "nothing to read"]))
+        .edge("review", "too long", "draft")
+        .edge("review", "nothing to read", "research")
+        .end("review", "good")
+        .build()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let flow = article()?;
+    let mut visits = Visits::of(&flow);
+    let (sink, mut told) = events(1_000);
+
+    // The reader is on its own: where it is slow, it misses events, and the run goes on.
+    let reader = tokio::spawn(async move {
+        while let Some(event) = told.next().await {
+            visits.count(&event);
+            if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
+                println!("{event}");
+            }
+        }
+        visits
+    });
+    let mut article = Article::default();
+    flow.begin().id("monday").events_to(sink).finish(&mut article).await?;
+    println!("\n{}", reader.await?.mermaid());
+    Ok(())
+}
