@@ -10,7 +10,8 @@ use crate::wiring::{Inside, Wiring};
 ///
 /// Subflows, items and branches are boxes around their nodes. Names and labels are escaped, so any
 /// text is drawn as it is. Mermaid itself refuses texts of more than 50,000 characters and 500 edges
-/// unless its settings `maxTextSize` and `maxEdges` say otherwise.
+/// unless its settings `maxTextSize` and `maxEdges` say otherwise, and Mermaid 11 could not lay out 50
+/// boxes inside one another, which [`Graphviz`](crate::Graphviz) can.
 #[derive(Debug, Clone, Copy)]
 pub struct Mermaid<'f> {
     wiring: &'f Wiring,
