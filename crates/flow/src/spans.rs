@@ -15,6 +15,7 @@ use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 /// | span `step`, inside its run or the step around it | info | `flow`, `node`, `number`, `at_us`, `exec_us`, `action`, `took_us` |
 /// | event `retrying` | warn | `attempts`, `delay_us`, `error`, `item` |
 /// | event `replayed` | debug | `item` |
+/// | event `noted` | debug | `text`, `item` |
 /// | event `paused` | info | `event`, `why` |
 /// | event `failed` | error | `error` |
 /// | event `ended` | info | `action`, `steps` |
