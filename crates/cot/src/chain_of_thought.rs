@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::error::Kind;
 use crate::open_steps::OpenSteps;
 use crate::{
-    CotError, EarlyEnd, History, Limit, Limits, Prompts, Reasoning, Reply, ReplyProblem, ReplyProblemKind,
-    Reporter, Silent, Spent, Thought, Trace, Try,
+    CotError, EarlyEnd, History, Limit, Limits, Prompts, Read, Reading, Reasoning, Reply, ReplyProblem,
+    ReplyProblemKind, Reporter, Silent, Spent, Thought, Trace, Try,
 };
 
 /// The self-looping node: each turn it has the model judge the last thought, do the next step of
@@ -59,6 +59,7 @@ pub struct ChainOfThought {
     reporter: Arc<dyn Reporter>,
     request: ChatRequest,
     limits: Limits,
+    reading: Reading,
     history: History,
     early_end: EarlyEnd,
 }
@@ -131,8 +132,9 @@ impl Node<Reasoning> for ChainOfThought {
         let asked = asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time))));
         // A conclusion in hand is worth more than the reason why the question about it had no answer.
         match asked.or_else(|kind| early.ok_or(kind)) {
-            Ok(reply) => {
+            Ok(Read { reply, repairs, truncated }) => {
                 trace.ended_early = OpenSteps::left_by(&reply).is_some();
+                (trace.repairs, trace.truncated) = (repairs, truncated);
                 Ok(Some(Turn { reply, trace }))
             }
             Err(kind) => Err(CotError::new(brief.thought_number, kind).with_tries(trace.tries, trace.spent)),
@@ -165,6 +167,7 @@ impl ChainOfThought {
             reporter: Arc::new(Silent),
             request: ChatRequest::default(),
             limits: Limits::default(),
+            reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
         }
@@ -197,6 +200,14 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Whether replies are repaired before the model is asked again. Default: [`Reading::Repairing`]. What
+    /// was repaired is in the thought's [`Trace`].
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.reading = reading;
         self
     }
 
@@ -234,8 +245,8 @@ impl ChainOfThought {
         brief: &Brief,
         started: Instant,
         trace: &mut Trace,
-        early: &mut Option<Reply>,
-    ) -> Result<Reply, Kind> {
+        early: &mut Option<Read>,
+    ) -> Result<Read, Kind> {
         let mut request = brief.request.clone();
         let mut asks_left = self.limits.asks_again;
         loop {
@@ -244,12 +255,12 @@ impl ChainOfThought {
             let verdict = self.judge(&response, early.is_some());
             let text = response.into_text();
             let (problem, message, give_up) = match verdict {
-                Verdict::Usable(reply) => {
+                Verdict::Usable(read) => {
                     trace.tries.push(Try { reply: text, complaint: None });
-                    return Ok(reply);
+                    return Ok(read);
                 }
-                Verdict::Questionable(reply, problem, message) => {
-                    *early = Some(reply);
+                Verdict::Questionable(read, problem, message) => {
+                    *early = Some(read);
                     (problem, message, false)
                 }
                 Verdict::Unusable(problem, message) => {
@@ -276,8 +287,8 @@ impl ChainOfThought {
     fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {
         let text = response.text();
         let reason = response.finish_reason();
-        let reply = match Reply::read_finished(text, self.limits.reply_bytes, reason) {
-            Ok(reply) => reply,
+        let read = match self.limits.reader(self.reading).read_finished(text, reason) {
+            Ok(read) => read,
             Err(problem) => {
                 // Only of a reply that was too long is it known that a shorter one would help.
                 let too_long = problem.kind() == ReplyProblemKind::CutOff && *reason == FinishReason::Length;
@@ -288,11 +299,11 @@ impl ChainOfThought {
                 return Verdict::Unusable(problem, message);
             }
         };
-        let Some(open) = OpenSteps::left_by(&reply) else { return Verdict::Usable(reply) };
+        let Some(open) = OpenSteps::left_by(&read.reply) else { return Verdict::Usable(read) };
         let message = self.prompts.ended_early(&open.lines());
         match self.early_end {
-            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(reply, open.problem(), message),
-            EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(reply),
+            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(read, open.problem(), message),
+            EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(read),
             EarlyEnd::Refuse => Verdict::Unusable(open.problem(), message),
         }
     }
@@ -301,9 +312,9 @@ impl ChainOfThought {
 /// What a response is good for; where it is not simply used, what is wrong and the message that
 /// tells the model so.
 enum Verdict {
-    Usable(Reply),
+    Usable(Read),
     /// Usable, but worth a question.
-    Questionable(Reply, ReplyProblem, Message),
+    Questionable(Read, ReplyProblem, Message),
     Unusable(ReplyProblem, Message),
 }
 
@@ -338,6 +349,7 @@ impl fmt::Debug for ChainOfThought {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChainOfThought")
             .field("limits", &self.limits)
+            .field("reading", &self.reading)
             .field("history", &self.history)
             .field("early_end", &self.early_end)
             .finish_non_exhaustive()

@@ -36,7 +36,7 @@
 //! | bound it | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
-//! | read a raw reply | [`Reply`], [`ReplyProblem`] |
+//! | read a raw reply, repair it or not | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
 mod chain_of_thought;
 pub use chain_of_thought::{Brief, ChainOfThought, Turn};
@@ -51,7 +51,9 @@ mod prompt;
 pub use prompt::{Example, PromptError, Prompts};
 
 mod reply;
-pub use reply::{Reply, ReplyProblem, ReplyProblemKind};
+pub use reply::{
+    Partial, Read, Reading, Repair, RepairKind, Reply, ReplyProblem, ReplyProblemKind, ReplyReader,
+};
 
 mod reporter;
 #[cfg(feature = "console")]

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::{Reading, ReplyReader};
+
 /// Where a run of thoughts ends even without a conclusion.
 ///
 /// ```
@@ -25,6 +27,8 @@ pub struct Limits {
     /// The longest reply that is read, in bytes. Default: 256 KiB; made as bad as can be,
     /// such a text takes some 100 ms and 30 MB to read.
     pub reply_bytes: usize,
+    /// The most steps of a reply's plan, on all levels. Default: 10,000.
+    pub reply_steps: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +39,7 @@ impl Default for Limits {
             time: Duration::from_secs(3600),
             asks_again: 2,
             reply_bytes: 256 * 1024,
+            reply_steps: 10_000,
         }
     }
 }
@@ -73,6 +78,18 @@ impl Limits {
     pub fn reply_bytes(mut self, bytes: usize) -> Self {
         self.reply_bytes = bytes;
         self
+    }
+
+    /// Sets the most steps of a reply's plan.
+    #[must_use]
+    pub fn reply_steps(mut self, steps: usize) -> Self {
+        self.reply_steps = steps;
+        self
+    }
+
+    /// What reads a reply within these limits.
+    pub(crate) fn reader(&self, reading: Reading) -> ReplyReader {
+        ReplyReader::default().reading(reading).max_bytes(self.reply_bytes).max_steps(self.reply_steps)
     }
 }
 

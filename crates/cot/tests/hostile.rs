@@ -35,7 +35,7 @@ fn what_the_library_pays_dearly_for_is_refused_first() {
     let brackets = "[".repeat(100_000);
     let in_plan = |flow: &str| plan_of(flow, 1);
     let cases = [
-        ("alias bomb", format!("b0: &b0 x\n{bomb}# current_thinking")),
+        ("alias bomb", format!("```yaml\nb0: &b0 x\n{bomb}current_thinking: x\n```")),
         ("aliases without anchors", block("current_thinking: ", "*a ")),
         ("anchors", block("", "- &a x\n")),
         ("nested dashes", block("", "- ")),
@@ -51,7 +51,7 @@ fn what_the_library_pays_dearly_for_is_refused_first() {
         ("pairs", in_plan(&"{a: ".repeat(50_000))),
         ("brackets after a document marker", block("--- ", "[")),
         ("brackets in a document ended", block("...\n", "[")),
-        ("directives", format!("{directives}---\ncurrent_thinking: x")),
+        ("directives", format!("```yaml\n{directives}---\ncurrent_thinking: x\n```")),
         ("tags", block("", "- !!str a\n")),
         ("tags in flow", block("[", "!,")),
         ("documents", block("", "---\n")),
@@ -312,7 +312,7 @@ proptest! {
     /// The other opinion is the library's own: what the guard takes for text, it does too.
     #[test]
     fn what_the_guard_lets_through_has_no_alias_and_is_not_deep(text in glued_yaml()) {
-        let text = format!("# current_thinking\n{text}");
+        let text = format!("current_thinking: x\n{text}");
         let refused = read(&text).is_err_and(|problem| problem.kind() == ReplyProblemKind::Refused);
         match serde_yaml::from_str::<serde_yaml::Value>(&text) {
             Err(error) if error.to_string().contains("unknown anchor") => prop_assert!(refused, "{:?}", text),

@@ -63,6 +63,15 @@ fn a_reply_is_found_in_a_fence_or_without_one() {
         format!("```\n{BODY}```"),
         format!("``` yaml \n{BODY}``` "),
         format!("````yaml\n{BODY}````"),
+        format!("```json\n{BODY}```"),
+        format!("~~~yaml\n{BODY}~~~"),
+        format!("Here it is:```yaml\n{BODY}```"),
+        format!("```yaml {BODY}```"),
+        format!("```yaml\n{}```", BODY.trim_end()),
+        format!("Here is my reply:\n{BODY}\nIs it right?"),
+        format!("<think>\n{}\n</think>\n{BODY}", fenced("current_thinking: no\n")),
+        format!("no\n</think>\n\n{}", fenced(BODY)),
+        format!("```yaml\n---\n{BODY}---\n{BODY}---\n```"),
         format!("Here it is: my thought.\n\n```yaml\n{BODY}```\nI hope it helps: tell me."),
         indented(&fenced(BODY), "   "),
         indented(&fenced(BODY), "\t").replace('\t', "    "),
@@ -89,8 +98,8 @@ fn a_reply_is_found_in_a_fence_or_without_one() {
 fn fences_with_other_labels_are_not_read() {
     let text = format!("```python\nprint('current_thinking: no')\n```\n{}", fenced(BODY));
     assert_eq!(read(&text), Ok(reply("Right so far.")));
-    let json = problem("```json\n{\"current_thinking\": \"x\"}\n```");
-    assert_eq!(json.kind(), ReplyProblemKind::NoBlock);
+    let rust = problem("```rust\n{\"current_thinking\": \"x\"}\n```");
+    assert_eq!(rust.kind(), ReplyProblemKind::NoBlock);
 }
 
 #[test]
@@ -318,7 +327,6 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
         ("an empty fence", "```yaml\n```".to_owned()),
         ("a fence of prose", "```\nThe answer is 4.\n```".to_owned()),
         ("prose that names a key", "My current_thinking is that it is 4.".to_owned()),
-        ("prose before an unfenced reply", format!("Here is my reply:\n{BODY}")),
         ("a comment only", "```yaml\n# current_thinking\n```".to_owned()),
         ("a list", fenced("- current_thinking: x\n")),
         ("no current_thinking", without("current_thinking")),

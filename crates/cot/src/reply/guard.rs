@@ -8,9 +8,21 @@
 //! own would be a second opinion on every reply; this only ever says no, with a place. What matters
 //! is that it never takes for text what the library takes for structure.
 
-/// Levels of nesting that are read: columns of block style and brackets of flow style. A plan of the
-/// greatest depth takes two a step.
-const MAX_NESTING: usize = 2 * cogwork_plan::MAX_DEPTH + 8;
+/// How much structure a block may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Levels of nesting: columns of block style and brackets of flow style.
+    pub(crate) nesting: usize,
+    /// Dashes of lists and brackets of mappings; each step has one or the other.
+    pub(crate) steps: usize,
+}
+
+impl Default for Bounds {
+    /// A plan of the greatest depth takes two levels a step.
+    fn default() -> Self {
+        Self { nesting: 2 * cogwork_plan::MAX_DEPTH + 8, steps: 10_000 }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -19,11 +31,18 @@ pub(crate) struct Refusal {
     pub(crate) message: &'static str,
 }
 
-pub(crate) fn check(block: &str) -> Result<(), Refusal> {
+pub(crate) fn check(block: &str, bounds: Bounds) -> Result<(), Refusal> {
     if let Some((offset, _)) = block.char_indices().find(|(_, c)| !is_allowed(*c)) {
         return Err(Refusal { offset, message: CONTROL });
     }
-    let mut guard = Guard { levels: Vec::new(), flow: 0, open: Open::Nothing, document: Document::Before };
+    let mut guard = Guard {
+        bounds,
+        steps: 0,
+        levels: Vec::new(),
+        flow: 0,
+        open: Open::Nothing,
+        document: Document::Before,
+    };
     let mut offset = 0;
     for line in block.split_inclusive(is_break) {
         guard
@@ -48,6 +67,9 @@ fn is_blank(byte: &u8) -> bool {
 }
 
 struct Guard {
+    bounds: Bounds,
+    /// Steps seen so far.
+    steps: usize,
     /// Columns of the block collections around the current line, each deeper than the one before.
     levels: Vec<usize>,
     /// Brackets that are open.
@@ -85,6 +107,7 @@ const DIRECTIVE: &str = "directives (`%NAME`) are not read; put the text in quot
 const EXPLICIT_KEY: &str = "keys after a `?` are not read; put the text in quotes";
 const NO_KEY: &str = "there is no key before this `:`; expected `key: value`";
 const NESTING: &str = "the nesting is too deep; plans may have at most 32 levels of steps";
+const STEPS: &str = "the block has more steps than are read; expected a shorter plan";
 const DOCUMENTS: &str = "the block has more than one YAML document; expected one";
 const CONTROL: &str = "control characters are not read; expected plain text";
 const COMMENT: &str =
@@ -170,14 +193,18 @@ impl Guard {
                 b':' if spaced && !in_flow => return Err((at, NO_KEY)),
                 b':' | b',' if in_flow => at += 1,
                 b'-' if spaced => {
+                    self.count_step(at)?;
                     if !in_flow {
                         self.level(at)?;
                     }
                     at += 1;
                 }
                 b'[' | b'{' => {
+                    if byte == b'{' {
+                        self.count_step(at)?;
+                    }
                     self.flow += 1;
-                    if self.flow + self.levels.len() > MAX_NESTING {
+                    if self.flow + self.levels.len() > self.bounds.nesting {
                         return Err((at, NESTING));
                     }
                     at += 1;
@@ -230,12 +257,17 @@ impl Guard {
         Ok(colon + 1)
     }
 
+    fn count_step(&mut self, at: usize) -> Checked {
+        self.steps += 1;
+        if self.steps > self.bounds.steps { Err((at, STEPS)) } else { Ok(()) }
+    }
+
     /// A key or a dash at this column: inside the collections to its left.
     fn level(&mut self, column: usize) -> Checked {
         if self.levels.last().is_none_or(|last| *last < column) {
             self.levels.push(column);
         }
-        if self.levels.len() > MAX_NESTING { Err((column, NESTING)) } else { Ok(()) }
+        if self.levels.len() > self.bounds.nesting { Err((column, NESTING)) } else { Ok(()) }
     }
 
     /// Where a plain scalar ends: at `: `, at a comment, in a flow collection also at its signs.

@@ -1,19 +1,22 @@
-//! From a model's raw text to a typed reply: find the block, guard against hostile YAML, parse, validate.
+//! From a model's raw text to a typed reply: find the block, guard against hostile YAML, parse, validate;
+//! repair what fails, and say so.
 
-mod fence;
+mod candidates;
 pub(crate) mod guard;
 mod problem;
+mod reader;
+mod repair;
+mod strict;
 
-pub use problem::{ReplyProblem, ReplyProblemKind};
+pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
+pub use reader::{Read, Reading, ReplyReader};
+pub use repair::{Repair, RepairKind};
 
 use std::fmt;
 
-use cogwork_llm::FinishReason;
 use cogwork_plan::{Plan, format_plan_for_prompt};
-use serde::de::{Deserializer, Visitor};
+use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-
-use crate::complaint::{Complaint, without_places};
 
 /// A reply that can be used: the three parts the model was asked for.
 ///
@@ -43,6 +46,7 @@ use crate::complaint::{Complaint, without_places};
 )]
 pub struct Reply {
     /// The evaluation of the last thought and the thinking of this one.
+    #[serde(deserialize_with = "not_null")]
     pub current_thinking: String,
     /// The whole updated plan.
     pub planning: Plan,
@@ -52,11 +56,13 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Reads a model's raw text of at most `max_bytes`.
+    /// Reads a model's raw text of at most `max_bytes`, without any repair: there is no place here to
+    /// report one. [`ReplyReader`] repairs, reports, and has more settings.
     ///
-    /// The reply stands in a fence labelled `yaml`, `yml` or not at all, or is the whole text.
-    /// Of several fences the last one that names a key of a reply counts, and no other: a model that
-    /// gives a second block has taken the first back.
+    /// The reply stands in a fence labelled `yaml`, `json` or not at all, is a JSON object in prose, or
+    /// is the text from the first line that begins with a key. Of several blocks the last one that
+    /// names a key of a reply counts, and no other: a model that gives a second block has taken the
+    /// first back.
     ///
     /// # Errors
     ///
@@ -65,89 +71,15 @@ impl Reply {
     /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
     /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
-        if text.len() > max_bytes {
-            let message = format!("the reply is {} bytes long; at most {max_bytes} are read", text.len());
-            return Err(ReplyProblem::new(ReplyProblemKind::TooLong, message));
-        } else if text.trim().is_empty() {
-            let message = "the reply is empty; expected a YAML block";
-            return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
-        }
-        let Some(block) = fence::meant(text) else {
-            let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
-            let beginning = text.len() - text.trim_start().len();
-            let complaint = Complaint::new(message).at(text, beginning);
-            return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, complaint));
-        };
-        Self::read_block(block.text).map_err(|Fault { kind, message, offset }| {
-            ReplyProblem::from(kind, Complaint::quoting(&message).at(text, block.offset + offset))
-        })
-    }
-
-    /// The same for a text of which is known why the model stopped: unless it was done, the reply is
-    /// whole only if a fence closes it. YAML that is cut off can still be YAML.
-    pub(crate) fn read_finished(
-        text: &str,
-        max_bytes: usize,
-        reason: &FinishReason,
-    ) -> Result<Self, ReplyProblem> {
-        let closed = || text.len() <= max_bytes && fence::meant(text).is_some_and(|block| block.closed);
-        let message = match reason {
-            FinishReason::Stop => return Self::read(text, max_bytes),
-            _ if closed() => return Self::read(text, max_bytes),
-            FinishReason::Length => {
-                "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
-            }
-            _ => format!(
-                "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
-            ),
-        };
-        Err(ReplyProblem::from(ReplyProblemKind::CutOff, Complaint::quoting(&message)))
-    }
-
-    fn read_block(block: &str) -> Result<Self, Fault> {
-        guard::check(block).map_err(|refusal| Fault {
-            kind: ReplyProblemKind::Refused,
-            message: refusal.message.to_owned(),
-            offset: refusal.offset,
-        })?;
-        let invalid = |message: String, offset| Fault { kind: ReplyProblemKind::Invalid, message, offset };
-        let reply: Self = serde_yaml::from_str(block).map_err(|error| {
-            let offset = error.location().map_or(0, |place| place.index());
-            let message = without_places(&error.to_string());
-            let advice = advice(&message);
-            invalid(message + advice, offset)
-        })?;
-        let (key, fault) = if reply.current_thinking.trim().is_empty() {
-            ("current_thinking", "`current_thinking` is empty; expected the evaluation and the thinking")
-        } else if reply.planning.is_empty() {
-            ("planning", "`planning` is empty; expected at least one step")
-        } else {
-            return Ok(reply);
-        };
-        Err(invalid(fault.to_owned(), line_of(block, key)))
+        let reader = ReplyReader::default().reading(Reading::Strict).max_bytes(max_bytes);
+        reader.read(text).map(|read| read.reply)
     }
 }
 
-/// What is wrong with a block, and where in it, in bytes.
-struct Fault {
-    kind: ReplyProblemKind,
-    message: String,
-    offset: usize,
-}
-
-/// What to do about the mistakes that models make most; the YAML library names them in its own terms.
-fn advice(message: &str) -> &'static str {
-    let known = [
-        ("mapping values are not allowed", "; put a text that contains `: ` in quotes"),
-        (
-            "did not find expected key",
-            "; check the indentation, and put a text that begins with quotes in quotes",
-        ),
-        ("found character that cannot start any token", "; put the text in quotes"),
-        ("could not find expected ':'", "; expected `key: value`, and the lines of a text indented"),
-        ("found unexpected end of stream", "; a quote is not closed"),
-    ];
-    known.into_iter().find(|(mistake, _)| message.starts_with(mistake)).map_or("", |(_, advice)| advice)
+/// Reads a text that is there: YAML would hand over `null` as the text "null".
+fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::deserialize(deserializer)?
+        .ok_or_else(|| de::Error::custom("current_thinking is null, expected a text"))
 }
 
 /// Reads a truth value and, where it is none, says what would be one: `no` and `yes` once were.
@@ -167,18 +99,6 @@ fn true_or_false<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::
     }
 
     deserializer.deserialize_bool(TrueOrFalse)
-}
-
-/// Where the line begins that holds a key of the top level.
-fn line_of(block: &str, key: &str) -> usize {
-    let mut offset = 0;
-    for line in block.split_inclusive('\n') {
-        if line.starts_with(key) {
-            return offset;
-        }
-        offset += line.len();
-    }
-    0
 }
 
 impl fmt::Display for Reply {

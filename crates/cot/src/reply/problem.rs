@@ -1,5 +1,7 @@
 use std::fmt;
 
+use cogwork_plan::Plan;
+
 use crate::complaint::Complaint;
 
 /// What kind of fault a reply has.
@@ -33,6 +35,21 @@ pub struct ReplyProblem(Box<Inner>);
 struct Inner {
     kind: ReplyProblemKind,
     complaint: Complaint,
+    partial: Option<Partial>,
+}
+
+/// What could be read of a reply that could not be used. Nothing in it is made up: a part that was not
+/// there, or could not be read, is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Partial {
+    /// The thinking, if there is any.
+    pub current_thinking: Option<String>,
+    /// The steps that are whole, with their whole sub-steps. Empty if there are none, which says nothing
+    /// about the plan that was meant.
+    pub planning: Plan,
+    /// Whether the reasoning was to go on, if it said so.
+    pub next_thought_needed: Option<bool>,
 }
 
 impl ReplyProblem {
@@ -41,7 +58,17 @@ impl ReplyProblem {
     }
 
     pub(super) fn from(kind: ReplyProblemKind, complaint: Complaint) -> Self {
-        Self(Box::new(Inner { kind, complaint }))
+        Self(Box::new(Inner { kind, complaint, partial: None }))
+    }
+
+    pub(super) fn with_partial(mut self, partial: Option<Partial>) -> Self {
+        self.0.partial = partial.filter(|partial| *partial != Partial::default());
+        self
+    }
+
+    /// What could be read of the reply, if anything and if repairs were tried.
+    pub fn partial(&self) -> Option<&Partial> {
+        self.0.partial.as_ref()
     }
 
     /// What kind of fault it is.

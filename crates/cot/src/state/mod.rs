@@ -11,7 +11,7 @@ use cogwork_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::Transcript;
-use crate::{CotError, History, Prompts, Reply};
+use crate::{CotError, History, Prompts, Repair, Reply};
 
 /// A problem, the thoughts on it so far, and the solution when there is one: the state of the
 /// chain-of-thought node.
@@ -114,6 +114,12 @@ pub struct Trace {
     /// The thought ends the reasoning although steps of its plan are not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,
+    /// What was repaired in the reply that became the thought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// The reply ends in the middle of a step, which was left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 impl Trace {
@@ -254,7 +260,7 @@ impl Thought {
         self.next_thought_needed
     }
 
-    /// How it came about: every raw reply, what it cost.
+    /// How it came about: every raw reply, what was repaired, what it cost.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }

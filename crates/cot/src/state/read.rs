@@ -41,7 +41,7 @@ impl Reasoning {
     /// minutes.
     pub fn from_yaml(text: &str) -> Result<Self, StateError> {
         check_length(text, YAML_BYTES)?;
-        guard::check(text)
+        guard::check(text, guard::Bounds { steps: usize::MAX, ..guard::Bounds::default() })
             .map_err(|refusal| StateError::new(Complaint::new(refusal.message).at(text, refusal.offset)))?;
         serde_yaml::from_str(text).map_err(|error| {
             let complaint = Complaint::quoting(&without_places(&error.to_string()));

@@ -11,13 +11,13 @@ use insta::assert_snapshot;
 
 use crate::support::{EARLY, FIRST, LAST, PROSE, conversation, cot_error, flow, reasoning};
 
-/// YAML with a status that there is not.
+/// YAML with a status that names none.
 const UNKNOWN_STATUS: &str = "\
 ```yaml
 current_thinking: I multiply, then add.
 planning:
   - description: Multiply
-    status: In progress
+    status: Someday
 next_thought_needed: true
 ```";
 
@@ -40,15 +40,15 @@ async fn the_complaint_follows_the_reply_in_the_conversation() {
     current_thinking: I multiply, then add.
     planning:
       - description: Multiply
-        status: In progress
+        status: Someday
     next_thought_needed: true
     ```
 
     [user]
-    Your last reply could not be used: line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed
+    Your last reply could not be used: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
        3 | planning:
        4 |   - description: Multiply
-       5 |     status: In progress
+       5 |     status: Someday
          |             ^
     Give the whole reply again, corrected: one YAML block with current_thinking, planning and next_thought_needed, and nothing else.
 
@@ -70,7 +70,7 @@ async fn the_complaint_follows_the_reply_in_the_conversation() {
     );
     let complaints: Vec<_> = tries.iter().map(|made| made.complaint.as_deref().unwrap_or("none")).collect();
     assert_snapshot!(complaints.join("\n"), @r#"
-    line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed
+    line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
     line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
     none
     "#);
@@ -91,16 +91,16 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
     let mut reasoning = reasoning();
     let error = flow(client.clone()).run(&mut reasoning).await.unwrap_err();
 
-    assert_snapshot!(error, @r#"flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed"#);
+    assert_snapshot!(error, @r#"flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed"#);
     assert_snapshot!(format!("{error:#}"), @r#"
-    flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed
+    flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
        3 | planning:
        4 |   - description: Multiply
-       5 |     status: In progress
+       5 |     status: Someday
          |             ^
     "#);
     let error = cot_error(&error);
-    assert_snapshot!(error, @r#"thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "In progress", expected Pending, Done or Verification Needed"#);
+    assert_snapshot!(error, @r#"thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed"#);
     assert_eq!(error.reply_problem().unwrap().kind(), ReplyProblemKind::Invalid);
     let replies: Vec<_> = error.tries().iter().map(|made| made.reply.as_str()).collect();
     assert_eq!(replies, [PROSE, "", UNKNOWN_STATUS]);

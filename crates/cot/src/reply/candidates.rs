@@ -1,0 +1,311 @@
+//! Finds the parts of a raw text that may be meant as the reply.
+//!
+//! The rules, in order:
+//!
+//! 1. What stands before the first `</think>` is not looked at, if all keys of a reply follow it.
+//! 2. Fenced blocks in which a line begins with a key of a reply; else the text from the first such
+//!    line, or from a bracket before a key. Prose that merely echoes a key is none of these.
+//! 3. Of several blocks the last one counts: a model that begins a second block takes the first back.
+//! 4. Of several YAML documents in a block the last one with all three keys counts.
+//! 5. Where no line begins with a key, the last fenced block, so that the complaint can say what is
+//!    wrong with it.
+
+use super::repair::{Key, top_key};
+
+/// A part of the text, where in the text it begins, and whether a fence closes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'t> {
+    pub(super) text: &'t str,
+    pub(super) offset: usize,
+    pub(super) closed: bool,
+    /// Whether what encloses it, a fence or brackets, is left open at the end of the text.
+    pub(super) open: bool,
+}
+
+/// The blocks that may be the reply, the one that counts first.
+pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
+    let thought = end_of_thinking(text);
+    let rest = text.get(thought..).unwrap_or_default();
+    if thought == 0 || !top_keys(rest).is_all() {
+        return in_text(text);
+    }
+    let mut found = in_text(rest);
+    found.iter_mut().for_each(|block| block.offset += thought);
+    found
+}
+
+fn in_text(text: &str) -> Vec<Block<'_>> {
+    let fenced = fenced(text);
+    let wanted = || fenced.iter().rev().filter(|fence| fence.wanted).map(|fence| fence.block);
+    let unfenced = || {
+        let blocks = object(text).into_iter().chain(from_first_key(text));
+        blocks.min_by_key(|block| block.offset)
+    };
+    if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
+        let mut meant: Vec<_> = wanted().filter(|block| names_a_key(block.text)).map(document).collect();
+        let whole = meant.iter().any(|block| top_keys(block.text).is_all());
+        // Keys that stand before the first fence belong to the reply too.
+        let before = |block: &Block<'_>| {
+            meant.iter().map(|other| other.offset).min().is_some_and(|at| block.offset < at)
+        };
+        meant.extend(unfenced().filter(|block| !whole && before(block)));
+        meant
+    } else if let Some(block) = unfenced() {
+        vec![document(block)]
+    } else {
+        wanted().take(1).collect()
+    }
+}
+
+/// Where the thinking of a reasoning model ends that stands before its reply; servers that cut the
+/// opening tag off leave the closing one.
+fn end_of_thinking(text: &str) -> usize {
+    let end = |tag: &str| text.find(tag).map(|at| (at, at + tag.len()));
+    let Some((begin, end)) = end("</think>").or_else(|| end("</thinking>")) else { return 0 };
+    // Without the opening tag it may be a word of a reply.
+    let is_thinking = text.trim_start_matches(is_blank).starts_with("<think")
+        || text.get(..begin).is_some_and(|before| !names_a_key(before));
+    if is_thinking { end } else { 0 }
+}
+
+/// `planning` does not count: it is a word of any prose.
+fn names_a_key(text: &str) -> bool {
+    let keys = top_keys(text);
+    keys.thinking || keys.needed
+}
+
+#[derive(Default)]
+struct TopKeys {
+    thinking: bool,
+    planning: bool,
+    needed: bool,
+}
+
+impl TopKeys {
+    fn is_all(&self) -> bool {
+        self.thinking && self.planning && self.needed
+    }
+}
+
+/// The keys with which lines begin, or which follow a bracket or a comma in a line of JSON.
+fn top_keys(text: &str) -> TopKeys {
+    let mut keys = TopKeys::default();
+    for line in text.lines() {
+        let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
+        let begins = begins.strip_prefix("- ").unwrap_or(begins);
+        let quoted = line.contains('"').then(|| line.split([',', '{'])).into_iter().flatten();
+        for piece in std::iter::once(begins).chain(quoted.map(str::trim_start)) {
+            match top_key(piece) {
+                Some(Key::Thinking) => keys.thinking = true,
+                Some(Key::Planning) => keys.planning = true,
+                Some(Key::Needed) => keys.needed = true,
+                _ => {}
+            }
+        }
+    }
+    keys
+}
+
+/// A JSON object that begins with a key of a reply, and stands outside of any fence.
+fn object(text: &str) -> Option<Block<'_>> {
+    let mut from = 0;
+    // A bracket that opens nothing of ours is passed over, so each is looked at once.
+    while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
+        let inside = text.get(at + 1..)?.trim_start();
+        if top_key(inside).is_some() {
+            let end = closing_bracket(text, at);
+            return Some(Block { open: end.is_none(), ..block(text, at, end.unwrap_or(text.len()), false)? });
+        }
+        from = at + 1;
+    }
+    None
+}
+
+/// The offset behind the bracket that closes the one at `from`, as far as strings in double quotes
+/// let it be seen.
+fn closing_bracket(text: &str, from: usize) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate().skip(from) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text from the first line that begins with a key; to the last one, if that line is whole.
+fn from_first_key(text: &str) -> Option<Block<'_>> {
+    if !names_a_key(text) {
+        return None;
+    }
+    let (mut first, mut end, mut offset) = (None, text.len(), 0);
+    for line in text.split_inclusive('\n') {
+        let begins = line.trim_start_matches(is_blank);
+        let key = top_key(begins);
+        // Prose may begin with "Planning:", but not with the key as it is spelt.
+        if key.is_some() && (key != Some(Key::Planning) || begins.starts_with("planning")) {
+            first.get_or_insert(offset);
+        }
+        if key.is_some() {
+            end = if key == Some(Key::Needed) { offset + line.len() } else { text.len() };
+        }
+        offset += line.len();
+    }
+    block(text, first?, end, false)
+}
+
+/// The last YAML document of a block that has all three keys, if the block has several.
+fn document(block: Block<'_>) -> Block<'_> {
+    // What a directive begins is refused as a whole.
+    if block.text.starts_with('%') {
+        return block;
+    }
+    let (mut starts, mut offset) = (vec![0], 0);
+    for line in block.text.split_inclusive('\n') {
+        offset += line.len();
+        if line.trim_end() == "---" {
+            starts.push(offset);
+        }
+    }
+    let ends = starts.iter().skip(1).map(|start| start.saturating_sub(3)).chain([offset]);
+    let parts = starts.iter().zip(ends).map(|(from, to)| (*from, to));
+    let whole =
+        |(from, to): &(usize, usize)| block.text.get(*from..*to).is_some_and(|text| top_keys(text).is_all());
+    // The text up to the marker of the next document, without that line.
+    let part = parts.filter(whole).last().and_then(|(from, to)| {
+        let text = block.text.get(from..to)?;
+        let text = if to < offset { text.get(..text.rfind('\n')? + 1)? } else { text };
+        Some(Block { text, offset: block.offset + from, ..block })
+    });
+    part.unwrap_or(block)
+}
+
+/// A block and whether its fence is labelled as text that may be YAML or JSON, or not at all.
+struct Fenced<'t> {
+    block: Block<'t>,
+    wanted: bool,
+}
+
+/// The fenced blocks, in order.
+///
+/// A fence closes with a line of at least as many backticks that is indented no more than the one
+/// that opened it: a fence inside a block scalar is indented more, and is text. A fence that never
+/// closes goes to the end. Fences of tildes are the same.
+fn fenced(text: &str) -> Vec<Fenced<'_>> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Open> = None;
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        match &open {
+            None => open = Open::begins(line, offset),
+            Some(fence) => {
+                if let Some(to) = fence.ends(line) {
+                    blocks.extend(fence.block(text, offset + to, true));
+                    open = None;
+                }
+            }
+        }
+        offset += line.len();
+    }
+    blocks.extend(open.and_then(|fence| fence.block(text, text.len(), false)));
+    blocks
+}
+
+/// A byte order mark may stand before the first fence.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == BYTE_ORDER_MARK
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+struct Open {
+    indent: usize,
+    sign: char,
+    ticks: usize,
+    wanted: bool,
+    from: usize,
+}
+
+impl Open {
+    /// The fence that a line opens. Text may stand before it if its label is one of ours, and the
+    /// reply may begin right behind the label.
+    fn begins(line: &str, offset: usize) -> Option<Self> {
+        let (at, sign) = match (line.find("```"), line.find("~~~")) {
+            (Some(at), None) => (at, '`'),
+            (None, Some(at)) => (at, '~'),
+            (Some(ticks), Some(tildes)) if tildes < ticks => (tildes, '~'),
+            (Some(ticks), Some(_)) => (ticks, '`'),
+            (None, None) => return None,
+        };
+        let (before, rest) = line.split_at_checked(at)?;
+        let label = rest.trim_start_matches(sign);
+        let ticks = rest.len() - label.len();
+        if label.contains(sign) {
+            return None;
+        }
+        let glued = !before.trim_matches(is_blank).is_empty();
+        let word = label.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
+        let (known, blank) = (is_label(word), behind.trim_matches(is_blank).is_empty());
+        let key_at =
+            [label.trim_start(), behind.trim_start()].into_iter().find(|rest| top_key(rest).is_some());
+        let fence = |wanted, behind: usize| Self {
+            indent: if glued { 0 } else { before.chars().count() },
+            sign,
+            ticks,
+            wanted,
+            from: offset + line.len() - behind,
+        };
+        match key_at {
+            Some(rest) => Some(fence(true, rest.len())),
+            None if glued => (known && !word.is_empty() && blank).then(|| fence(true, 0)),
+            None => Some(fence(known && blank, 0)),
+        }
+    }
+
+    /// Where in a line the block ends: before a fence of its own, or behind the last key of a reply
+    /// to whose value the fence is glued.
+    fn ends(&self, line: &str) -> Option<usize> {
+        let content = line.trim_matches(is_blank);
+        let before = content.trim_end_matches(self.sign);
+        if content.len() - before.len() < self.ticks {
+            return None;
+        } else if before.is_empty() {
+            let indent = line.chars().take_while(|c| is_blank(*c)).count();
+            return (indent <= self.indent).then_some(0);
+        }
+        let key = top_key(before.trim_start_matches('{'));
+        let ends = key == Some(Key::Needed) || (before.starts_with('}') && !before.contains(self.sign));
+        ends.then(|| line.find(before).unwrap_or(0) + before.len())
+    }
+
+    fn block<'t>(&self, text: &'t str, to: usize, closed: bool) -> Option<Fenced<'t>> {
+        let block = Block { open: !closed, ..block(text, self.from, to, closed)? };
+        Some(Fenced { block, wanted: self.wanted })
+    }
+}
+
+/// Whether a fence with this label may hold a reply; others hold code.
+fn is_label(word: &str) -> bool {
+    let labels = ["", "yaml", "yml", "json", "jsonc", "json5", "text", "txt", "plaintext", "markdown", "md"];
+    labels.iter().any(|label| label.eq_ignore_ascii_case(word))
+}
+
+/// The part of a text from one offset to another, without byte order marks before it; none if it is
+/// blank.
+fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> {
+    let part = text.get(from..to)?;
+    let text = part.trim_start_matches(BYTE_ORDER_MARK);
+    let offset = from + part.len() - text.len();
+    (!text.trim().is_empty()).then_some(Block { text, offset, closed, open: false })
+}

@@ -1,0 +1,192 @@
+//! The scalars of flow style.
+
+use super::flow::Reader;
+use super::keys;
+use super::quoted::unescaped_or_verbatim;
+use super::repairs::RepairKind;
+
+/// A text of flow style, and whether quotes say that it is one.
+#[derive(Debug)]
+pub(super) struct Scalar {
+    pub(super) line: usize,
+    pub(super) text: String,
+    pub(super) quoted: bool,
+}
+
+/// Where a scalar stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    Key,
+    Value,
+    Item,
+}
+
+/// Quotes left open that are closed by guess.
+const UNCLOSED: usize = 8;
+
+impl Reader<'_, '_> {
+    /// A key, a value or an item, and whether its end was there.
+    pub(super) fn scalar(&mut self, place: Place) -> (Scalar, bool) {
+        let line = self.line();
+        let quote = self.rest().chars().next().filter(|c| matches!(c, '"' | '\'' | '“' | '”' | '‘'));
+        let mut found = match quote {
+            Some(quote) => in_quotes(self.rest(), quote, place),
+            None => plain(self.rest(), place, self.open),
+        };
+        if quote.is_some() && found.cut && self.unclosed < UNCLOSED {
+            self.unclosed += 1;
+            found = before_bracket(self.rest()).unwrap_or(found);
+        }
+        self.at += found.length;
+        for (kind, what) in found.faults {
+            self.report.add(kind, line, what);
+        }
+        let quoted = quote.is_some() && place != Place::Key;
+        (Scalar { line, text: found.text, quoted }, !found.cut)
+    }
+}
+
+/// A text whose quote is left open, up to a line that begins with a bracket.
+fn before_bracket(rest: &str) -> Option<Found> {
+    let mut end = 0;
+    for line in rest.split_inclusive('\n') {
+        if end > 0 && line.trim_start().starts_with(['}', ']']) {
+            let text = rest.get(1..end)?.trim().trim_end_matches(',').to_owned();
+            return Some(Found {
+                text,
+                length: end,
+                cut: false,
+                faults: vec![(RepairKind::Quotes, "closed a quote")],
+            });
+        }
+        end += line.len();
+    }
+    None
+}
+
+struct Found {
+    text: String,
+    length: usize,
+    cut: bool,
+    faults: Vec<(RepairKind, &'static str)>,
+}
+
+/// A text in quotes. A quote closes it if what may follow a text follows it; others are part of it.
+fn in_quotes(rest: &str, open: char, place: Place) -> Found {
+    let is_value = place != Place::Key;
+    let (close, curly): (&[char], bool) = match open {
+        '"' => (&['"'], false),
+        '\'' => (&['\''], false),
+        '‘' => (&['’'], true),
+        _ => (&['”', '“', '"'], true),
+    };
+    let mut faults = Vec::new();
+    if curly {
+        faults.push((RepairKind::Quotes, "took curly quotes for quotes"));
+    }
+    let from = open.len_utf8();
+    let inner = rest.get(from..).unwrap_or_default();
+    let mut chars = inner.char_indices();
+    let mut inner_quote = false;
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' && open == '"' {
+            chars.next();
+        } else if c == '\n' && is_value && begins_pair(inner.get(at..).unwrap_or_default()) {
+            faults.push((RepairKind::Quotes, "closed a quote"));
+            let body = inner.get(..at).unwrap_or_default();
+            let text = body.trim_end().trim_end_matches(',').to_owned();
+            return Found { text, length: from + at, cut: false, faults };
+        } else if close.contains(&c) {
+            let behind = inner.get(at + c.len_utf8()..).unwrap_or_default();
+            if !closes(behind, is_value) {
+                inner_quote = true;
+                continue;
+            }
+            let body = inner.get(..at).unwrap_or_default();
+            let (text, verbatim) = unescaped_or_verbatim(body, if curly { '\'' } else { open });
+            if inner_quote && !(open == '\'' && body.replace("''", "").find('\'').is_none()) {
+                faults.push((RepairKind::Quotes, "escaped the quotes inside of a text"));
+            }
+            if verbatim {
+                faults.push((RepairKind::Quotes, "kept the backslashes in a text"));
+            }
+            return Found { text, length: from + at + c.len_utf8(), cut: false, faults };
+        }
+    }
+    let (text, _) = unescaped_or_verbatim(inner.trim_end(), open);
+    Found { text, length: rest.len(), cut: true, faults }
+}
+
+/// Bytes that are looked at behind a quote.
+const REACH: usize = 200;
+
+fn closes(behind: &str, is_value: bool) -> bool {
+    let mut blanks = behind.chars().take(REACH);
+    let mut broken = false;
+    loop {
+        match blanks.next() {
+            None => return true,
+            Some('\n') => broken = true,
+            Some(c) if keys::is_blank(c) => {}
+            Some(',' | '}' | ']') => return true,
+            Some(':') => return !is_value,
+            // On the next line, or a comment.
+            Some(c) => {
+                return broken && matches!(c, '"' | '\'' | '{' | '/' | '#' | '“') || c == '/' || c == '#';
+            }
+        }
+    }
+}
+
+/// Whether a key in quotes begins the next line.
+fn begins_pair(rest: &str) -> bool {
+    let next = rest.strip_prefix('\n').unwrap_or(rest).trim_start_matches([' ', '\t']);
+    next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
+}
+
+/// A text without quotes: up to a bracket, or to a comma behind which a known key follows. Other
+/// commas are part of it.
+fn plain(rest: &str, place: Place, open: bool) -> Found {
+    let mut brackets = 0_usize;
+    let mut end = rest.len();
+    for (at, c) in rest.char_indices() {
+        let behind = || rest.get(at + c.len_utf8()..).unwrap_or_default();
+        let ends = match c {
+            '[' | '{' => {
+                brackets += 1;
+                false
+            }
+            ']' | '}' if brackets > 0 => {
+                brackets -= 1;
+                false
+            }
+            ']' | '}' => true,
+            ':' if place == Place::Key => {
+                behind().starts_with(|c| keys::is_blank(c) || matches!(c, '"' | '[' | '{'))
+            }
+            ',' if brackets == 0 => place != Place::Value || ends_value(behind()),
+            '\n' => begins_pair(rest.get(at..).unwrap_or_default()),
+            _ => false,
+        };
+        if ends {
+            end = at;
+            break;
+        }
+    }
+    let text = rest.get(..end).unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // At least one character is read, so that the reader goes on.
+    let length = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
+    let text = words.join(" ");
+    let cut = end == rest.len() && open && !matches!(text.as_str(), "true" | "false");
+    Found { text, length, cut, faults: Vec::new() }
+}
+
+/// Whether a comma ends a value: a known key, a bracket or another item follows.
+fn ends_value(behind: &str) -> bool {
+    let next = behind.trim_start_matches(keys::is_blank);
+    next.is_empty()
+        || next.starts_with(['}', ']', '{', '"', '\'', '“'])
+        || keys::top(next).is_some()
+        || keys::step(next).is_some()
+}

@@ -1,0 +1,139 @@
+//! The keys of a reply, as models spell them. Known keys let a line be told from text with certainty,
+//! which YAML alone cannot.
+
+/// A key of a reply or of one of its steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::reply) enum Key {
+    Thinking,
+    Planning,
+    Needed,
+    Description,
+    Status,
+    Result,
+    Mark,
+    SubSteps,
+}
+
+/// How far the spelling of a key is from the one that was asked for; the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Spelling {
+    Exact,
+    /// Another case, blanks or dashes for `_`, quotes or asterisks around it.
+    Variant,
+    /// Another word.
+    Synonym,
+}
+
+impl Key {
+    pub(in crate::reply) fn as_str(self) -> &'static str {
+        match self {
+            Self::Thinking => "current_thinking",
+            Self::Planning => "planning",
+            Self::Needed => "next_thought_needed",
+            Self::Description => "description",
+            Self::Status => "status",
+            Self::Result => "result",
+            Self::Mark => "mark",
+            Self::SubSteps => "sub_steps",
+        }
+    }
+}
+
+const TOP: [Key; 3] = [Key::Thinking, Key::Planning, Key::Needed];
+const STEP: [Key; 5] = [Key::Description, Key::Status, Key::Result, Key::Mark, Key::SubSteps];
+
+/// Other words for a key, in small letters without what stands between words.
+const TOP_SYNONYMS: [(&str, Key); 8] = [
+    ("thinking", Key::Thinking),
+    ("currentthought", Key::Thinking),
+    ("thought", Key::Thinking),
+    ("plan", Key::Planning),
+    ("steps", Key::Planning),
+    ("plansteps", Key::Planning),
+    ("nextthought", Key::Needed),
+    ("needsnextthought", Key::Needed),
+];
+const STEP_SYNONYMS: [(&str, Key); 11] = [
+    ("desc", Key::Description),
+    ("step", Key::Description),
+    ("task", Key::Description),
+    ("name", Key::Description),
+    ("title", Key::Description),
+    ("state", Key::Status),
+    ("results", Key::Result),
+    ("outcome", Key::Result),
+    ("steps", Key::SubSteps),
+    ("subtasks", Key::SubSteps),
+    ("children", Key::SubSteps),
+];
+
+/// Bytes of a line in which a key and its colon are looked for.
+const REACH: usize = 64;
+
+/// A key of the top level with which a text begins, in any spelling but another word.
+pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
+    let text = text.strip_prefix("- ").unwrap_or(text);
+    top(text).filter(|found| found.spelling < Spelling::Synonym).map(|found| found.key)
+}
+
+/// A known key at the beginning of a text, and what follows its colon.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'t> {
+    pub(super) key: Key,
+    pub(super) spelling: Spelling,
+    pub(super) value: &'t str,
+    /// Whether an ASCII colon and a blank, or the end, follow the name, as YAML wants it.
+    pub(super) spaced: bool,
+}
+
+pub(super) fn top(text: &str) -> Option<Known<'_>> {
+    known(text, &TOP, &TOP_SYNONYMS)
+}
+
+pub(super) fn step(text: &str) -> Option<Known<'_>> {
+    known(text, &STEP, &STEP_SYNONYMS)
+}
+
+fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Known<'t>> {
+    let (name, value, spaced) = pair(text)?;
+    let exact = keys.iter().find(|key| key.as_str() == name);
+    // Only of a key that is spelt as asked for it is certain that a blank was forgotten.
+    if let Some(key) = exact {
+        return Some(Known { key: *key, spelling: Spelling::Exact, value, spaced });
+    }
+    let bare = letters(name);
+    let bare = bare.as_str();
+    let variant = keys.iter().find(|key| letters(key.as_str()) == bare);
+    let quoted = name.starts_with(['"', '\'', '“', '*', '`']);
+    let wide = text.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with('：'));
+    let separate = spaced || quoted || wide;
+    if let Some(key) = variant.filter(|_| separate) {
+        return Some(Known { key: *key, spelling: Spelling::Variant, value, spaced });
+    }
+    let synonym = synonyms.iter().find(|(word, _)| *word == bare).filter(|_| separate);
+    synonym.map(|(_, key)| Known { key: *key, spelling: Spelling::Synonym, value, spaced })
+}
+
+/// The name before the first colon, what stands behind it, and whether a blank or the end does. A
+/// colon in bold or quotes belongs to the name: `**status:** Done`.
+pub(super) fn pair(text: &str) -> Option<(&str, &str, bool)> {
+    let colon = text.char_indices().take(REACH).find(|(_, c)| matches!(c, ':' | '：'))?;
+    let (name, rest) = text.split_at_checked(colon.0)?;
+    let value = rest.get(colon.1.len_utf8()..)?;
+    let value = if name.starts_with("**") { value.strip_prefix("**").unwrap_or(value) } else { value };
+    let spaced = colon.1 == ':' && (value.is_empty() || value.starts_with(char::is_whitespace));
+    Some((name.trim_end(), value.trim_matches(is_blank), spaced))
+}
+
+/// Blanks of any kind, and the marks that are none and look like it.
+pub(super) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}')
+}
+
+/// The letters and digits of a name, in small letters; empty for one that holds anything but them
+/// and what stands between or around words.
+fn letters(name: &str) -> String {
+    let between = |c: char| is_blank(c) || "_-*`\"'“”‘’".contains(c);
+    let letters: String = name.chars().filter(|c| !between(*c)).collect();
+    if letters.chars().all(char::is_alphanumeric) { letters.to_lowercase() } else { String::new() }
+}

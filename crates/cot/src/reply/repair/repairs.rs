@@ -1,0 +1,112 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::OneLine;
+
+/// Something that a reader changed in a reply to make it readable.
+///
+/// `Display` is one line that says where and what; a model's text in it cannot steer a terminal.
+///
+/// ```
+/// use cogwork_cot::{RepairKind, ReplyReader};
+///
+/// let read = ReplyReader::default().read("\
+/// ```yaml
+/// current_thinking: So far: two and two make four.
+/// planning:
+/// - description: Add
+///   status: DONE
+///   result: 4
+/// next_thought_needed: false
+/// ```")?;
+/// let repairs: Vec<String> = read.repairs.iter().map(ToString::to_string).collect();
+/// assert_eq!(repairs, [
+///     "line 2: put the text of `current_thinking` in quotes",
+///     "line 5: read the status `DONE` as Done",
+/// ]);
+/// assert_eq!(read.repairs[1].kind, RepairKind::Status);
+/// # Ok::<(), cogwork_cot::ReplyProblem>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Repair {
+    /// What kind of fault was repaired.
+    pub kind: RepairKind,
+    /// The line in the raw reply, from 1.
+    pub line: usize,
+    /// What was done.
+    pub what: String,
+}
+
+/// What kind of fault a [`Repair`] mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// A tab, a no-break space or a byte order mark where YAML takes only spaces.
+    Blanks,
+    /// Lines indented so that YAML would take them for something else.
+    Indentation,
+    /// Quotes missing around a text, left open, or inside of it; a backslash that escapes nothing.
+    Quotes,
+    /// Signs that JSON and YAML do not have, or that are missing: a comment with `//`, a bracket left open.
+    Json,
+    /// A key spelt in another way, or another word for it.
+    Key,
+    /// A key given twice.
+    DuplicateKey,
+    /// A status in other words.
+    Status,
+    /// A step without a status.
+    MissingStatus,
+    /// A truth value in other words.
+    TruthValue,
+    /// A step or a plan in another form: a bare text, a line as it is printed, numbered keys.
+    Form,
+    /// A step that says nothing.
+    EmptyStep,
+    /// The same step many times over.
+    Repetition,
+    /// Text inside the block that is no part of the reply.
+    Prose,
+    /// A step that was not written to its end.
+    CutOff,
+    /// A later block could not be read.
+    EarlierBlock,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, OneLine(&self.what))
+    }
+}
+
+/// The repairs as they are made.
+#[derive(Debug, Default)]
+pub(super) struct Report(pub(super) Vec<Repair>);
+
+impl Report {
+    pub(super) fn add(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
+        self.0.push(Repair { kind, line, what: what.into() });
+    }
+
+    /// In the order of the lines.
+    pub(super) fn into_sorted(mut self) -> Vec<Repair> {
+        self.0.sort_by_key(|repair| repair.line);
+        self.0
+    }
+}
+
+/// Characters of the model's text that a repair quotes.
+const EXCERPT: usize = 40;
+
+/// The beginning of a text, to be quoted.
+pub(super) fn excerpt(text: &str) -> String {
+    let line = OneLine(text).to_string();
+    let mut rest = line.chars();
+    let mut start: String = rest.by_ref().take(EXCERPT).collect();
+    start.extend(rest.next().map(|_| '…'));
+    start
+}

@@ -1,0 +1,378 @@
+//! From lines to entries: which lines begin a key or a step, and which are text of the one before.
+//! Known keys decide it, by their spelling and their column, where YAML goes by columns and signs.
+
+use super::keys::{self, Key, Known, Spelling, pair};
+use super::lines::Line;
+use super::quoted::closing;
+use super::repairs::{RepairKind, Report, excerpt};
+use super::text::{Value, is_block};
+use super::words;
+
+/// A key or a step, and its value.
+#[derive(Debug)]
+pub(super) struct Entry<'t> {
+    /// The column of a dash or a number before it, if one begins a step.
+    pub(super) dash: Option<usize>,
+    pub(super) name: Name,
+    pub(super) value: Value<'t>,
+    /// The quote with which the value begins, while nothing has closed it.
+    open_quote: Option<char>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Name {
+    Key(Key),
+    /// A key that replies do not have.
+    Unknown(String),
+    /// None: a step that is a bare text, or a list's text.
+    Bare,
+}
+
+impl<'t> Entry<'t> {
+    fn new(dash: Option<usize>, name: Name, line: usize, column: usize, head: impl Into<String>) -> Self {
+        let head = head.into();
+        let quote = head.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let open_quote = quote.filter(|quote| closing(head.get(1..).unwrap_or_default(), *quote).is_none());
+        Self { dash, name, value: Value { line, column, head, tail: Vec::new() }, open_quote }
+    }
+
+    fn takes_list(&self) -> bool {
+        matches!(self.name, Name::Key(Key::Planning | Key::SubSteps))
+    }
+
+    /// Whether it is a part of a plan, beneath its key.
+    pub(super) fn is_in_plan(&self) -> bool {
+        !matches!(self.name, Name::Key(Key::Thinking | Key::Planning | Key::Needed))
+    }
+
+    pub(super) fn is_in_open_quote(&self) -> bool {
+        self.open_quote.is_some()
+    }
+
+    fn push(&mut self, line: Line<'t>) {
+        self.open_quote = self.open_quote.filter(|quote| closing(line.text(), *quote).is_none());
+        self.value.tail.push(line);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Region {
+    Before,
+    Thinking,
+    Plan,
+    After,
+}
+
+/// The spelling of each key of the top level that counts in this block, and the column it stands at.
+struct Accepted {
+    margin: usize,
+    /// For each key the nearest spelling, and whether it stands at the margin.
+    keys: Vec<(Key, Spelling, bool)>,
+}
+
+impl Accepted {
+    fn of(lines: &[Line<'_>]) -> Self {
+        let tops = || lines.iter().filter_map(|line| Some((line.indent, top(line.text())?)));
+        let spelt = || tops().filter(|(_, known)| known.spelling < Spelling::Synonym);
+        let margin = spelt().map(|(indent, _)| indent).min().unwrap_or(0);
+        let keys = [Key::Thinking, Key::Planning, Key::Needed].into_iter().filter_map(|key| {
+            let of_key = tops().filter(|(_, known)| known.key == key);
+            // At the margin before deeper ones; then by spelling. Other words count at the margin only.
+            let ranked = of_key.map(|(indent, known)| (indent > margin, known.spelling));
+            let (deeper, spelling) =
+                ranked.filter(|(deeper, spelling)| !deeper || *spelling < Spelling::Synonym).min()?;
+            Some((key, spelling, !deeper))
+        });
+        Self { margin, keys: keys.collect() }
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.keys.iter().any(|(known, ..)| *known == key)
+    }
+
+    /// The key of the top level that a line begins. Inside the thinking a deeper one must look like one.
+    fn key<'l>(&self, line: &'l Line<'_>, region: Region) -> Option<Known<'l>> {
+        let known = top(line.text())?;
+        let (_, spelling, at_margin) = self.keys.iter().find(|(key, ..)| *key == known.key)?;
+        let deeper = line.indent > self.margin;
+        let looks = match known.key {
+            _ if !deeper || region != Region::Thinking => true,
+            Key::Planning => known.value.is_empty() || is_opener(known.value),
+            Key::Needed => words::truth(known.value).is_some(),
+            _ => false,
+        };
+        (known.spelling == *spelling && (!deeper || !at_margin) && looks).then_some(known)
+    }
+}
+
+fn top(text: &str) -> Option<Known<'_>> {
+    let text = text.strip_prefix("- ").unwrap_or(text);
+    keys::top(text)
+}
+
+/// What opens a list that follows in the next lines, and should not be there.
+fn is_opener(head: &str) -> bool {
+    is_block(head) || matches!(head, "[" | "{" | "[{" | "-")
+}
+
+/// The entries of a block, in order. None if steps stand behind the end of the reply, where nobody
+/// can say what they belong to.
+pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<Entry<'t>>> {
+    let accepted = Accepted::of(&lines);
+    let swallowed = if accepted.has(Key::Planning) { None } else { swallowed(&lines) };
+    let mut scan = Scan { entries: Vec::new(), region: Region::Before, prose: false, report };
+    for (index, line) in lines.into_iter().enumerate() {
+        if line.is_blank() {
+            if let Some(open) = scan.entries.last_mut() {
+                open.push(line);
+            }
+            continue;
+        } else if let Some(known) = accepted.key(&line, scan.region) {
+            scan.top(known, &line, accepted.margin);
+            continue;
+        }
+        if swallowed == Some(index) && scan.region == Region::Thinking {
+            let what = "took the steps behind the thinking for `planning`";
+            scan.report.add(RepairKind::Form, line.number, what);
+            scan.region = Region::Plan;
+            scan.entries.push(Entry::new(None, Name::Key(Key::Planning), line.number, 0, ""));
+        }
+        match scan.region {
+            Region::Thinking if scan.is_unknown(&line, accepted.margin) => scan.unknown(&line),
+            Region::Thinking => {
+                if let Some(open) = scan.entries.last_mut() {
+                    open.push(line);
+                }
+            }
+            Region::Plan => scan.plan(line),
+            Region::After if Item::of(&line).is_some_and(|item| keys::step(item.rest).is_some()) => {
+                return None;
+            }
+            Region::Before | Region::After => scan.outside(&line),
+        }
+    }
+    Some(scan.entries)
+}
+
+/// The first line of steps that stand in the thinking, where there is no key for them.
+fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
+    let is = |line: &Line<'_>, key| {
+        keys::step(Item::of(line).map_or(line.text(), |item| item.rest)).is_some_and(|known| known.key == key)
+    };
+    let first = lines.iter().position(|line| Item::of(line).is_some() && is(line, Key::Description))?;
+    lines.iter().skip(first).any(|line| is(line, Key::Status)).then_some(first)
+}
+
+/// A step that a line begins with a dash, another bullet or a number.
+struct Item<'l> {
+    rest: &'l str,
+    /// Columns from the dash to the text.
+    width: usize,
+}
+
+impl<'l> Item<'l> {
+    fn of(line: &'l Line<'_>) -> Option<Self> {
+        let text = line.text();
+        let item = |rest: &'l str| {
+            let trimmed = rest.trim_start();
+            let width = text.chars().count() - trimmed.chars().count();
+            Some(Self { rest: trimmed, width })
+        };
+        let bullet = text.strip_prefix(['-', '*', '•', '+', '–']);
+        // A known key needs no blank to be told from text.
+        let begins = |rest: &str| {
+            let exact = keys::step(rest).is_some_and(|known| known.spelling == Spelling::Exact);
+            rest.is_empty() || rest.starts_with(char::is_whitespace) || exact
+        };
+        if let Some(rest) = bullet.filter(|rest| begins(rest)) {
+            return item(rest);
+        }
+        // `1.`, `1)`, `1:`, `step_1:`
+        let bare = text.trim_start_matches(['"', '\'']);
+        let word = bare.get(..4).filter(|word| word.eq_ignore_ascii_case("step")).map_or(0, str::len);
+        let number = bare.get(word..)?.trim_start_matches([' ', '_', '-', '#']);
+        let digits = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        let behind = digits.trim_start_matches(['"', '\'']);
+        let rest = behind.strip_prefix(['.', ')', ':'])?;
+        let numbered =
+            digits.len() < number.len() && (rest.is_empty() || rest.starts_with(char::is_whitespace));
+        if numbered { item(rest) } else { None }
+    }
+}
+
+const BULLET: &str = "read what stands before a step as a dash";
+
+struct Scan<'t, 'r> {
+    entries: Vec<Entry<'t>>,
+    region: Region,
+    /// Whether text outside of the reply was reported.
+    prose: bool,
+    report: &'r mut Report,
+}
+
+impl<'t> Scan<'t, '_> {
+    fn top(&mut self, known: Known<'_>, line: &Line<'_>, margin: usize) {
+        self.drop_marker();
+        self.region = match known.key {
+            Key::Thinking => Region::Thinking,
+            Key::Planning => Region::Plan,
+            _ => Region::After,
+        };
+        if line.indent > margin {
+            let what = format!("moved `{}` to the top level", known.key.as_str());
+            self.report.add(RepairKind::Indentation, line.number, what);
+        } else if line.text().starts_with('-') {
+            self.report.add(
+                RepairKind::Form,
+                line.number,
+                format!("took `{}` out of a list", known.key.as_str()),
+            );
+        }
+        self.begin(None, known, line, line.indent);
+    }
+
+    /// A marker of documents between two parts of a reply is no text of the first.
+    fn drop_marker(&mut self) {
+        let Some(open) = self.entries.last_mut() else { return };
+        let last = open.value.tail.iter().rposition(|line| !line.is_blank());
+        let Some(marker) = last.and_then(|last| open.value.tail.get(last)) else { return };
+        if marker.indent == 0 && matches!(marker.text(), "---" | "...") {
+            self.report.add(RepairKind::Prose, marker.number, "left out a marker between the parts");
+            open.value.tail.truncate(last.unwrap_or(0));
+        }
+    }
+
+    /// Begins an entry with a known key.
+    fn begin(&mut self, dash: Option<usize>, known: Known<'_>, line: &Line<'_>, column: usize) {
+        let Known { key, spelling, value, spaced } = known;
+        if spelling != Spelling::Exact {
+            let text = Item::of(line).map_or(line.text(), |item| item.rest);
+            let name = pair(text).map_or("", |(name, ..)| name);
+            if name.trim_matches(['"', '\'']) != key.as_str() {
+                self.report.add(
+                    RepairKind::Key,
+                    line.number,
+                    format!("read the key `{}` as `{}`", excerpt(name), key.as_str()),
+                );
+            }
+        }
+        if !spaced && !value.is_empty() {
+            let what = format!("put a colon and a blank behind `{}`", key.as_str());
+            self.report.add(RepairKind::Key, line.number, what);
+        }
+        if line.has_odd_blanks() {
+            self.report.add(
+                RepairKind::Blanks,
+                line.number,
+                format!("indented `{}` with spaces", key.as_str()),
+            );
+        }
+        let opener = matches!(key, Key::Planning | Key::SubSteps) && is_opener(value);
+        if opener {
+            let what = format!("left out the `{}` behind `{}`", excerpt(value), key.as_str());
+            self.report.add(RepairKind::Form, line.number, what);
+        }
+        let head = if opener { String::new() } else { value.to_owned() };
+        self.entries.push(Entry::new(dash, Name::Key(key), line.number, column, head));
+    }
+
+    fn bare(&mut self, dash: Option<usize>, line: &Line<'_>, text: &str) {
+        if line.has_odd_blanks() {
+            self.report.add(RepairKind::Blanks, line.number, "indented a step with spaces");
+        }
+        self.entries.push(Entry::new(dash, Name::Bare, line.number, line.indent, text));
+    }
+
+    /// A line of the plan that is no key of the top level.
+    fn plan(&mut self, line: Line<'t>) {
+        let item = Item::of(&line).map(|item| (item.rest.to_owned(), item.width));
+        let (text, width) = item.unwrap_or_else(|| (line.text().to_owned(), 0));
+        let is_item = width > 0;
+        let bullet = is_item && !line.text().starts_with("- ") && line.text() != "-";
+        let dash = is_item.then_some(line.indent);
+        let column = line.indent + width;
+        let known = keys::step(&text);
+        let Some(open) = self.entries.last_mut() else { return };
+        let (list, deeper) = (open.takes_list(), line.indent > open.value.column);
+        let is_text = !list && !matches!(open.name, Name::Unknown(_));
+        let keyed = is_text && !matches!(open.name, Name::Bare | Name::Key(Key::Status));
+        // What is text whatever it looks like: in a block scalar, and where a quote is open.
+        let in_block = open.value.is_block() && (deeper || (known.is_none() && !is_item));
+        if is_text && (in_block || (known.is_none() && open.open_quote.is_some())) {
+            open.push(line);
+        } else if let Some(known) = known {
+            if bullet {
+                self.report.add(RepairKind::Form, line.number, BULLET);
+            }
+            self.begin(dash, known, &line, column);
+        } else if is_item {
+            // Beneath a text it is one more line of it, as in YAML.
+            if keyed && deeper {
+                open.push(line);
+            } else {
+                if bullet {
+                    self.report.add(RepairKind::Form, line.number, BULLET);
+                }
+                self.bare(dash, &line, &text);
+            }
+        } else if is_sign(&text) {
+            let what = format!("left out `{}`", excerpt(&text));
+            self.report.add(RepairKind::Prose, line.number, what);
+        } else if text.starts_with('#') {
+            // A comment, as in YAML.
+        } else if list || (open.name == Name::Bare && open.dash.is_none() && line.indent == open.value.column)
+        {
+            self.bare(None, &line, &text);
+        } else if unknown(&text).is_some() && !deeper && open.name != Name::Bare {
+            self.unknown(&line);
+        } else {
+            open.push(line);
+        }
+    }
+
+    /// Whether a line behind a thinking of one line begins a key that replies do not have. Beneath a
+    /// block scalar, or with a capital, it is text that was not indented.
+    fn is_unknown(&self, line: &Line<'_>, margin: usize) -> bool {
+        let one_line =
+            self.entries.last().is_some_and(|open| !open.value.is_block() && !open.value.head.is_empty());
+        let small = line.text().starts_with(|c: char| c.is_ascii_lowercase() || c == '"');
+        let one_word = |(name, _): (&str, &str)| !name.contains(char::is_whitespace);
+        one_line && line.indent <= margin && small && unknown(line.text()).is_some_and(one_word)
+    }
+
+    /// A key that replies do not have is kept, so that the complaint is about it.
+    fn unknown(&mut self, line: &Line<'_>) {
+        if let Some((name, value)) = unknown(line.text()) {
+            let name = Name::Unknown(name.to_owned());
+            self.entries.push(Entry::new(None, name, line.number, line.indent, value));
+        }
+    }
+
+    /// Text before the first or behind the last key. Comments and markers say nothing.
+    fn outside(&mut self, line: &Line<'_>) {
+        let text = line.text();
+        if text.starts_with('#') || matches!(text, "---" | "...") {
+            return;
+        } else if !self.prose {
+            let what = format!("left out what is no part of the reply: `{}`", excerpt(text));
+            self.report.add(RepairKind::Prose, line.number, what);
+        }
+        // Once before the reply, and once behind it.
+        self.prose = true;
+    }
+}
+
+/// A bracket, a tag or a fence alone on its line: left over from what the model thought to close.
+fn is_sign(text: &str) -> bool {
+    let tag = text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
+    let brackets = text.chars().all(|c| matches!(c, ']' | '}' | '[' | '{' | ','));
+    tag || brackets || text.starts_with("```") || matches!(text, "---" | "...")
+}
+
+/// A name before a colon that is no key of a reply, and its value.
+fn unknown(text: &str) -> Option<(&str, &str)> {
+    let (name, value, spaced) = pair(text)?;
+    let in_quotes = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
+    let is_name = in_quotes || name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    (spaced && is_name && name.split_whitespace().count() <= 3).then_some((name, value))
+}

@@ -1,0 +1,214 @@
+//! Steps that are whole in another form, and values in other words: one small function for each.
+
+use cogwork_plan::{Plan, Status};
+
+use super::draft::{Draft, DraftStep, Field};
+use super::keys::Key;
+use super::repairs::{RepairKind, Report, excerpt};
+use super::text::Value;
+use super::words;
+
+/// So many equal steps in a row are a loop that the model was caught in. Plans that mean it are
+/// hardly found; two or three equal steps are.
+const LOOP: usize = 10;
+
+/// A step that is a bare text: as it is printed, `[Done] Buy: $23`; as a pair of text and status,
+/// `Buy: Done`; or a description.
+pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, report: &mut Report) {
+    let field = |text: &str| {
+        let column = value.column + 1;
+        Some(Field { line: value.line, column, text: Some(text.trim().to_owned()) })
+            .filter(|_| !text.trim().is_empty())
+    };
+    let boxed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let status = boxed.and_then(|(status, rest)| Some((words::status(&format!("[{status}]"))?, rest)));
+    if let Some((status, rest)) = status {
+        report.add(RepairKind::Form, value.line, "read a step as it is printed");
+        let (description, result, mark) = printed(rest.trim(), status);
+        step.status = field(status.as_str());
+        (step.description, step.result, step.mark) = (field(description), field(result), field(mark));
+        return;
+    }
+    let pair = text.rsplit_once(": ").filter(|(_, status)| words::status(status).is_some());
+    if let Some((description, status)) = pair {
+        report.add(
+            RepairKind::Form,
+            value.line,
+            format!("read `{}` as a step and its status", excerpt(text)),
+        );
+        (step.description, step.status) = (field(description), field(status));
+    } else {
+        report.add(RepairKind::Form, value.line, format!("read the text `{}` as a step", excerpt(text)));
+        step.description = field(text);
+    }
+}
+
+/// Description, result and mark of `description: result (mark)`. Only a step that is done has a
+/// result, and only one to be verified a mark.
+fn printed(text: &str, status: Status) -> (&str, &str, &str) {
+    let (text, mark) = match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
+        Some((text, mark)) if status == Status::VerificationNeeded => (text, mark),
+        _ => (text, ""),
+    };
+    match text.split_once(": ") {
+        Some((description, result)) if status != Status::Pending => (description, result, mark),
+        _ => (text, "", mark),
+    }
+}
+
+/// All that is done to the values of a draft, in order.
+pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
+    if let Some((_, steps)) = &mut draft.planning {
+        each_list(steps, &mut |steps| {
+            join_parts(steps, report);
+            drop_empty(steps, report);
+            steps.iter_mut().for_each(|step| status(step, report));
+            drop_loops(steps, report);
+        });
+    }
+    truth(draft, report);
+}
+
+/// Calls with every list of steps, the deepest first. Drafts are no deeper than plans.
+fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftStep>)) {
+    for step in steps.iter_mut() {
+        each_list(&mut step.sub_steps, work);
+    }
+    work(steps);
+}
+
+/// A step in pieces, each key with a dash of its own: `- description: Buy`, `- status: Done`.
+fn join_parts(steps: &mut Vec<DraftStep>, report: &mut Report) {
+    let mut joined: Vec<DraftStep> = Vec::with_capacity(steps.len());
+    for mut part in steps.drain(..) {
+        let lacks = |whole: &DraftStep| {
+            part.description.is_none()
+                && part.unknown.is_empty()
+                && (part.status.is_none() || whole.status.is_none())
+                && (part.result.is_none() || whole.result.is_none())
+                && (part.mark.is_none() || whole.mark.is_none())
+                && (part.sub_steps.is_empty() || whole.sub_steps.is_empty())
+        };
+        match joined.last_mut().filter(|whole| whole.description.is_some() && lacks(whole)) {
+            Some(whole)
+                if part.status.is_some()
+                    || part.result.is_some()
+                    || part.mark.is_some()
+                    || !part.sub_steps.is_empty() =>
+            {
+                report.add(RepairKind::Form, part.line, "joined a key to the step before it");
+                for key in [Key::Status, Key::Result, Key::Mark] {
+                    if let (Some(to), Some(from)) = (whole.field(key), part.field(key))
+                        && from.is_some()
+                    {
+                        *to = from.take();
+                    }
+                }
+                whole.sub_steps.append(&mut part.sub_steps);
+            }
+            _ => joined.push(part),
+        }
+    }
+    *steps = joined;
+}
+
+fn drop_empty(steps: &mut Vec<DraftStep>, report: &mut Report) {
+    steps.retain(|step| {
+        if step.is_empty() {
+            report.add(RepairKind::EmptyStep, step.line, "left out a step that says nothing");
+        }
+        !step.is_empty()
+    });
+}
+
+/// The status in the words of plans. Nothing is made of a word that names none.
+fn status(step: &mut DraftStep, report: &mut Report) {
+    let Some(Field { text: Some(text), line, .. }) = &mut step.status else {
+        if step.description.is_some() {
+            report.add(RepairKind::MissingStatus, step.line, "took a step without a status as Pending");
+            let text = Some("Pending".to_owned());
+            step.status = Some(Field { line: step.line, column: step.column, text });
+        }
+        return;
+    };
+    let bare = bare(text);
+    if let Some(status) = words::status(bare) {
+        if bare != status.as_str() {
+            let what = format!("read the status `{}` as {status}", excerpt(text));
+            report.add(RepairKind::Status, *line, what);
+        } else if bare != text && !is_quoted(text, bare) {
+            report.add(
+                RepairKind::Status,
+                *line,
+                format!("left out what follows the status in `{}`", excerpt(text)),
+            );
+        }
+        *text = status.as_str().to_owned();
+    }
+}
+
+fn truth(draft: &mut Draft, report: &mut Report) {
+    let Some(Field { text: Some(text), line, .. }) = &mut draft.needed else { return };
+    let bare = bare(text);
+    if let Some(value) = words::truth(bare) {
+        let value = value.to_string();
+        if *text != value {
+            let what = format!("read `next_thought_needed: {}` as {value}", excerpt(text));
+            report.add(RepairKind::TruthValue, *line, what);
+        }
+        *text = value;
+    }
+}
+
+/// A word without a comment behind it, and without quotes around it.
+fn bare(text: &str) -> &str {
+    let text = text.split_once(" #").map_or(text, |(text, _)| text).trim();
+    let inner = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_suffix(['"', '\'']));
+    inner.unwrap_or(text)
+}
+
+fn is_quoted(text: &str, bare: &str) -> bool {
+    text.len() == bare.len() + 2 && text.starts_with(['"', '\''])
+}
+
+/// Whether a plan has so many equal steps in a row that they are a loop.
+pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
+    let mut equal = 0;
+    let steps: Vec<_> = plan.walk().collect();
+    steps.windows(2).any(|pair| {
+        let [before, step] = pair else { return false };
+        // Sub-steps come deeper, so equal steps side by side have none between them.
+        let same = before.depth == step.depth && before.step.sub_steps.is_empty() && before.step == step.step;
+        equal = if same { equal + 1 } else { 0 };
+        equal + 1 >= LOOP
+    })
+}
+
+/// Of many equal steps in a row only the first is kept.
+fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
+    let mut kept: Vec<DraftStep> = Vec::with_capacity(steps.len());
+    let mut equal = 0;
+    for step in steps.drain(..) {
+        if kept.last().is_some_and(|last| last.repeats(&step)) {
+            equal += 1;
+        } else {
+            close_loop(&mut kept, equal, report);
+            equal = 0;
+        }
+        kept.push(step);
+    }
+    close_loop(&mut kept, equal, report);
+    *steps = kept;
+}
+
+/// Takes the last steps off that repeat the one before them, if they are many.
+fn close_loop(kept: &mut Vec<DraftStep>, equal: usize, report: &mut Report) {
+    if equal + 1 < LOOP {
+        return;
+    }
+    kept.truncate(kept.len() - equal);
+    if let Some(first) = kept.last() {
+        let what = format!("left out {equal} repetitions of the same step");
+        report.add(RepairKind::Repetition, first.line, what);
+    }
+}

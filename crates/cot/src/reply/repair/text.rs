@@ -1,0 +1,170 @@
+//! What text a value was meant to be, whatever its quotes, its indentation and its signs.
+
+use super::keys::is_blank;
+use super::lines::Line;
+use super::quoted::{self, Quoted};
+use super::repairs::{RepairKind, Report};
+
+/// A value as it stands: what follows the key in its line, and the lines that belong to it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Value<'t> {
+    pub(super) line: usize,
+    /// The column of the key, which YAML holds the indentation of the text against.
+    pub(super) column: usize,
+    pub(super) head: String,
+    pub(super) tail: Vec<Line<'t>>,
+}
+
+impl Value<'_> {
+    pub(super) fn is_block(&self) -> bool {
+        is_block(&self.head)
+    }
+
+    /// All of it on one line.
+    pub(super) fn one_line(&self) -> String {
+        let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The text, and what had to be repaired to read it; none for `null` and nothing. `name` is
+    /// what the text belongs to.
+    pub(super) fn text(&self, name: &str, report: &mut Report) -> Option<String> {
+        if self.is_block() {
+            return Some(self.block(name, report));
+        }
+        let first = self.head.chars().next();
+        match first {
+            Some(quote @ ('"' | '\'')) => Some(self.in_quotes(quote, name, report)),
+            _ => self.plain(name, report),
+        }
+    }
+
+    /// The lines of a block scalar without their common indentation.
+    fn block(&self, name: &str, report: &mut Report) -> String {
+        let lines = || self.tail.iter().filter(|line| !line.is_blank());
+        let first = lines().next().map_or(0, |line| line.indent);
+        let least = lines().map(|line| line.indent).min().unwrap_or(0);
+        if let Some(line) = lines().find(|line| line.indent <= self.column || line.indent < first) {
+            report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+        }
+        if let Some(line) = lines().find(|line| line.has_odd_blanks() && line.indent <= first) {
+            report.add(RepairKind::Blanks, line.number, format!("indented the text of `{name}` with spaces"));
+        }
+        let lines = self.tail.iter().map(|line| line.dedented(least));
+        let text = match self.head.starts_with('>') {
+            true => folded(lines),
+            false => lines.collect::<Vec<_>>().join("\n"),
+        };
+        let end = if self.head.contains('-') || text.trim().is_empty() { "" } else { "\n" };
+        text.trim_end_matches('\n').to_owned() + end
+    }
+
+    fn in_quotes(&self, quote: char, name: &str, report: &mut Report) -> String {
+        let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
+        let joined = folded(lines);
+        let Quoted { text, fault } = quoted::read(&joined, quote);
+        if let Some(fault) = fault {
+            report.add(RepairKind::Quotes, self.line, format!("{fault} `{name}`"));
+        } else if let Some(line) =
+            self.tail.iter().find(|line| !line.is_blank() && line.indent <= self.column)
+        {
+            report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+        }
+        text
+    }
+
+    fn plain(&self, name: &str, report: &mut Report) -> Option<String> {
+        let lines = || std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
+        let lines = || lines().skip_while(|line| line.is_empty());
+        let folded = folded(lines());
+        let text = folded.trim_matches(is_blank);
+        if text.is_empty() || matches!(text, "~" | "null" | "Null" | "NULL") {
+            return None;
+        }
+        let outside = self.tail.iter().find(|line| !line.is_blank() && line.indent <= self.column);
+        if needs_quotes(text) {
+            let (inner, what) = match quoted::in_curly_quotes(text) {
+                Some(inner) => (Some(inner), format!("took the curly quotes around `{name}` for quotes")),
+                None => (None, format!("put the text of `{name}` in quotes")),
+            };
+            report.add(RepairKind::Quotes, self.line, what);
+            // What needs quotes on several lines was written as lines, often as a list.
+            let whole = || lines().collect::<Vec<_>>().join("\n").trim_end().to_owned();
+            Some(inner.map_or_else(whole, str::to_owned))
+        } else {
+            if let Some(line) = outside {
+                report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+            }
+            Some(text.to_owned())
+        }
+    }
+}
+
+/// Whether what follows a key is the header of a block scalar.
+pub(super) fn is_block(head: &str) -> bool {
+    let (header, comment) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
+    let mut signs = header.chars();
+    matches!(signs.next(), Some('|' | '>'))
+        && signs.all(|c| matches!(c, '+' | '-' | '1'..='9'))
+        && (comment.trim().is_empty() || comment.trim_start().starts_with('#'))
+}
+
+/// Lines as YAML folds them: a line break is a space, a blank line a line break.
+fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let mut text = String::new();
+    let mut breaks = 0;
+    for line in lines {
+        let line = line.trim_matches(is_blank);
+        if line.is_empty() {
+            breaks += 1;
+            continue;
+        } else if breaks > 0 {
+            text.extend(std::iter::repeat_n('\n', breaks));
+        } else if !text.is_empty() {
+            text.push(' ');
+        }
+        breaks = 0;
+        text.push_str(line);
+    }
+    text
+}
+
+/// Whether YAML would read a text without quotes as anything else, or refuse it.
+pub(super) fn needs_quotes(text: &str) -> bool {
+    let mut chars = text.chars();
+    let (first, second) = (chars.next(), chars.next());
+    let spaced = second.is_none_or(char::is_whitespace);
+    match first {
+        None => true,
+        Some(
+            '@' | '`' | '%' | '*' | '&' | '!' | '|' | '>' | '[' | ']' | '{' | '}' | ',' | '#' | '"' | '\'',
+        ) => true,
+        Some('-' | '?' | ':') if spaced => true,
+        _ => {
+            let inside = [": ", ":\t", " #", "\t#", ":\n", "\n#"];
+            text.ends_with(':')
+                || inside.iter().any(|sign| text.contains(sign))
+                || text.chars().any(|c| c.is_control() && c != '\n')
+        }
+    }
+}
+
+/// A text in double quotes, on one line, as YAML reads it back to the last character.
+pub(super) fn in_quotes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                out.push_str(&format!("\\u{:04X}", u32::from(c)));
+            }
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,63 @@
+//! The one way in which a reply is read in the end, be it as the model wrote it or as it was repaired.
+
+use super::guard;
+use super::{Reply, ReplyProblemKind};
+use crate::complaint::without_places;
+
+/// Reads a block that is YAML and a reply, and nothing else.
+pub(super) fn read(block: &str, bounds: guard::Bounds) -> Result<Reply, Fault> {
+    guard::check(block, bounds).map_err(|refusal| Fault {
+        kind: ReplyProblemKind::Refused,
+        message: refusal.message.to_owned(),
+        offset: refusal.offset,
+    })?;
+    let invalid = |message: String, offset| Fault { kind: ReplyProblemKind::Invalid, message, offset };
+    let reply: Reply = serde_yaml::from_str(block).map_err(|error| {
+        let offset = error.location().map_or(0, |place| place.index());
+        let message = without_places(&error.to_string());
+        let advice = advice(&message);
+        invalid(message + advice, offset)
+    })?;
+    let (key, fault) = if reply.current_thinking.trim().is_empty() {
+        ("current_thinking", "`current_thinking` is empty; expected the evaluation and the thinking")
+    } else if reply.planning.is_empty() {
+        ("planning", "`planning` is empty; expected at least one step")
+    } else {
+        return Ok(reply);
+    };
+    Err(invalid(fault.to_owned(), line_of(block, key)))
+}
+
+/// What is wrong with a block, and where in it, in bytes.
+pub(super) struct Fault {
+    pub(super) kind: ReplyProblemKind,
+    pub(super) message: String,
+    pub(super) offset: usize,
+}
+
+/// What to do about the mistakes that models make most; the YAML library names them in its own terms.
+fn advice(message: &str) -> &'static str {
+    let known = [
+        ("mapping values are not allowed", "; put a text that contains `: ` in quotes"),
+        (
+            "did not find expected key",
+            "; check the indentation, and put a text that begins with quotes in quotes",
+        ),
+        ("found character that cannot start any token", "; put the text in quotes"),
+        ("could not find expected ':'", "; expected `key: value`, and the lines of a text indented"),
+        ("found unexpected end of stream", "; a quote is not closed"),
+    ];
+    known.into_iter().find(|(mistake, _)| message.starts_with(mistake)).map_or("", |(_, advice)| advice)
+}
+
+/// Where the line begins that holds a key of the top level.
+fn line_of(block: &str, key: &str) -> usize {
+    let mut offset = 0;
+    for line in block.split_inclusive('\n') {
+        if line.starts_with(key) {
+            return offset;
+        }
+        offset += line.len();
+    }
+    0
+}

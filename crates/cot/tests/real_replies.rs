@@ -1,0 +1,94 @@
+//! Replies of a small real model, free text without any constraint, as they came: how many are thoughts
+//! as they stand, how many after repairs, and what is wrong with the rest.
+//!
+//! `INDEX.tsv` beside them says for each the model, the prompt, the seed, and why the model stopped. A
+//! reply that was cut off at the limit of tokens is asked for again by the node, whatever can be read.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cogwork_cot::{Read, Reading, ReplyProblem, ReplyReader};
+
+/// The name, the text, and whether the model stopped by itself.
+fn replies() -> Vec<(String, String, bool)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/real");
+    let index = fs::read_to_string(folder.join("INDEX.tsv")).unwrap();
+    let entry = |line: &str| {
+        let mut columns = line.split('\t');
+        let name = columns.next().expect("a name").to_owned();
+        let text = fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+        (name, text, columns.nth(3) == Some("stop"))
+    };
+    index.lines().map(entry).collect()
+}
+
+/// The sentence without names and numbers, so that equal faults count together.
+fn class(problem: &ReplyProblem) -> String {
+    let message = problem.message();
+    let message = message.split(", ").next().unwrap_or(message);
+    let message = message.rsplit_once("]: ").map_or(message, |(_, rest)| rest);
+    let message = if message.contains("invalid type: string") { "invalid type: string" } else { message };
+    format!("{:?}: {}", problem.kind(), message.split('"').next().unwrap_or(message).trim())
+}
+
+fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for result in results {
+        let class = match result {
+            Ok(_) => "a thought".to_owned(),
+            Err(problem) => class(problem),
+        };
+        *counts.entry(class).or_default() += 1;
+    }
+    let lines: String = counts.iter().map(|(class, count)| format!("{count:>4}  {class}\n")).collect();
+    format!("{title}\n{lines}\n")
+}
+
+#[test]
+fn replies_of_a_real_model_are_read_more_often_after_repairs() {
+    let strict = ReplyReader::default().reading(Reading::Strict);
+    let mut report = String::new();
+    for (stopped, title) in [(true, "The model stopped by itself"), (false, "Cut off at the limit of tokens")]
+    {
+        let replies: Vec<_> = replies().into_iter().filter(|(.., by_itself)| *by_itself == stopped).collect();
+        let read = |reader: ReplyReader| {
+            replies.iter().map(move |(_, text, _)| reader.read(text)).collect::<Vec<_>>()
+        };
+        let (strictly, repaired) = (read(strict), read(ReplyReader::default()));
+        report += &tally(&format!("{title}, {} replies. Strictly:", replies.len()), &strictly);
+        report += &tally("After repairs:", &repaired);
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for repair in repaired.iter().flatten().flat_map(|read| &read.repairs) {
+            *kinds.entry(format!("{:?}", repair.kind)).or_default() += 1;
+        }
+        report += &format!("Repairs in the thoughts: {kinds:?}\n\n");
+        for ((name, ..), result) in replies.iter().zip(&repaired) {
+            let said = match result {
+                Ok(read) => format!("{} steps, {} repairs", read.reply.planning.len(), read.repairs.len()),
+                Err(problem) => problem.to_string(),
+            };
+            report += &format!("{name}  {said}\n");
+        }
+        report.push('\n');
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// What was repaired says no more than the reply did: every word of the thought is in the raw text.
+#[test]
+fn repairs_make_no_words_up() {
+    for (name, text, _) in replies() {
+        let Ok(read) = ReplyReader::default().read(&text) else { continue };
+        let plan = &read.reply.planning;
+        let texts = plan.walk().flat_map(|entry| {
+            let step = entry.step;
+            [Some(&step.description), step.result.as_ref(), step.mark.as_ref()].into_iter().flatten()
+        });
+        for word in texts.chain([&read.reply.current_thinking]).flat_map(|text| text.split_whitespace()) {
+            assert!(text.contains(word), "{name}: {word}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What holds for every reply, however it is damaged. `PROPTEST_CASES` sets how many are tried.
+
+use cogwork_cot::{Plan, Reading, Reply, ReplyReader, Status, Step};
+use proptest::prelude::*;
+
+/// Texts that YAML, JSON and the repairs could stumble over.
+fn odd_text() -> impl Strategy<Value = String> {
+    let pieces = [
+        "\n",
+        "\n\n",
+        " ",
+        "  ",
+        "\t",
+        "\r\n",
+        "\0",
+        "\u{85}",
+        "\u{2028}",
+        "\u{feff}",
+        "\u{a0}",
+        "```",
+        "```yaml\n",
+        "---",
+        "...",
+        "- ",
+        "* ",
+        "1. ",
+        "? ",
+        ": ",
+        "：",
+        "#",
+        " #",
+        "// ",
+        "&a",
+        "*a",
+        "**b**",
+        "!a",
+        "%a",
+        "@",
+        "|",
+        ">",
+        "'",
+        "\"",
+        "“",
+        "”",
+        "\\",
+        "\\d",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "~",
+        "null",
+        "true",
+        "no",
+        "0x1",
+        "65.50",
+        "current_thinking: ",
+        "planning:",
+        "next_thought_needed: no",
+        "- description: ",
+        "status: Done",
+        "Status:",
+        "sub_steps: |",
+        "[Done] ",
+        "<think>",
+        "</think>",
+        "思考",
+        "é",
+        "😀",
+        "word",
+        "it's",
+        "C:\\d",
+    ];
+    let piece =
+        prop_oneof![5 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+    prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let status = prop::sample::select(vec![Status::Pending, Status::Done, Status::VerificationNeeded]);
+    let text = || prop::option::of(odd_text());
+    let leaf = (odd_text(), status, text(), text()).prop_map(|(description, status, result, mark)| Step {
+        description,
+        status,
+        result,
+        mark,
+        sub_steps: Vec::new(),
+    });
+    let leaf = leaf.boxed();
+    let step = leaf.clone().prop_recursive(4, 20, 3, move |inner| {
+        (leaf.clone(), prop::collection::vec(inner, 0..3))
+            .prop_map(|(step, sub_steps)| step.with_sub_steps(sub_steps))
+    });
+    prop::collection::vec(step, 1..4).prop_map(Plan::from)
+}
+
+fn reply() -> impl Strategy<Value = Reply> {
+    let thinking = odd_text().prop_filter("blank", |text| !text.trim().is_empty());
+    (thinking, plan(), any::<bool>()).prop_map(|(current_thinking, planning, next_thought_needed)| Reply {
+        current_thinking,
+        planning,
+        next_thought_needed,
+    })
+}
+
+/// A reply as it may well come, with simple texts.
+fn plain_reply() -> impl Strategy<Value = Reply> {
+    let word = || {
+        prop::sample::select(vec!["Count the boxes", "Add: 3 and 4", "it's 5", "Look #2", "*all*", "思考"])
+    };
+    let status = prop::sample::select(vec![Status::Pending, Status::Done]);
+    let step = (word(), status, prop::option::of(word())).prop_map(|(description, status, result)| Step {
+        status,
+        result: result.map(str::to_owned),
+        ..Step::pending(description)
+    });
+    let nested =
+        (step.clone(), prop::collection::vec(step, 0..3)).prop_map(|(step, sub)| step.with_sub_steps(sub));
+    (word(), prop::collection::vec(nested, 1..4), any::<bool>()).prop_map(|(thinking, steps, needed)| Reply {
+        current_thinking: thinking.to_owned(),
+        planning: Plan::from(steps),
+        next_thought_needed: needed,
+    })
+}
+
+/// What a model might do to a text at a place in it.
+#[derive(Debug, Clone)]
+enum Damage {
+    Insert(String),
+    Delete(usize),
+    Cut,
+    Repeat(usize),
+}
+
+fn damaged(text: &str, damages: &[(prop::sample::Index, Damage)]) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for (index, damage) in damages {
+        if chars.is_empty() {
+            break;
+        }
+        let at = index.index(chars.len());
+        match damage {
+            Damage::Insert(piece) => drop(chars.splice(at..at, piece.chars())),
+            Damage::Delete(many) => drop(chars.drain(at..(at + many).min(chars.len()))),
+            Damage::Cut => chars.truncate(at),
+            Damage::Repeat(many) => {
+                let piece: Vec<char> = chars.iter().skip(at).take(*many).copied().collect();
+                drop(chars.splice(at..at, piece));
+            }
+        }
+    }
+    chars.into_iter().collect()
+}
+
+fn damages() -> impl Strategy<Value = Vec<(prop::sample::Index, Damage)>> {
+    let damage = prop_oneof![
+        4 => odd_text().prop_map(Damage::Insert),
+        3 => (1_usize..12).prop_map(Damage::Delete),
+        1 => Just(Damage::Cut),
+        1 => (1_usize..80).prop_map(Damage::Repeat),
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), damage), 0..5)
+}
+
+/// A value or an error of one line, with a place in the text; and what was read needs no repair any more.
+fn check(text: &str) -> Result<(), TestCaseError> {
+    match ReplyReader::default().read(text) {
+        Ok(read) => {
+            let lines = text.split('\n').count();
+            for repair in &read.repairs {
+                prop_assert!((1..=lines).contains(&repair.line), "{} of {} in {:?}", repair, lines, text);
+                prop_assert!(!repair.to_string().chars().any(char::is_control), "{:?}", repair);
+            }
+            let written = read.reply.to_string();
+            let again = ReplyReader::default().read(&written);
+            let again = again.map(|again| (again.reply, again.repairs));
+            prop_assert_eq!(again, Ok((read.reply, Vec::new())), "{}", written);
+        }
+        Err(problem) => {
+            prop_assert!(!problem.to_string().chars().any(char::is_control));
+            if let (Some(line), Some(column)) = (problem.line(), problem.column()) {
+                let found = text.split('\n').nth(line - 1);
+                prop_assert!(
+                    found.is_some_and(|found| column <= found.chars().count() + 1),
+                    "{} in {:?}",
+                    problem,
+                    text
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reply_written_is_read_as_it_was_without_a_repair(reply in reply()) {
+        let read = ReplyReader::default().read(&reply.to_string());
+        prop_assert_eq!(read.map(|read| (read.reply, read.repairs)), Ok((reply, Vec::new())));
+    }
+
+    #[test]
+    fn what_is_read_strictly_is_read_the_same_with_repairs(reply in plain_reply(), damages in damages()) {
+        let text = damaged(&reply.to_string(), &damages);
+        if let Ok(read) = ReplyReader::default().reading(Reading::Strict).read(&text) {
+            prop_assert_eq!(ReplyReader::default().read(&text), Ok(read));
+        }
+    }
+
+    #[test]
+    fn a_damaged_reply_is_a_value_or_an_error(reply in plain_reply(), damages in damages()) {
+        check(&damaged(&reply.to_string(), &damages))?;
+    }
+
+    #[test]
+    fn a_damaged_reply_in_json_is_a_value_or_an_error(reply in plain_reply(), damages in damages()) {
+        let json = serde_json::to_string_pretty(&reply).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        check(&damaged(&json, &damages))?;
+    }
+
+    #[test]
+    fn any_text_is_a_value_or_an_error(text in odd_text(), before in odd_text(), after in odd_text()) {
+        check(&format!("{before}\ncurrent_thinking: {text}\nplanning:\n{after}\nnext_thought_needed: no\n"))?;
+        check(&format!("```yaml\n{text}\n{before}{after}"))?;
+    }
+}
