@@ -157,7 +157,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Default
     ///
-    /// `run 1`, `run 2` and so on, counted over the process.
+    /// The run id of its journal; without one `run 1`, `run 2` and so on, counted over the process.
     #[must_use]
     pub fn id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.extra().id = Some(id.into());

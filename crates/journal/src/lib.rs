@@ -48,6 +48,7 @@
 //! | begin it or go on, whichever is due | [`Store::start_or_resume`] |
 //! | answer a run that waits | [`Store::deliver`] |
 //! | see what runs there are | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
+//! | keep many runs in one database, and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
 //! | have the state to run over | [`RunJournal::state`], [`RunJournal::input`] |
 //! | know what went wrong | [`StoreError`] |
 //! | keep the file of a long run short | [`Run::fold_every`](cogwork_flow::Run::fold_every) |

@@ -126,6 +126,10 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// taken up and waits for it. For one that runs here, use
     /// [`Run::deliver`](cogwork_flow::Run::deliver).
     ///
+    /// Nothing here knows what the flow waits for. An answer to an event of another name is kept and
+    /// never taken. One of another type is refused when the run takes it: the run fails there once,
+    /// and taken up again it waits on.
+    ///
     /// # Errors
     ///
     /// When there is [none](StoreError::is_missing) of this id, it [runs](StoreError::is_locked) or

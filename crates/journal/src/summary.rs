@@ -26,7 +26,8 @@ pub struct RunSummary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// It runs now, or stopped without a word and can be taken up.
+    /// It runs now, has an answer that it has not taken yet, or stopped without a word. Unless it runs,
+    /// it can be taken up.
     Open,
     /// It waits for an event that nobody has answered.
     Paused {
