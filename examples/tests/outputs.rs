@@ -6,16 +6,21 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const BEGIN: &str = "//! ```text\n";
 const END: &str = "//! ```\n";
 
 /// What the example prints with no server named, neither here nor by whoever runs the tests, and with
-/// a folder for temporary files of its own.
+/// a folder for temporary files of its own. `read_reply` reads a reply, the others nothing.
 fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
     let cargo = env::var_os("CARGO").expect("cargo runs the tests");
+    let input = match name {
+        "read_reply" => fs::File::open("replies/faulty.txt").expect("the reply can be opened").into(),
+        _ => Stdio::null(),
+    };
     let run = Command::new(cargo)
+        .stdin(input)
         .args(["run", "--quiet", "--example", name, "--"])
         .args(arguments)
         .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, folder)))
@@ -135,4 +140,9 @@ fn pause_for_a_person() {
 #[test]
 fn watch_a_run() {
     check("10_watch_a_run.rs");
+}
+
+#[test]
+fn read_reply() {
+    check("11_read_reply.rs");
 }

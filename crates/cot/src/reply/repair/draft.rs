@@ -12,6 +12,8 @@ use crate::reply::Partial;
 pub(super) struct Field {
     pub(super) line: usize,
     pub(super) column: usize,
+    /// The column of the value, for the complaint about it.
+    pub(super) value_column: usize,
     /// None is `null`.
     pub(super) text: Option<String>,
 }
@@ -76,11 +78,12 @@ impl DraftStep {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) text: String,
-    pub(super) places: Vec<(usize, usize)>,
+    /// The line, the column, and the column of the value.
+    pub(super) places: Vec<(usize, usize, usize)>,
 }
 
 impl Written {
-    fn line(&mut self, place: (usize, usize), line: &str) {
+    fn line(&mut self, place: (usize, usize, usize), line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
         self.places.push(place);
@@ -93,7 +96,8 @@ impl Written {
             ("next_thought_needed", Some(text @ ("true" | "false"))) => format!(" {text}"),
             (_, Some(text)) => format!(" {}", in_quotes(text)),
         };
-        self.line((field.line, field.column), &format!("{indent}{name}:{value}"));
+        let place = (field.line, field.column, field.value_column);
+        self.line(place, &format!("{indent}{name}:{value}"));
     }
 
     fn steps(&mut self, depth: usize, steps: &[DraftStep]) {
@@ -114,7 +118,10 @@ impl Written {
             }
             let sub_steps = if step.sub_steps.is_empty() { None } else { Some("sub_steps:") };
             if before == dash.as_str() || sub_steps.is_some() {
-                self.line((step.line, step.column), &format!("{before}{}", sub_steps.unwrap_or("{}")));
+                self.line(
+                    (step.line, step.column, step.column),
+                    &format!("{before}{}", sub_steps.unwrap_or("{}")),
+                );
             }
             self.steps(depth + 1, &step.sub_steps);
         }
@@ -131,7 +138,7 @@ impl Draft {
         }
         if let Some((line, steps)) = &self.planning {
             let empty = if steps.is_empty() { " []" } else { "" };
-            out.line((*line, 1), &format!("planning:{empty}"));
+            out.line((*line, 1, 1), &format!("planning:{empty}"));
             out.steps(0, steps);
         }
         if let Some(field) = &self.needed {

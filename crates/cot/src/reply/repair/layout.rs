@@ -295,7 +295,7 @@ impl Layout<'_> {
 }
 
 fn field(value: &Value<'_>, text: Option<String>) -> Field {
-    Field { line: value.line, column: value.column + 1, text }
+    Field { line: value.line, column: value.column + 1, value_column: value.value_column, text }
 }
 
 /// Sets a value; of two the last one that says anything counts.

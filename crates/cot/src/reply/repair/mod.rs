@@ -55,8 +55,10 @@ impl Mended {
     /// The line and the column in the raw reply of what stands at this offset, both from 1.
     pub(super) fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.written.text.get(..offset).unwrap_or(&self.written.text);
-        let line = before.matches('\n').count().min(self.written.places.len().saturating_sub(1));
-        self.written.places.get(line).copied().unwrap_or((1, 1))
+        let index = before.matches('\n').count().min(self.written.places.len().saturating_sub(1));
+        let (line, column, value_column) = self.written.places.get(index).copied().unwrap_or((1, 1, 1));
+        let in_line = before.rsplit('\n').next().unwrap_or_default();
+        (line, if in_line.ends_with(": ") { value_column } else { column })
     }
 }
 

@@ -33,7 +33,12 @@ impl<'t> Entry<'t> {
         let head = head.into();
         let quote = head.chars().next().filter(|c| matches!(c, '"' | '\''));
         let open_quote = quote.filter(|quote| closing(head.get(1..).unwrap_or_default(), *quote).is_none());
-        Self { dash, name, value: Value { line, column, head, tail: Vec::new() }, open_quote }
+        Self {
+            dash,
+            name,
+            value: Value { line, column, value_column: column + 1, head, tail: Vec::new() },
+            open_quote,
+        }
     }
 
     fn takes_list(&self) -> bool {
@@ -272,8 +277,12 @@ impl<'t> Scan<'t, '_> {
             let what = format!("left out the `{}` behind `{}`", excerpt(value), key.as_str());
             self.report.add(RepairKind::Form, line.number, what);
         }
-        let head = if opener { String::new() } else { value.to_owned() };
-        self.entries.push(Entry::new(dash, Name::Key(key), line.number, column, head));
+        let head = if opener { "" } else { value };
+        // A value is the rest of its line.
+        let value_column = line.indent + line.text().chars().count() - value.chars().count() + 1;
+        let mut entry = Entry::new(dash, Name::Key(key), line.number, column, head);
+        entry.value.value_column = value_column;
+        self.entries.push(entry);
     }
 
     fn bare(&mut self, dash: Option<usize>, line: &Line<'_>, text: &str) {

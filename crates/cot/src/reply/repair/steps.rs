@@ -17,7 +17,7 @@ const LOOP: usize = 10;
 pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, report: &mut Report) {
     let field = |text: &str| {
         let column = value.column + 1;
-        Some(Field { line: value.line, column, text: Some(text.trim().to_owned()) })
+        Some(Field { line: value.line, column, value_column: column, text: Some(text.trim().to_owned()) })
             .filter(|_| !text.trim().is_empty())
     };
     let boxed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -127,7 +127,8 @@ fn status(step: &mut DraftStep, report: &mut Report) {
         if step.description.is_some() {
             report.add(RepairKind::MissingStatus, step.line, "took a step without a status as Pending");
             let text = Some("Pending".to_owned());
-            step.status = Some(Field { line: step.line, column: step.column, text });
+            let DraftStep { line, column, .. } = *step;
+            step.status = Some(Field { line, column, value_column: column, text });
         }
         return;
     };

@@ -11,6 +11,8 @@ pub(super) struct Value<'t> {
     pub(super) line: usize,
     /// The column of the key, which YAML holds the indentation of the text against.
     pub(super) column: usize,
+    /// The column of the head, from 1.
+    pub(super) value_column: usize,
     pub(super) head: String,
     pub(super) tail: Vec<Line<'t>>,
 }

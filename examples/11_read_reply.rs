@@ -1,0 +1,145 @@
+//! Reads one raw reply of a model on standard input and writes the thought as JSON, with what had to be
+//! repaired. A reply that cannot be used is an error with its line and column on standard error, and the
+//! exit code 1. With `--strict` nothing is repaired.
+//!
+//! `cargo run -q --example read_reply < examples/replies/faulty.txt` prints:
+//!
+//! ```text
+//! {
+//!   "current_thinking": "Evaluation of thought #1: right. Next I add the fare: 12 + 3.",
+//!   "planning": [
+//!     {
+//!       "description": "Read the prices",
+//!       "status": "Done",
+//!       "result": "\"12\" euros"
+//!     },
+//!     {
+//!       "description": "Add the fare",
+//!       "status": "Done",
+//!       "result": "15 euros # with the child"
+//!     },
+//!     {
+//!       "description": "Conclude",
+//!       "status": "Pending"
+//!     }
+//!   ],
+//!   "next_thought_needed": true,
+//!   "repairs": [
+//!     {
+//!       "kind": "quotes",
+//!       "line": 7,
+//!       "what": "put the text of `current_thinking` in quotes"
+//!     },
+//!     {
+//!       "kind": "status",
+//!       "line": 10,
+//!       "what": "read the status `done` as Done"
+//!     },
+//!     {
+//!       "kind": "quotes",
+//!       "line": 11,
+//!       "what": "put quotes around the text of `result`"
+//!     },
+//!     {
+//!       "kind": "key",
+//!       "line": 12,
+//!       "what": "read the key `Description` as `description`"
+//!     },
+//!     {
+//!       "kind": "status",
+//!       "line": 13,
+//!       "what": "read the status `✅ Done` as Done"
+//!     },
+//!     {
+//!       "kind": "quotes",
+//!       "line": 14,
+//!       "what": "put the text of `result` in quotes"
+//!     },
+//!     {
+//!       "kind": "indentation",
+//!       "line": 15,
+//!       "what": "moved a step to the column of its list"
+//!     },
+//!     {
+//!       "kind": "form",
+//!       "line": 15,
+//!       "what": "read a step as it is printed"
+//!     },
+//!     {
+//!       "kind": "truth_value",
+//!       "line": 16,
+//!       "what": "read `next_thought_needed: \"true\"` as true"
+//!     }
+//!   ],
+//!   "truncated": false
+//! }
+//! ```
+
+use std::io::{self, Read};
+use std::process::ExitCode;
+
+use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
+
+/// The most that is read, in bytes.
+const MAX: usize = 256 * 1024;
+
+fn main() -> ExitCode {
+    let reader = ReplyReader::default().max_bytes(MAX);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let reader = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => reader,
+        ["--strict"] => reader.reading(Reading::Strict),
+        _ => {
+            eprintln!("usage: read_reply [--strict] < REPLY");
+            return ExitCode::from(2);
+        }
+    };
+    match text().and_then(|text| json(reader, &text)) {
+        Ok(json) => {
+            println!("{json}");
+            ExitCode::SUCCESS
+        }
+        Err(complaint) => {
+            eprintln!("{complaint}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Standard input, if it is a text of a length that is read at all.
+fn text() -> Result<String, String> {
+    let mut bytes = Vec::new();
+    // One byte more, so that what is too long can be told from what is just not.
+    let read = io::stdin().lock().take(MAX as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("line 1, column 1: standard input cannot be read: {error}"))?;
+    if bytes.len() > MAX {
+        return Err(format!(
+            "line 1, column 1: the reply is longer than {MAX} bytes, which are the most that are read"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let valid = String::from_utf8_lossy(valid);
+        let last = valid.rsplit('\n').next().unwrap_or_default();
+        let (line, column) = (valid.matches('\n').count() + 1, last.chars().count() + 1);
+        format!("line {line}, column {column}: the reply is not UTF-8")
+    })
+}
+
+fn json(reader: ReplyReader, text: &str) -> Result<String, String> {
+    let read = reader.read(text).map_err(|problem| complaint(&problem))?;
+    serde_json::to_string_pretty(&read).map_err(|error| error.to_string())
+}
+
+/// What is wrong and where, and what could be read all the same.
+fn complaint(problem: &ReplyProblem) -> String {
+    let mut text = format!("{problem:#}");
+    if problem.line().is_none() {
+        text.insert_str(0, "line 1, column 1: ");
+    }
+    if let Some(partial) = problem.partial() {
+        let thinking = if partial.current_thinking.is_some() { "the thinking" } else { "no thinking" };
+        text += &format!("\ncould be read: {thinking}, {} steps", partial.planning.len());
+    }
+    text
+}
