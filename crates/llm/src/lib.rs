@@ -39,7 +39,7 @@
 //! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
 //! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
-//! | a server over HTTP (feature `http`, on by default) | `OpenAiClient` |
+//! | a server over HTTP (feature `http`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
 //! | trying again | [`Retry`] with a [`Backoff`] |
 //! | tests | [`ScriptedClient`], or a mock: the trait takes `mockall` as it is |
 //!
@@ -79,8 +79,23 @@ mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};
 
 #[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "http")]
+pub use http::HttpClientBuilder;
+
+#[cfg(feature = "http")]
 mod openai;
 #[cfg(feature = "http")]
 pub use openai::{OpenAiClient, OpenAiClientBuilder};
+
+#[cfg(feature = "http")]
+mod anthropic;
+#[cfg(feature = "http")]
+pub use anthropic::{AnthropicClient, AnthropicClientBuilder};
+
+#[cfg(feature = "http")]
+mod ollama;
+#[cfg(feature = "http")]
+pub use ollama::{OllamaClient, OllamaClientBuilder};
 
 pub use async_trait::async_trait;

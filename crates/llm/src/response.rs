@@ -2,6 +2,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Delta;
+
 /// What a model answered.
 ///
 /// ```
@@ -72,6 +74,13 @@ impl ChatResponse {
     /// The same with these texts.
     pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
         Self { text, ..self.with_reasoning(reasoning) }
+    }
+
+    /// The whole response as the deltas of a stream.
+    pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> + Send {
+        let reasoning = self.reasoning.clone().map(Delta::Reasoning);
+        let text = Some(self.text.clone()).filter(|text| !text.is_empty()).map(Delta::Text);
+        [reasoning, text, Some(Delta::End(self))].into_iter().flatten()
     }
 
     /// The text of the reply.

@@ -3,7 +3,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, BoxStream, Stream};
 
 use crate::{ChatResponse, LlmError, LlmErrorKind};
 
@@ -50,7 +50,7 @@ pub enum Delta {
 /// ```
 pub struct ReplyStream {
     /// Gone once the reply has ended, and with it the connection and all that it held.
-    deltas: Option<Pin<Box<dyn Stream<Item = Result<Delta, LlmError>> + Send>>>,
+    deltas: Option<BoxStream<'static, Result<Delta, LlmError>>>,
     /// A delta that was awaited to know that the reply has begun, and is still to be given.
     first: Option<Delta>,
     text: String,
@@ -150,12 +150,7 @@ impl Stream for ReplyStream {
 impl From<ChatResponse> for ReplyStream {
     /// The reply as one piece, after one of its reasoning if it has any.
     fn from(response: ChatResponse) -> Self {
-        let pieces = [
-            response.reasoning().map(|text| Delta::Reasoning(text.to_owned())),
-            Some(response.text()).filter(|text| !text.is_empty()).map(|text| Delta::Text(text.to_owned())),
-            Some(Delta::End(response)),
-        ];
-        Self::new(stream::iter(pieces.into_iter().flatten().map(Ok)))
+        Self::new(stream::iter(response.into_deltas().map(Ok)))
     }
 }
 

@@ -3,13 +3,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ChatRequest, LlmError, LlmErrorKind, Messages};
+use crate::http::{Call, json};
+use crate::{LlmError, Messages};
 
-/// Fields that settings add to every request.
-pub(super) type Extra = BTreeMap<String, Value>;
-
-/// Fields that `extra` must not set: a streamed answer could not be read.
-pub(super) const RESERVED: [&str; 3] = ["model", "messages", "stream"];
+/// The field that asks for usage in a stream.
+const STREAM_OPTIONS: &str = "stream_options";
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -23,39 +21,46 @@ struct Body<'a> {
     seed: Option<u64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
 
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
 /// The JSON of a request. What the request sets goes before the same field in `extra`, which so
 /// serves as a default.
-pub(super) fn encode(model: &str, request: &ChatRequest, extra: &Extra) -> Result<Vec<u8>, LlmError> {
-    // JSON has no word for these; serde_json would write null, and the server use its own default.
-    if let Some(temperature) = request.temperature().filter(|temperature| !temperature.is_finite()) {
-        let message = format!("the temperature is {temperature}; expected a finite number");
-        return Err(LlmError::new(LlmErrorKind::InvalidRequest, message));
-    }
-    let taken = |name: &str| match name {
+pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
+    let (request, extra) = (call.request, call.extra);
+    let taken = |name: &str, value: &Value| match name {
         "max_tokens" => request.max_tokens().is_some(),
         "temperature" => request.temperature().is_some(),
         "seed" => request.seed().is_some(),
         "stop" => !request.stop().is_empty(),
+        // Servers refuse the field without a stream, and some refuse it always.
+        STREAM_OPTIONS => !call.stream || value.is_null(),
         _ => false,
     };
-    let body = Body {
-        model,
+    let asks_for_usage = call.stream && !extra.contains_key(STREAM_OPTIONS);
+    json::to_bytes(&Body {
+        model: call.model,
         messages: request.messages(),
         max_tokens: request.max_tokens(),
         temperature: request.temperature(),
         seed: request.seed(),
         stop: request.stop(),
+        stream: call.stream.then_some(true),
+        stream_options: asks_for_usage.then_some(StreamOptions { include_usage: true }),
         extra: extra
             .iter()
             .map(|(name, value)| (name.as_str(), value))
-            .filter(|(name, _)| !taken(name))
+            .filter(|(name, value)| !taken(name, value))
             .collect(),
-    };
-    serde_json::to_vec(&body).map_err(|error| {
-        LlmError::new(LlmErrorKind::InvalidRequest, "the request does not go into JSON").with_source(error)
     })
 }

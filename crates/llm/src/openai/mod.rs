@@ -1,31 +1,41 @@
-//! The client of OpenAI-compatible servers. One room for each part of a call: the settings before
-//! it, the body that is sent, the exchange, the reading of a reply, the reading of a failure, and
-//! what of a server's words may be shown.
+//! The client of OpenAI-compatible servers: the settings it takes from the environment, the body
+//! that is sent, the reading of a reply whole and in pieces. The rest is in `http`.
 
 use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::{ChatRequest, ChatResponse, LlmClient, LlmError};
+use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, variable, wrong};
+use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 
-mod settings;
-pub use settings::OpenAiClientBuilder;
-
-mod base_url;
 mod body;
-mod excerpt;
-mod exchange;
-mod failure;
+mod pieces;
 mod reply;
-mod retry_after;
+
+static OPENAI: Protocol = Protocol {
+    client: "OpenAiClient",
+    prefix: "",
+    endpoint: "/chat/completions",
+    example: "https://api.openai.com/v1",
+    hint: ", often in /v1",
+    reserved: &["model", "messages", "stream"],
+    key: ("authorization", "Bearer "),
+    headers: &[],
+    framing: Framing::Events,
+    encode: body::encode,
+    decode: reply::decode,
+    reader: || Box::new(pieces::Pieces::default()),
+};
 
 /// A client of any server that speaks OpenAI's chat completions: OpenAI, llama.cpp, Ollama, vLLM,
 /// LM Studio, OpenRouter and many more.
 ///
 /// It sends the whole conversation in one `POST` to `{base URL}/chat/completions` and waits for
-/// the whole reply. It is lenient in what it reads: content as text, as parts or absent, finish
-/// reasons in other servers' words, usage in part or not at all, fields it does not know. It follows no redirect,
-/// and it does not try again: put a [`Retry`](crate::Retry) around it.
+/// the whole reply, or hands it on as it comes. It is lenient in what it reads: content as text,
+/// as parts or absent, finish reasons in other servers' words, usage in part or not at all,
+/// reasoning under either of its names, fields it does not know, a stream without the last mark,
+/// no stream where one was asked for. It follows no redirect, and it does not try again: put a
+/// [`Retry`](crate::Retry) around it.
 ///
 /// The key goes into the `Authorization` header and nowhere else. Where it stands in another
 /// setting, as in the path of a base URL, or a server's answer repeats it, `Debug` and errors show
@@ -49,12 +59,10 @@ mod retry_after;
 ///     Ok(response.into_text())
 /// }
 /// ```
-pub struct OpenAiClient {
-    base_url: String,
-    model: String,
-    extra: body::Extra,
-    exchange: exchange::Exchange,
-}
+pub struct OpenAiClient(Connection);
+
+/// The settings of an [`OpenAiClient`].
+pub type OpenAiClientBuilder = HttpClientBuilder<OpenAiClient>;
 
 impl OpenAiClient {
     /// Begins the settings of a client.
@@ -63,7 +71,7 @@ impl OpenAiClient {
     /// `model` is the server's name of the model. [`build`](OpenAiClientBuilder::build) checks
     /// both.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiClientBuilder {
-        OpenAiClientBuilder::new(base_url.into(), model.into())
+        OpenAiClientBuilder::new(&OPENAI, Self, base_url.into(), model.into())
     }
 
     /// A client with the settings that the environment names. See
@@ -75,6 +83,41 @@ impl OpenAiClient {
     /// or wrong.
     pub fn from_env() -> Result<Self, LlmError> {
         OpenAiClientBuilder::from_env()?.build()
+    }
+}
+
+impl HttpClientBuilder<OpenAiClient> {
+    /// Settings from the environment. An empty variable counts as unset.
+    ///
+    /// | variable | what | when unset |
+    /// |---|---|---|
+    /// | `OPENAI_BASE_URL` | what goes before `/chat/completions` | `https://api.openai.com/v1` |
+    /// | `OPENAI_MODEL` | the server's name of the model | an error |
+    /// | `OPENAI_API_KEY` | the key | an error if `OPENAI_BASE_URL` is unset too, else no key |
+    ///
+    /// # Errors
+    ///
+    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
+    /// not text.
+    pub fn from_env() -> Result<Self, LlmError> {
+        let model = variable("OPENAI_MODEL")?.ok_or_else(|| {
+            wrong("OPENAI_MODEL is not set; expected the server's name of a model".to_owned())
+        })?;
+        let base_url = variable("OPENAI_BASE_URL")?;
+        let api_key = variable("OPENAI_API_KEY")?;
+        if base_url.is_none() && api_key.is_none() {
+            let example = OPENAI.example;
+            let message = format!(
+                "OPENAI_API_KEY is not set; expected a key for {example}, or another server in OPENAI_BASE_URL"
+            );
+            return Err(wrong(message));
+        }
+        let base_url = base_url.unwrap_or_else(|| OPENAI.example.to_owned());
+        let builder = OpenAiClient::builder(base_url, model).base_url_from("OPENAI_BASE_URL");
+        Ok(match api_key {
+            Some(key) => builder.api_key(key),
+            None => builder,
+        })
     }
 }
 
@@ -101,18 +144,35 @@ impl LlmClient for OpenAiClient {
     /// connection, a call out of time, status 404 and 405. Of an HTML page, the error keeps the
     /// title alone.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let body = body::encode(&self.model, &request, &self.extra)?;
-        let answer = self.exchange.post(body).await?;
-        reply::decode(&answer, self.exchange.secrets())
+        self.0.complete(request).await
+    }
+
+    /// The reply is whole at `[DONE]`, or where the stream ends in good order after a finish
+    /// reason: some servers leave the mark out. Usage is asked for with `stream_options`; for a
+    /// server that refuses them, set the [extra field](OpenAiClientBuilder::extra) of that name to
+    /// null, and it is not sent.
+    ///
+    /// # Errors
+    ///
+    /// As of `complete`; and through the stream:
+    ///
+    /// | what happens | [kind](crate::LlmErrorKind) |
+    /// |---|---|
+    /// | the connection breaks or ends before the reply does | `InterruptedStream` |
+    /// | no end of the reply in time | `Timeout` |
+    /// | an error instead of a piece | by code, type and words, as above |
+    /// | an event that is no JSON; one over 1 MiB; texts that are too large together | `Decode` |
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        self.0.stream(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().with(Capability::Streaming)
     }
 }
 
 impl fmt::Debug for OpenAiClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let secrets = self.exchange.secrets();
-        f.debug_struct("OpenAiClient")
-            .field("base_url", &secrets.setting(&self.base_url))
-            .field("model", &secrets.setting(&self.model))
-            .finish_non_exhaustive()
+        self.0.fmt(f)
     }
 }

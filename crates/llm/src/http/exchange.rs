@@ -1,18 +1,20 @@
 use std::error::Error;
 use std::time::Duration;
 
+use reqwest::header::{self, HeaderValue};
 use reqwest::{Response, StatusCode, Url};
 
 use super::excerpt::Secrets;
-use super::failure;
 use super::retry_after::retry_after;
+use super::{Protocol, failure};
 use crate::{LlmError, LlmErrorKind};
 
 /// The most that is read of the body of a failure, in bytes: it is for people, who see less.
 const FAILURE_BYTES: usize = 64 * 1024;
 
 /// One address, and how to send to it.
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
+    pub(super) protocol: &'static Protocol,
     pub(super) http: reqwest::Client,
     pub(super) endpoint: Url,
     /// Method and endpoint as errors show them.
@@ -25,8 +27,31 @@ pub(super) struct Exchange {
 
 /// A whole answer with a good status.
 pub(super) struct Answer {
-    pub(super) status: u16,
+    pub(super) origin: Origin,
     pub(super) body: Vec<u8>,
+}
+
+/// What identifies an answer, whatever is in it.
+pub(super) struct Origin {
+    status: u16,
+    pub(super) request_id: Option<String>,
+}
+
+impl Origin {
+    pub(super) fn of(response: &Response, secrets: &Secrets) -> Self {
+        let id = ["x-request-id", "request-id"].iter().find_map(|name| response.headers().get(*name));
+        let id = id.and_then(|id| id.to_str().ok()).filter(|id| !id.trim().is_empty());
+        Self { status: response.status().as_u16(), request_id: id.map(|id| secrets.line(id)) }
+    }
+
+    /// The error of this answer.
+    pub(super) fn sign(&self, error: LlmError) -> LlmError {
+        let error = error.with_status(self.status);
+        match &self.request_id {
+            Some(id) => error.with_request_id(id.as_str()),
+            None => error,
+        }
+    }
 }
 
 /// Why reading a body stopped before its end.
@@ -40,24 +65,32 @@ impl Exchange {
         &self.secrets
     }
 
+    /// Sends `body`, and gives the answer once its status is known and good.
+    pub(super) async fn open(&self, body: Vec<u8>, stream: bool) -> Result<Response, LlmError> {
+        let mut request = self.http.post(self.endpoint.clone()).body(body);
+        if stream {
+            request = request.header(header::ACCEPT, HeaderValue::from_static("text/event-stream, */*"));
+        }
+        let response = request.send().await.map_err(|error| self.broken(error))?;
+        if response.status().is_success() { Ok(response) } else { Err(self.failure(response).await) }
+    }
+
     /// Sends `body`, and reads the answer.
     pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, LlmError> {
-        let sent = self.http.post(self.endpoint.clone()).body(body).send().await;
-        let mut response = sent.map_err(|error| self.broken(error))?;
-        let status = response.status();
-        if !status.is_success() {
-            return Err(self.failure(response).await);
-        }
+        let mut response = self.open(body, false).await?;
+        let origin = Origin::of(&response, &self.secrets);
         let (body, stop) = read(&mut response, self.max_response_bytes).await;
         let error = match stop {
-            None => return Ok(Answer { status: status.as_u16(), body }),
+            None => return Ok(Answer { origin, body }),
             Some(Stop::Broken(error)) => self.broken(error),
-            Some(Stop::TooLarge) => {
-                let message = format!("the answer is over the limit of {} bytes", self.max_response_bytes);
-                LlmError::new(LlmErrorKind::Decode, message)
-            }
+            Some(Stop::TooLarge) => self.too_large(),
         };
-        Err(error.with_status(status.as_u16()).with_body(self.secrets.body(&body)))
+        Err(origin.sign(error).with_body(self.secrets.body(&body)))
+    }
+
+    pub(super) fn too_large(&self) -> LlmError {
+        let message = format!("the answer is over the limit of {} bytes", self.max_response_bytes);
+        LlmError::new(LlmErrorKind::Decode, message)
     }
 
     /// The error of a status that is no success.
@@ -68,13 +101,23 @@ impl Exchange {
         let error = if is_redirect(status) {
             self.redirect(&response)
         } else {
-            failure::of_status(status, &body, &self.address, &self.secrets)
+            failure::of_status(status, &body, &self.address, self.protocol, &self.secrets)
         };
-        let error = error.with_status(status.as_u16()).with_body(self.secrets.body(&body));
+        let error = Origin::of(&response, &self.secrets).sign(error).with_body(self.secrets.body(&body));
         match retry_after(response.headers()) {
             Some(wait) => error.with_retry_after(wait),
             None => error,
         }
+    }
+
+    /// The error of a connection that broke within a stream.
+    pub(super) fn broken_off(&self, error: reqwest::Error) -> LlmError {
+        if error.is_timeout() {
+            return self.broken(error);
+        }
+        let error = error.without_url();
+        let message = format!("{}: the reply broke off: {}", self.address, self.cause(&error));
+        LlmError::new(LlmErrorKind::InterruptedStream, message).with_source(error)
     }
 
     /// A redirect is not followed: it would carry the conversation to a place nobody named.

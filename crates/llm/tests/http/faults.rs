@@ -140,7 +140,7 @@ async fn a_server_without_encryption_is_a_transport_error_for_https() {
 
 #[tokio::test]
 async fn a_body_without_end_stops_at_the_limit() {
-    let server = Server::start([Answer::Endless]).await;
+    let server = Server::start([Answer::Endless("{\"choices\": [\"", "x".to_owned())]).await;
     let client = OpenAiClient::builder(server.base_url(), "m").max_response_bytes(1_000_000).build().unwrap();
     let started = Instant::now();
     let error = ask(&client).await.unwrap_err();

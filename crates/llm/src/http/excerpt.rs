@@ -18,7 +18,7 @@ const MASK: &str = "[redacted]";
 const CUT: char = '…';
 
 /// What must never be shown, and so the door through which every word of a server goes.
-pub(super) struct Secrets(Vec<SecretString>);
+pub(crate) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
     pub(super) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
@@ -39,7 +39,7 @@ impl Secrets {
     }
 
     /// A server's words as a part of one line.
-    pub(super) fn line(&self, text: &str) -> String {
+    pub(crate) fn line(&self, text: &str) -> String {
         self.cut(text.trim(), LINE, false)
     }
 

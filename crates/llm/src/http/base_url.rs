@@ -2,13 +2,10 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
+use super::Protocol;
 use super::excerpt::Secrets;
 
-pub(super) const OPENAI: &str = "https://api.openai.com/v1";
-/// What the client adds to the base URL.
-pub(super) const ENDPOINT: &str = "/chat/completions";
-
-/// What goes before `/chat/completions`, not yet checked.
+/// What goes before the path of the protocol, not yet checked.
 pub(super) struct BaseUrl {
     pub(super) text: String,
     /// The environment variable that it comes from, which a complaint then names.
@@ -17,21 +14,21 @@ pub(super) struct BaseUrl {
 
 impl BaseUrl {
     /// The address, or what is wrong with it.
-    pub(super) fn check(&self, secrets: &Secrets) -> Result<Url, String> {
-        let text = self.text.as_str();
+    pub(super) fn check(&self, protocol: &Protocol, secrets: &Secrets) -> Result<Url, String> {
+        let (text, example, path) = (self.text.as_str(), protocol.example, protocol.path());
         let place = self.variable.map(|name| format!(" in {name}")).unwrap_or_default();
         let shown = match self.quoted(secrets) {
             Some(quoted) => format!("the base URL {quoted}{place}"),
             None => format!("the base URL{place} (not shown: it may hold a secret)"),
         };
         if text.is_empty() {
-            return Err(format!("the base URL{place} is empty; expected one like {OPENAI}"));
+            return Err(format!("the base URL{place} is empty; expected one like {example}"));
         }
         if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(format!("{shown} holds a space or a line end; expected one without"));
         }
         let url = Url::parse(text)
-            .map_err(|error| format!("{shown} cannot be read: {error}; expected one like {OPENAI}"))?;
+            .map_err(|error| format!("{shown} cannot be read: {error}; expected one like {example}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("{shown} is not for HTTP; expected it to begin with http:// or https://"));
         }
@@ -41,7 +38,7 @@ impl BaseUrl {
             text.split_once(':').and_then(|(_, rest)| rest.strip_prefix("//")).unwrap_or_default();
         if after_scheme.is_empty() || after_scheme.starts_with(['/', '\\']) {
             return Err(format!(
-                "{shown} has no host; expected one after {}://, as in {OPENAI}",
+                "{shown} has no host; expected one after {}://, as in {example}",
                 url.scheme()
             ));
         }
@@ -54,9 +51,10 @@ impl BaseUrl {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(format!("{shown} holds a query or a fragment; expected it to end with its path"));
         }
-        if url.path().trim_end_matches('/').ends_with(ENDPOINT) {
+        if url.path().trim_end_matches('/').ends_with(&path) {
             return Err(format!(
-                "{shown} ends in {ENDPOINT}, which the client adds; expected it to end before that, often in /v1"
+                "{shown} ends in {path}, which the client adds; expected it to end before that{}",
+                protocol.hint
             ));
         }
         Ok(url)

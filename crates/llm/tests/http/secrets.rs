@@ -3,12 +3,13 @@
 use std::error::Error;
 use std::time::Duration;
 
-use cogwork_llm::{LlmError, OpenAiClient};
+use cogwork_llm::{AnthropicClient, LlmClient, LlmError, OllamaClient, OpenAiClient};
 use proptest::prelude::*;
 
-use crate::support::{Answer, Server, answer, ask, bytes, ok};
+use crate::support::{Answer, Server, answer, ask, bytes, follow, ok, streamed};
 
 const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
+const SECOND_KEY: &str = "sk-proj-second-0123456789";
 
 /// All that can be seen of an error.
 fn everything(error: &LlmError) -> String {
@@ -37,10 +38,34 @@ fn client(server: &Server) -> OpenAiClient {
 fn patient_client(server: &Server, timeout: Duration) -> OpenAiClient {
     OpenAiClient::builder(server.base_url(), "m")
         .api_key(KEY)
-        .header("X-Second-Key", "sk-proj-second-0123456789")
+        .header("X-Second-Key", SECOND_KEY)
         .timeout(timeout)
         .build()
         .unwrap()
+}
+
+/// Every client, with the key in the place of each.
+fn everyone(server: &Server, timeout: Duration) -> [Box<dyn LlmClient>; 3] {
+    let origin = server.origin();
+    [
+        Box::new(patient_client(server, timeout)),
+        Box::new(
+            AnthropicClient::builder(&origin, "m")
+                .api_key(KEY)
+                .header("X-Second-Key", SECOND_KEY)
+                .timeout(timeout)
+                .build()
+                .unwrap(),
+        ),
+        Box::new(
+            OllamaClient::builder(&origin, "m")
+                .api_key(KEY)
+                .header("X-Second-Key", SECOND_KEY)
+                .timeout(timeout)
+                .build()
+                .unwrap(),
+        ),
+    ]
 }
 
 fn unicode_escaped(text: &str) -> String {
@@ -81,14 +106,45 @@ async fn no_error_shows_the_key_whatever_the_server_echoes() {
         format!("<html><title>{html}</title></html>"),
         format!("<html><title>{KEY}</title></html>"),
         format!("key={url}"),
-        "second: sk-proj-second-0123456789".to_owned(),
+        format!("second: {SECOND_KEY}"),
     ];
     for status in [200, 301, 400, 401, 404, 429, 500] {
         for body in &bodies {
-            let server = Server::start([answer(status, "", body)]).await;
-            let error = ask(&client(&server)).await.unwrap_err();
-            assert_hidden(&everything(&error), &format!("{status} {body}"));
-            assert_eq!(error.status(), Some(status));
+            let echo = format!("x-request-id: {KEY}\r\n");
+            let server = Server::start(std::iter::repeat_n(answer(status, &echo, body), 6)).await;
+            for client in everyone(&server, Duration::from_secs(30)) {
+                for error in [ask(&client).await.unwrap_err(), follow(&client).await.1.unwrap_err()] {
+                    assert_hidden(&everything(&error), &format!("{status} {body}"));
+                    assert_eq!(error.status(), Some(status));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_error_within_a_stream_shows_the_key() {
+    let json = serde_json::to_string(KEY).unwrap();
+    for event in [
+        format!(r#"{{"error":{{"message":{json},"code":{json}}}}}"#),
+        format!(r#"{{"error":{json}}}"#),
+        format!(r#"{{"type":"error","message":{json}}}"#),
+        format!(r#"{{"choices":{json}}}"#),
+        format!(r#"[{{"type":{json}}}]"#),
+        format!("{{{json}:"),
+        format!("Bearer {KEY}"),
+    ] {
+        let lines = format!("{event}\n\nnot JSON {KEY}\n");
+        let named = format!("event: error\ndata: {event}\n\n");
+        let plain = format!("data: {event}\n\ndata: not JSON {KEY}\n\n");
+        let whole = [plain.clone(), named, lines].map(|body| Answer::Raw(streamed(&body)));
+        let broken = [Answer::Reset(streamed(&plain[..plain.len() - 3])), Answer::Stall(streamed("data: "))];
+        let answers = whole.into_iter().chain(broken);
+        for answer in answers {
+            let server = Server::start(std::iter::repeat_n(answer, 3)).await;
+            for client in everyone(&server, Duration::from_millis(100)) {
+                assert_hidden(&everything(&follow(&client).await.1.unwrap_err()), &event);
+            }
         }
     }
 }
@@ -139,12 +195,15 @@ async fn broken_connections_do_not_show_the_key() {
         Answer::Reset(bytes(200, "", &half_a_key, 1000)),
         Answer::Stall(bytes(200, "", &half_a_key, 1000)),
         Answer::Raw(format!("{KEY}\r\n\r\n").into_bytes()),
-        answer(302, &format!("location: http://{}.example/?k={KEY}\r\n", "sk-proj-second-0123456789"), ""),
+        answer(302, &format!("location: http://{SECOND_KEY}.example/?k={KEY}\r\n"), ""),
     ];
     for answer in answers {
-        let server = Server::start([answer]).await;
-        let error = ask(&patient_client(&server, Duration::from_millis(500))).await.unwrap_err();
-        assert_hidden(&everything(&error), "broken");
+        let server = Server::start(std::iter::repeat_n(answer, 6)).await;
+        for client in everyone(&server, Duration::from_millis(200)) {
+            for error in [ask(&client).await.unwrap_err(), follow(&client).await.1.unwrap_err()] {
+                assert_hidden(&everything(&error), "broken");
+            }
+        }
     }
 }
 
@@ -160,6 +219,16 @@ async fn clients_and_settings_do_not_show_the_key() {
     let builder =
         OpenAiClient::builder(format!("http://me:{KEY}@localhost"), "m").api_key(KEY).header("x", KEY);
     assert_hidden(&format!("{builder:?} {builder:#?}"), "builder");
+    for shown in [
+        format!("{:?}", AnthropicClient::builder(KEY, KEY).api_key(KEY)),
+        format!("{:?}", AnthropicClient::builder(KEY, KEY).api_key(KEY).build().unwrap_err()),
+        format!("{:?}", AnthropicClient::builder("http://h", KEY).api_key(KEY).build().unwrap()),
+        format!("{:?}", OllamaClient::builder(KEY, KEY).api_key(KEY)),
+        format!("{:?}", OllamaClient::builder(KEY, KEY).api_key(KEY).build().unwrap_err()),
+        format!("{:?}", OllamaClient::builder("http://h", KEY).api_key(KEY).build().unwrap()),
+    ] {
+        assert_hidden(&shown, "others");
+    }
     let error = builder.api_key(format!("{KEY}\n")).header(KEY, "v").build().unwrap_err();
     assert_hidden(&everything(&error), "settings");
 }

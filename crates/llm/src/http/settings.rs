@@ -10,18 +10,17 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
-use super::OpenAiClient;
-use super::base_url::{BaseUrl, ENDPOINT, OPENAI, is_loopback};
-use super::body::{Extra, RESERVED};
+use super::base_url::{BaseUrl, is_loopback};
 use super::excerpt::{SHORTEST_SECRET, Secrets};
 use super::exchange::Exchange;
+use super::{Connection, Extra, Protocol};
 use crate::{LlmError, LlmErrorKind};
 
 /// These are the framing of the message itself.
 const FRAMING: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::HOST, header::TRANSFER_ENCODING];
 
-/// The settings of an [`OpenAiClient`]. Begins with [`OpenAiClient::builder`].
+/// The settings of a client over HTTP. Begins with the `builder` of that client.
 ///
 /// ```
 /// use cogwork_llm::{LlmErrorKind, OpenAiClient};
@@ -34,7 +33,10 @@ const FRAMING: [HeaderName; 4] =
 ///      the model is empty; expected the server's name of a model"
 /// );
 /// ```
-pub struct OpenAiClientBuilder {
+pub struct HttpClientBuilder<C> {
+    protocol: &'static Protocol,
+    /// A pointer and not a trait, which would have to be public with all that it names.
+    client: fn(Connection) -> C,
     base_url: BaseUrl,
     model: String,
     api_key: Option<SecretString>,
@@ -46,9 +48,16 @@ pub struct OpenAiClientBuilder {
     problems: Vec<String>,
 }
 
-impl OpenAiClientBuilder {
-    pub(super) fn new(base_url: String, model: String) -> Self {
+impl<C> HttpClientBuilder<C> {
+    pub(crate) fn new(
+        protocol: &'static Protocol,
+        client: fn(Connection) -> C,
+        base_url: String,
+        model: String,
+    ) -> Self {
         Self {
+            protocol,
+            client,
             base_url: BaseUrl { text: base_url, variable: None },
             model,
             api_key: None,
@@ -61,39 +70,14 @@ impl OpenAiClientBuilder {
         }
     }
 
-    /// Settings from the environment. An empty variable counts as unset.
-    ///
-    /// | variable | what | when unset |
-    /// |---|---|---|
-    /// | `OPENAI_BASE_URL` | what goes before `/chat/completions` | `https://api.openai.com/v1` |
-    /// | `OPENAI_MODEL` | the server's name of the model | an error |
-    /// | `OPENAI_API_KEY` | the key | an error if `OPENAI_BASE_URL` is unset too, else no key |
-    ///
-    /// # Errors
-    ///
-    /// Of kind [`Settings`](LlmErrorKind::Settings), naming the variable that is missing or not
-    /// text.
-    pub fn from_env() -> Result<Self, LlmError> {
-        let model = variable("OPENAI_MODEL")?.ok_or_else(|| {
-            wrong("OPENAI_MODEL is not set; expected the server's name of a model".to_owned())
-        })?;
-        let base_url = variable("OPENAI_BASE_URL")?;
-        let api_key = variable("OPENAI_API_KEY")?;
-        if base_url.is_none() && api_key.is_none() {
-            let message = format!(
-                "OPENAI_API_KEY is not set; expected a key for {OPENAI}, or another server in OPENAI_BASE_URL"
-            );
-            return Err(wrong(message));
-        }
-        let mut builder = Self::new(base_url.unwrap_or_else(|| OPENAI.to_owned()), model);
-        builder.base_url.variable = Some("OPENAI_BASE_URL");
-        Ok(match api_key {
-            Some(key) => builder.api_key(key),
-            None => builder,
-        })
+    /// The environment variable that the base URL comes from, which complaints then name.
+    pub(crate) fn base_url_from(mut self, variable: &'static str) -> Self {
+        self.base_url.variable = Some(variable);
+        self
     }
 
-    /// The key, sent as `Authorization: Bearer`: visible ASCII without spaces.
+    /// The key, sent as `Authorization: Bearer`, or in the server's own header: visible ASCII
+    /// without spaces.
     ///
     /// # Default
     ///
@@ -113,7 +97,8 @@ impl OpenAiClientBuilder {
     }
 
     /// A field for the body of every request, such as `top_k` or `reasoning_effort`. What a
-    /// request sets itself goes before it. `model`, `messages` and `stream` are not taken.
+    /// request sets itself goes before it. Fields that are the client's own, as `model`, `messages`
+    /// and `stream`, are not taken.
     #[must_use]
     pub fn extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
@@ -128,7 +113,7 @@ impl OpenAiClientBuilder {
         self
     }
 
-    /// How long a call may take in all, from connecting to the reply's last byte.
+    /// How long a call may take in all, from connecting to the reply's last byte, streamed or not.
     ///
     /// # Default
     ///
@@ -150,7 +135,7 @@ impl OpenAiClientBuilder {
         self
     }
 
-    /// The largest answer that is read, in bytes. A larger one is an error of kind
+    /// The largest answer that is read, in bytes; of a stream, the texts in it. A larger one is an error of kind
     /// [`Decode`](LlmErrorKind::Decode).
     ///
     /// # Default
@@ -169,15 +154,16 @@ impl OpenAiClientBuilder {
     /// Of kind [`Settings`](LlmErrorKind::Settings), naming every setting that is wrong. A wrong
     /// base URL is quoted, unless it may hold credentials or be the key in the wrong place; no
     /// other value is shown.
-    pub fn build(self) -> Result<OpenAiClient, LlmError> {
+    pub fn build(self) -> Result<C, LlmError> {
+        let protocol = self.protocol;
         let mut problems = Vec::new();
         let secrets = self.secrets();
-        let base_url = self.base_url.check(&secrets).map_err(|problem| problems.push(problem)).ok();
+        let base_url = self.base_url.check(protocol, &secrets).map_err(|problem| problems.push(problem)).ok();
         if self.model.trim().is_empty() {
             problems.push("the model is empty; expected the server's name of a model".to_owned());
         }
         let headers = self.header_map(&mut problems);
-        for name in RESERVED.into_iter().filter(|name| self.extra.contains_key(*name)) {
+        for name in protocol.reserved.iter().filter(|name| self.extra.contains_key(**name)) {
             problems.push(format!("the extra field {name:?} is the client's own; expected another name"));
         }
         for (name, timeout) in [("timeout", self.timeout), ("connect timeout", self.connect_timeout)] {
@@ -211,12 +197,16 @@ impl OpenAiClientBuilder {
             .map_err(|error| wrong("the HTTP client cannot be built".to_owned()).with_source(error))?;
 
         let mut endpoint = base_url.clone();
-        endpoint.set_path(&format!("{}{ENDPOINT}", base_url.path().trim_end_matches('/')));
-        Ok(OpenAiClient {
+        let path = base_url.path().trim_end_matches('/');
+        let path = path.strip_suffix(protocol.prefix).unwrap_or(path);
+        endpoint.set_path(&format!("{path}{}", protocol.path()));
+        Ok((self.client)(Connection {
+            protocol,
             base_url: base_url.as_str().trim_end_matches('/').to_owned(),
             model: self.model,
             extra: self.extra,
-            exchange: Exchange {
+            exchange: Arc::new(Exchange {
+                protocol,
                 http,
                 address: format!("POST {}", secrets.setting(endpoint.as_str())),
                 endpoint,
@@ -224,8 +214,8 @@ impl OpenAiClientBuilder {
                 connect_timeout: self.connect_timeout,
                 max_response_bytes: self.max_response_bytes,
                 secrets,
-            },
-        })
+            }),
+        }))
     }
 
     fn secrets(&self) -> Secrets {
@@ -240,13 +230,17 @@ impl OpenAiClientBuilder {
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
         headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
+        for (name, value) in self.protocol.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         if let Some(key) = &self.api_key {
             let visible =
                 !key.expose_secret().is_empty() && key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
-            match HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())) {
+            let (name, before) = self.protocol.key;
+            match HeaderValue::from_str(&format!("{before}{}", key.expose_secret())) {
                 Ok(mut value) if visible => {
                     value.set_sensitive(true);
-                    headers.insert(header::AUTHORIZATION, value);
+                    headers.insert(HeaderName::from_static(name), value);
                 }
                 _ => problems.push(
                     "the API key is empty or holds a space, a line end or another character that a key cannot hold; \
@@ -275,20 +269,22 @@ impl OpenAiClientBuilder {
     }
 }
 
-impl fmt::Debug for OpenAiClientBuilder {
+impl<C> fmt::Debug for HttpClientBuilder<C> {
     /// Shows the model alone: an unchecked base URL may hold credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // It may be the key in the wrong place.
         let model = self.secrets().setting(&self.model);
-        f.debug_struct("OpenAiClientBuilder").field("model", &model).finish_non_exhaustive()
+        let name = format!("{}Builder", self.protocol.client);
+        f.debug_struct(&name).field("model", &model).finish_non_exhaustive()
     }
 }
 
-fn wrong(message: String) -> LlmError {
+pub(crate) fn wrong(message: String) -> LlmError {
     LlmError::new(LlmErrorKind::Settings, message)
 }
 
-fn variable(name: &str) -> Result<Option<String>, LlmError> {
+/// An environment variable; an empty one counts as unset.
+pub(crate) fn variable(name: &str) -> Result<Option<String>, LlmError> {
     match env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),

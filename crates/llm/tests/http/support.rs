@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, OpenAiClient};
+use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, OpenAiClient};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -18,10 +18,12 @@ pub(crate) enum Answer {
     Late(Duration, Vec<u8>),
     /// These bytes, then nothing for as long as the other side waits.
     Stall(Vec<u8>),
+    /// These bytes one after the other, each sent by itself a while after the one before it.
+    Pieces(Duration, Vec<Vec<u8>>),
     /// These bytes, then a reset of the connection.
     Reset(Vec<u8>),
-    /// A good status and a body without end.
-    Endless,
+    /// A good status and a body without end, which begins like this and goes on with that.
+    Endless(&'static str, String),
 }
 
 /// A whole answer: status, headers each ending in a line end, body.
@@ -32,6 +34,12 @@ pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Answer {
 /// A good answer in JSON.
 pub(crate) fn ok(body: &str) -> Answer {
     answer(200, "content-type: application/json\r\n", body)
+}
+
+/// A good answer that ends where the connection does, as streams come.
+pub(crate) fn streamed(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}")
+        .into_bytes()
 }
 
 /// The smallest completion.
@@ -80,6 +88,11 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
+    /// The address without a path.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     pub(crate) fn requests(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
@@ -118,11 +131,22 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
             tokio::time::sleep(Duration::from_millis(20)).await;
             stream.set_zero_linger()
         }
-        Answer::Endless => {
-            let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"choices\": [\"";
-            let mut sent = stream.write_all(head).await;
+        Answer::Pieces(pause, pieces) => {
+            stream.set_nodelay(true).unwrap();
+            for piece in pieces {
+                if stream.write_all(&piece).await.is_err() {
+                    break;
+                }
+                tokio::time::sleep(pause).await;
+            }
+            Ok(())
+        }
+        Answer::Endless(start, more) => {
+            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{start}");
+            let mut sent = stream.write_all(head.as_bytes()).await;
+            let more = more.repeat(1 + 8192 / more.len());
             while sent.is_ok() {
-                sent = stream.write_all(&[b'x'; 8192]).await;
+                sent = stream.write_all(more.as_bytes()).await;
             }
             sent
         }
@@ -149,6 +173,22 @@ async fn read_request(stream: &mut TcpStream) -> Seen {
 
 pub(crate) async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
     client.complete(ChatRequest::new([Message::user("Hello")])).await
+}
+
+/// The reply as it grows, all of it.
+pub(crate) async fn follow(client: &impl LlmClient) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
+    let mut deltas = Vec::new();
+    let mut reply = match client.stream(ChatRequest::new([Message::user("Hello")])).await {
+        Ok(reply) => reply,
+        Err(error) => return (deltas, Err(error)),
+    };
+    loop {
+        match reply.next().await.unwrap() {
+            Ok(Delta::End(response)) => return (deltas, Ok(response)),
+            Ok(delta) => deltas.push(delta),
+            Err(error) => return (deltas, Err(error)),
+        }
+    }
 }
 
 /// What a client makes of one answer.

@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::base_url::ENDPOINT;
+use super::Protocol;
 use super::excerpt::{Secrets, is_html};
 use crate::{LlmError, LlmErrorKind as Kind};
 
@@ -15,7 +15,13 @@ const WRAPPINGS: usize = 4;
 const EMPTY_ERROR_BYTES: usize = 1024;
 
 /// The error of an answer with this status from this address.
-pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, secrets: &Secrets) -> LlmError {
+pub(super) fn of_status(
+    status: StatusCode,
+    body: &[u8],
+    address: &str,
+    protocol: &Protocol,
+    secrets: &Secrets,
+) -> LlmError {
     let text = String::from_utf8_lossy(body);
     let details = serde_json::from_str(&text).map(Details::of).unwrap_or_default();
     let kind = details.kind(status.as_u16());
@@ -29,7 +35,8 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, secrets:
     let message = match status.as_u16() {
         404 | 405 if details.tells_of_model() => format!("{address}: {message}"),
         404 | 405 => {
-            format!("{address}: {reason}; expected a base URL that ends before {ENDPOINT}, often in /v1")
+            let (path, hint) = (protocol.path(), protocol.hint);
+            format!("{address}: {reason}; expected a base URL that ends before {path}{hint}")
         }
         _ => message,
     };
@@ -37,16 +44,24 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, secrets:
 }
 
 /// The error of an `error` value that came with a good status.
-pub(super) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
+pub(crate) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let details = Details::of(value);
     let status = details.code.as_deref().and_then(|code| code.parse().ok()).filter(|code| *code >= 400);
     let kind = details.kind(status.unwrap_or(200));
     LlmError::new(kind, secrets.line(details.message.as_deref().unwrap_or(value.get())))
 }
 
+/// The error of a text that a stream sends as an error.
+pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(value) => of_value(value, secrets),
+        Err(_) => LlmError::new(Kind::Server, secrets.line(text)),
+    }
+}
+
 /// Whether an `error` is there and tells of none, as some servers write into every good answer:
 /// `false`, `""`, `{}`, or an object of nothing but such values.
-pub(super) fn says_nothing(value: &RawValue) -> bool {
+pub(crate) fn says_nothing(value: &RawValue) -> bool {
     type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
     let is_empty = |value: &RawValue| {
         let start: String = value.get().chars().filter(|c| !c.is_whitespace()).take(6).collect();
@@ -109,7 +124,10 @@ impl Details {
         let says = |words: &[&str]| {
             [&self.code, &self.category].into_iter().flatten().any(|said| words.contains(&said.as_str()))
         };
-        if status == 402 || says(&["insufficient_quota", "billing_hard_limit_reached"]) {
+        if status == 402
+            || says(&["insufficient_quota", "billing_hard_limit_reached", "billing_error"])
+            || self.tells_of(&["credit balance is too low"])
+        {
             return Kind::Quota;
         }
         if says(&["context_length_exceeded", "exceed_context_size_error"])
@@ -133,6 +151,7 @@ impl Details {
             }
             _ if says(&["rate_limit_exceeded", "rate_limit_error"]) => Kind::RateLimit,
             _ if says(&["overloaded_error", "unavailable_error"]) => Kind::Overloaded,
+            _ if says(&["timeout_error"]) => Kind::Timeout,
             _ if says(&["invalid_request_error", "not_found_error"]) => Kind::InvalidRequest,
             _ => Kind::Server,
         }
@@ -140,21 +159,24 @@ impl Details {
 
     /// Servers answer 404 for a model they do not have, too, and then the address is right.
     fn tells_of_model(&self) -> bool {
-        self.message.as_ref().is_some_and(|message| message.to_lowercase().contains("model"))
+        self.tells_of(&["model"])
     }
 
     /// Most servers have no code for it, only words.
     fn tells_of_context(&self) -> bool {
-        let Some(message) = &self.message else { return false };
-        let message = message.to_lowercase();
-        let phrases = [
+        self.tells_of(&[
             "context length",
             "context window",
             "context size",
             "maximum context",
             "prompt is too long",
             "input is too long",
-        ];
+        ])
+    }
+
+    fn tells_of(&self, phrases: &[&str]) -> bool {
+        let Some(message) = &self.message else { return false };
+        let message = message.to_lowercase();
         phrases.iter().any(|phrase| message.contains(phrase))
     }
 }

@@ -1,0 +1,71 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::http::{Call, json};
+use crate::{LlmError, Message, Role};
+
+/// The limit of tokens where nobody sets one. The API wants one.
+const MAX_TOKENS: u32 = 4096;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    system: String,
+    messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+/// The JSON of a request. What the request sets goes before the same field in `extra`.
+pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
+    let (request, extra) = (call.request, call.extra);
+    let taken = |name: &str| match name {
+        "max_tokens" => request.max_tokens().is_some(),
+        "temperature" => request.temperature().is_some(),
+        "stop_sequences" => !request.stop().is_empty(),
+        _ => false,
+    };
+    let is_system = |message: &&Message| message.role() == Role::System;
+    let leading = request.messages().iter().take_while(is_system).count();
+    let system: Vec<&str> = request.messages().iter().take(leading).map(Message::text).collect();
+    let default = (!extra.contains_key("max_tokens")).then_some(MAX_TOKENS);
+    json::to_bytes(&Body {
+        model: call.model,
+        max_tokens: request.max_tokens().or(default),
+        system: system.join("\n\n"),
+        messages: request
+            .messages()
+            .iter()
+            .skip(leading)
+            .map(|message| Turn {
+                role: if message.role() == Role::Assistant { "assistant" } else { "user" },
+                content: message.text(),
+            })
+            .collect(),
+        temperature: request.temperature(),
+        stop_sequences: request.stop(),
+        stream: call.stream.then_some(true),
+        extra: extra
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
+            .filter(|(name, _)| !taken(name))
+            .collect(),
+    })
+}

@@ -1,0 +1,126 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::http::json::{self, count, finish_reason, parse, parse_object};
+use crate::http::{Secrets, failure};
+use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
+
+/// Only what is needed is typed, and what is not needed is raw. A stream begins with one of these
+/// too, without content.
+#[derive(Deserialize)]
+pub(super) struct Reply<'a> {
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) model: Option<&'a RawValue>,
+}
+
+/// A block of content, or a piece of one. One of another kind (a call of a tool, thinking that is
+/// not to be read) has neither.
+#[derive(Deserialize)]
+pub(super) struct Block<'a> {
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'a RawValue>,
+}
+
+impl Block<'_> {
+    pub(super) fn text(&self) -> Option<String> {
+        json::text(self.text)
+    }
+
+    pub(super) fn thinking(&self) -> Option<String> {
+        json::text(self.thinking)
+    }
+}
+
+/// Reads an answer with a good status.
+pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
+    let reply: Reply<'_> = json::read("message", body, secrets)?;
+    if let Some(error) = reply.error.filter(|error| !failure::says_nothing(error)) {
+        return Err(failure::of_value(error, secrets));
+    }
+    let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
+    let content =
+        reply.content.ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
+    let (mut text, mut reasoning) = (String::new(), String::new());
+    for block in content.into_iter().filter_map(parse_object::<Block<'_>>) {
+        text.push_str(&block.text().unwrap_or_default());
+        reasoning.push_str(&block.thinking().unwrap_or_default());
+    }
+    let mut usage = Counts::default();
+    usage.add(reply.usage);
+    let model = json::text(reply.model);
+    let response = ended(reply.stop_reason.and_then(parse::<String>), !text.is_empty(), usage, model)?;
+    Ok(response.with_texts(text, reasoning))
+}
+
+/// The response without its texts.
+pub(super) fn ended(
+    stop_reason: Option<String>,
+    has_text: bool,
+    usage: Counts,
+    model: Option<String>,
+) -> Result<ChatResponse, LlmError> {
+    let reason = stop_reason.map(finish_reason).unwrap_or_default();
+    if reason == FinishReason::ContentFilter && !has_text {
+        return Err(LlmError::new(LlmErrorKind::ContentFilter, "the model refuses, without a word"));
+    }
+    let mut response = ChatResponse::default().with_finish_reason(reason);
+    if let Some(usage) = usage.total() {
+        response = response.with_usage(usage);
+    }
+    if let Some(model) = model {
+        response = response.with_model(model);
+    }
+    Ok(response)
+}
+
+/// Counts of tokens, of which a stream brings some at its beginning and some at its end.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    input: Option<u64>,
+    written_to_cache: Option<u64>,
+    read_from_cache: Option<u64>,
+    output: Option<u64>,
+}
+
+impl Counts {
+    /// Takes over the counts there are; they are totals, and newer ones go before older ones.
+    pub(super) fn add(&mut self, raw: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        struct Wire<'a> {
+            #[serde(borrow, default)]
+            input_tokens: Option<&'a RawValue>,
+            #[serde(borrow, default)]
+            cache_creation_input_tokens: Option<&'a RawValue>,
+            #[serde(borrow, default)]
+            cache_read_input_tokens: Option<&'a RawValue>,
+            #[serde(borrow, default)]
+            output_tokens: Option<&'a RawValue>,
+        }
+        let Some(wire) = raw.and_then(parse_object::<Wire<'_>>) else { return };
+        self.input = wire.input_tokens.and_then(count).or(self.input);
+        self.written_to_cache = wire.cache_creation_input_tokens.and_then(count).or(self.written_to_cache);
+        self.read_from_cache = wire.cache_read_input_tokens.and_then(count).or(self.read_from_cache);
+        self.output = wire.output_tokens.and_then(count).or(self.output);
+    }
+
+    /// The API counts the tokens it reads apart by where they come from.
+    fn total(self) -> Option<Usage> {
+        if self.input.is_none() && self.output.is_none() {
+            return None;
+        }
+        let cached = self.read_from_cache.unwrap_or_default();
+        let prompt =
+            [self.input, self.written_to_cache].into_iter().flatten().fold(cached, u64::saturating_add);
+        Some(Usage::new(prompt, self.output.unwrap_or_default()).with_cached_tokens(cached))
+    }
+}

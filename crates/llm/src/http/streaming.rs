@@ -1,0 +1,189 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::stream;
+use reqwest::Response;
+
+use super::exchange::{Exchange, Origin};
+use super::sse::{Event, Events, Lines, TooLong};
+use super::{Framing, Protocol, Reader};
+use crate::{Delta, LlmError, LlmErrorKind, ReplyStream};
+
+/// How many bytes of a line or an event there may be at most. An event is a few words of a reply,
+/// and at most an error with what it echoes.
+const EVENT_BYTES: usize = 1024 * 1024;
+
+/// The reply that comes in this answer with a good status.
+pub(super) fn reply(protocol: &'static Protocol, exchange: Arc<Exchange>, response: Response) -> ReplyStream {
+    let limit = exchange.max_response_bytes.min(EVENT_BYTES);
+    let reading = Reading {
+        protocol,
+        origin: Origin::of(&response, exchange.secrets()),
+        exchange,
+        response: Some(response),
+        limit,
+        lines: Lines::new(limit),
+        events: Events::new(limit),
+        body: Body::Unknown,
+        reader: (protocol.reader)(),
+        unread: VecDeque::new(),
+        deltas: VecDeque::new(),
+        taken: 0,
+    };
+    ReplyStream::new(stream::unfold(reading, |mut reading| async move {
+        let delta = reading.next().await?;
+        Some((delta, reading))
+    }))
+}
+
+/// What an answer turns out to be.
+enum Body {
+    /// Nothing has come yet.
+    Unknown,
+    Events,
+    /// Some servers and most proxies do not know of streams, and send one JSON value or a page.
+    Whole(Vec<u8>),
+}
+
+struct Reading {
+    protocol: &'static Protocol,
+    exchange: Arc<Exchange>,
+    origin: Origin,
+    /// Gone once the connection is at its end.
+    response: Option<Response>,
+    /// The most bytes of a line or an event.
+    limit: usize,
+    lines: Lines,
+    events: Events,
+    body: Body,
+    reader: Box<dyn Reader>,
+    unread: VecDeque<Event>,
+    deltas: VecDeque<Delta>,
+    /// Bytes of the reply so far.
+    taken: usize,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Result<Delta, LlmError>> {
+        loop {
+            if let Some(delta) = self.deltas.pop_front() {
+                return Some(self.checked(delta));
+            }
+            let done = if let Some(event) = self.unread.pop_front() {
+                self.read(&event)
+            } else if let Some(response) = &mut self.response {
+                match response.chunk().await {
+                    Ok(Some(bytes)) => self.feed(&bytes),
+                    Ok(None) => self.finish(),
+                    Err(error) => Err(self.origin.sign(self.exchange.broken_off(error))),
+                }
+            } else {
+                let end = self.reader.end_without_mark(self.exchange.secrets());
+                let end = end.unwrap_or_else(|| Err(interrupted())).map_err(|error| self.origin.sign(error));
+                return Some(end.and_then(|end| self.checked(Delta::End(end))));
+            };
+            if let Err(error) = done {
+                return Some(Err(error));
+            }
+        }
+    }
+
+    fn read(&mut self, event: &Event) -> Result<(), LlmError> {
+        let secrets = self.exchange.secrets();
+        self.reader.read(event, secrets, &mut self.deltas).map_err(|error| {
+            // The end of the connection cuts an event off where it likes. What is missing is the
+            // rest of the reply, not the sense of the server.
+            let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
+            let error = if is_cut { interrupted() } else { error };
+            self.origin.sign(error).with_body(secrets.body(event.data.as_bytes()))
+        })
+    }
+
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+        if let Body::Unknown = self.body {
+            self.body = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                None => return Ok(()),
+                Some(b'<') => Body::Whole(Vec::new()),
+                Some(b'{' | b'[') if matches!(self.protocol.framing, Framing::Events) => {
+                    Body::Whole(Vec::new())
+                }
+                Some(_) => Body::Events,
+            };
+        }
+        if let Body::Whole(whole) = &mut self.body {
+            whole.extend_from_slice(bytes);
+            return if whole.len() > self.exchange.max_response_bytes {
+                Err(self.too_large())
+            } else {
+                Ok(())
+            };
+        }
+        let Self { protocol, lines, events, unread, .. } = self;
+        let fed = lines.feed(bytes, |line| framed(protocol.framing, events, line, unread));
+        fed.map_err(|TooLong| self.too_long())
+    }
+
+    /// The connection has ended in good order.
+    fn finish(&mut self) -> Result<(), LlmError> {
+        self.response = None;
+        if let Body::Whole(whole) = &self.body {
+            let secrets = self.exchange.secrets();
+            let response = (self.protocol.decode)(whole, secrets)
+                .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
+            self.deltas.extend(response.into_deltas());
+            return Ok(());
+        }
+        let Self { protocol, lines, events, unread, .. } = self;
+        let fed = lines.finish(|line| framed(protocol.framing, events, line, unread));
+        fed.map_err(|TooLong| self.too_long())?;
+        self.unread.extend(self.events.end());
+        Ok(())
+    }
+
+    /// The delta, if the reply stays within its bounds with it.
+    fn checked(&mut self, delta: Delta) -> Result<Delta, LlmError> {
+        match delta {
+            Delta::Text(ref text) | Delta::Reasoning(ref text) => {
+                self.taken = self.taken.saturating_add(text.len());
+                if self.taken > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(delta) }
+            }
+            Delta::End(response) => {
+                // Nothing is read after the mark of the end, not even an end of the connection.
+                self.response = None;
+                Ok(Delta::End(match self.origin.request_id.take() {
+                    Some(id) => response.with_request_id(id),
+                    None => response,
+                }))
+            }
+        }
+    }
+
+    fn too_large(&self) -> LlmError {
+        self.origin.sign(self.exchange.too_large())
+    }
+
+    fn too_long(&self) -> LlmError {
+        let message = format!("an event of the stream is over the limit of {} bytes", self.limit);
+        self.origin.sign(LlmError::new(LlmErrorKind::Decode, message))
+    }
+}
+
+/// Gives one line to what it is a part of.
+fn framed(
+    framing: Framing,
+    events: &mut Events,
+    line: &str,
+    unread: &mut VecDeque<Event>,
+) -> Result<(), TooLong> {
+    match framing {
+        Framing::Events => unread.extend(events.line(line)?),
+        Framing::Lines if line.trim().is_empty() => {}
+        Framing::Lines => unread.push_back(Event { name: String::new(), data: line.to_owned() }),
+    }
+    Ok(())
+}
+
+fn interrupted() -> LlmError {
+    let message = "the reply broke off: its stream ended without the mark of an end";
+    LlmError::new(LlmErrorKind::InterruptedStream, message)
+}

@@ -1,0 +1,50 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::http::{Call, json};
+use crate::{LlmError, Messages};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: &'a Messages,
+    /// Always said: Ollama streams unless it is told not to.
+    stream: bool,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    options: Map<String, Value>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+}
+
+/// The JSON of a request. What the request sets goes before the same option in `extra`.
+pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
+    let request = call.request;
+    let options = call.extra.get("options").and_then(Value::as_object);
+    let mut options = options.cloned().unwrap_or_default();
+    let set = [
+        ("num_predict", request.max_tokens().map(Value::from)),
+        ("temperature", request.temperature().map(decimal)),
+        ("seed", request.seed().map(Value::from)),
+        ("stop", Some(request.stop()).filter(|stop| !stop.is_empty()).map(Value::from)),
+    ];
+    for (name, value) in set {
+        if let Some(value) = value {
+            options.insert(name.to_owned(), value);
+        }
+    }
+    let extra = call.extra.iter().filter(|(name, _)| *name != "options");
+    json::to_bytes(&Body {
+        model: call.model,
+        messages: request.messages(),
+        stream: call.stream,
+        options,
+        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+    })
+}
+
+/// 0.2 as 0.2, where a plain widening would make 0.20000000298023224 of it.
+fn decimal(number: f32) -> Value {
+    number.to_string().parse::<f64>().map_or_else(|_| Value::from(number), Value::from)
+}

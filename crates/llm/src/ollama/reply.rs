@@ -1,0 +1,105 @@
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::http::json::{self, count, finish_reason, parse};
+use crate::http::{Event, Reader, Secrets, failure};
+use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, Usage};
+
+/// A whole reply, or one line of a stream.
+#[derive(Deserialize)]
+struct Reply<'a> {
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<Said<'a>>,
+    #[serde(borrow, default)]
+    done: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    done_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    prompt_eval_count: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    eval_count: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    model: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'a RawValue>,
+}
+
+impl<'a> Reply<'a> {
+    fn read(body: &'a [u8], secrets: &Secrets) -> Result<Self, LlmError> {
+        let reply: Self = json::read("chat reply", body, secrets)?;
+        match reply.error.filter(|error| !failure::says_nothing(error)) {
+            Some(error) => Err(failure::of_value(error, secrets)),
+            None => Ok(reply),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done.and_then(parse::<bool>).unwrap_or_default()
+    }
+
+    fn text(&self) -> Option<String> {
+        self.message.as_ref().and_then(|said| json::text(said.content))
+    }
+
+    fn thinking(&self) -> Option<String> {
+        self.message.as_ref().and_then(|said| json::text(said.thinking))
+    }
+
+    /// The response without its texts.
+    fn end(&self) -> ChatResponse {
+        let mut response = ChatResponse::default();
+        if let Some(reason) = self.done_reason.and_then(parse::<String>) {
+            response = response.with_finish_reason(finish_reason(reason));
+        }
+        // A prompt that is in the cache whole goes without a count.
+        let (prompt, completion) = (self.prompt_eval_count.and_then(count), self.eval_count.and_then(count));
+        if prompt.is_some() || completion.is_some() {
+            response =
+                response.with_usage(Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
+        }
+        match json::text(self.model) {
+            Some(model) => response.with_model(model),
+            None => response,
+        }
+    }
+}
+
+/// Reads an answer with a good status.
+pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
+    let reply = Reply::read(body, secrets)?;
+    if reply.message.is_none() {
+        let message = "the answer has no message; expected an object with content";
+        return Err(LlmError::new(LlmErrorKind::Decode, message));
+    }
+    Ok(reply.end().with_texts(reply.text().unwrap_or_default(), reply.thinking().unwrap_or_default()))
+}
+
+/// Reads the lines of one stream. The last says everything but the texts, so nothing is kept.
+pub(super) struct Pieces;
+
+impl Reader for Pieces {
+    fn read(
+        &mut self,
+        event: &Event,
+        secrets: &Secrets,
+        deltas: &mut VecDeque<Delta>,
+    ) -> Result<(), LlmError> {
+        let reply = Reply::read(event.data.as_bytes(), secrets)?;
+        deltas.extend(reply.thinking().map(Delta::Reasoning));
+        deltas.extend(reply.text().map(Delta::Text));
+        if reply.is_done() {
+            deltas.push_back(Delta::End(reply.end()));
+        }
+        Ok(())
+    }
+}
