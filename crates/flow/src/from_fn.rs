@@ -149,6 +149,11 @@ where
 }
 
 /// The result of an `exec` closure: a `Result` whose two types a node needs by name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what the work of a node may answer",
+    label = "expected `Result<_, E>`, with an error `E` that is `Send + Sync`",
+    note = "`cogwork_flow::BoxError` is such an error; `Box<dyn std::error::Error>` is not"
+)]
 pub trait Outcome {
     /// What it brings back.
     type Value;

@@ -22,6 +22,12 @@ impl Shape {
         Self(lines)
     }
 
+    /// Whether a node waits for an event of this name.
+    pub fn waits_for(&self, event: &str) -> bool {
+        let event = format!("` for the event `{event}`");
+        self.0.iter().any(|line| line.starts_with("the wait `") && line.contains(&event))
+    }
+
     /// What this flow has that `recorded` has not and the other way round, in one line; `None` where
     /// they are the same.
     pub fn difference(&self, recorded: &Self) -> Option<String> {
@@ -61,7 +67,11 @@ fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
             Inside::Each { .. } => "flow over items",
             Inside::Branches(_) => "branches",
         };
-        lines.push(format!("the {kind} `{name}`{flow}"));
+        let event = match &place.inside {
+            Inside::Wait { event } => format!(" for the event `{event}`"),
+            _ => String::new(),
+        };
+        lines.push(format!("the {kind} `{name}`{event}{flow}"));
         let mut exits: Vec<_> = place.exits.iter().collect();
         exits.sort_unstable_by_key(|exit| &exit.action);
         for exit in exits {

@@ -92,7 +92,7 @@ fn the_kind_of_a_place() {
     let join = |n: &mut u32, all: Vec<u32>| *n = all.len() as u32;
     let one = || Flow::builder("one").start("n").node("n", more()).end("n", "default").build().unwrap();
     assert_snapshot!(differs(ends(Flow::builder("loop").batch("more", Batch::in_turn(more(), split, join)))), @"gone: the node `more`; new: the batch `more`");
-    assert_snapshot!(differs(ends(Flow::builder("loop").wait("more", Wait::for_event("e", |_: &mut u32, (): ()| ())))), @"gone: the node `more`; new: the wait `more`");
+    assert_snapshot!(differs(ends(Flow::builder("loop").wait("more", Wait::for_event("e", |_: &mut u32, (): ()| ())))), @"gone: the node `more`; new: the wait `more` for the event `e`");
     assert_snapshot!(differs(ends(Flow::builder("loop").sleep("more", |_: &u32| std::time::Duration::ZERO))), @"gone: the node `more`; new: the sleep `more`");
     assert_snapshot!(differs(ends(Flow::builder("loop").subflow("more", one(), |n: &mut u32| n))), @"gone: the node `more`; new: the subflow `more`, the start `n` in the flow 1 down, `one`, the node `n` in the flow 1 down, `one`, the edge from `n` on `default` to the end in the flow 1 down, `one`");
     assert_snapshot!(differs(ends(Flow::builder("loop").each("more", Each::in_turn(one(), split, join)))), @"gone: the node `more`; new: the flow over items `more`, the start `n` in the flow 1 down, `one`, the node `n` in the flow 1 down, `one`, the edge from `n` on `default` to the end in the flow 1 down, `one`");

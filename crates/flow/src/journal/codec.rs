@@ -49,7 +49,9 @@ impl fmt::Display for OutcomeProblem {
             OutcomeProblemKind::TooLarge => {
                 write!(f, "the outcome is larger than the {} that may be recorded", self.detail)
             }
-            OutcomeProblemKind::NotRecordable => write!(f, "the outcome cannot be recorded: {}", self.detail),
+            OutcomeProblemKind::NotRecordable => {
+                write!(f, "the outcome would not come back from the record as it is: {}", self.detail)
+            }
             OutcomeProblemKind::Unreadable => {
                 write!(f, "the outcome on record cannot be read: {}", self.detail)
             }
