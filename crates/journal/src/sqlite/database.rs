@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::runtime::Handle;
 
+use super::turns::{HandOver, Queue, Told, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
 
@@ -18,23 +19,13 @@ pub(super) struct Database {
     sync: bool,
     writer: Mutex<Option<Connection>>,
     reader: Mutex<Option<Connection>>,
-    waiting: Mutex<Vec<Waiting>>,
+    queue: Mutex<Queue>,
 }
-
-/// A part of a transaction, which answers the key of its run.
-type Part = Box<dyn FnOnce(&Connection) -> rusqlite::Result<i64> + Send>;
-
-struct Waiting {
-    part: Part,
-    done: Done,
-}
-
-type Done = Arc<Mutex<Option<Result<i64, StoreError>>>>;
 
 impl Database {
     pub(super) fn new(path: PathBuf, sync: bool) -> Self {
-        let (writer, reader, waiting) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { path, sync, writer, reader, waiting }
+        let (writer, reader, queue) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { path, sync, writer, reader, queue }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -61,50 +52,50 @@ impl Database {
         &self,
         part: impl FnOnce(&Connection) -> rusqlite::Result<i64> + Send + 'static,
     ) -> Result<i64, StoreError> {
-        let done = Done::default();
-        lock(&self.waiting).push(Waiting { part: Box::new(part), done: Arc::clone(&done) });
+        let turn = Turn::join(&self.queue, Box::new(part));
+        let mut told = turn.wait();
+        if let Told::Write = told {
+            self.write_waiting();
+            told = turn.wait();
+        }
+        match told {
+            Told::Written(Some(written)) => written,
+            Told::Written(None) | Told::Write => {
+                Err(StoreError::new(Kind::Other, format_args!("{}: writing was broken off", self.place())))
+            }
+        }
+    }
+
+    fn write_waiting(&self) {
+        let _next = HandOver(&self.queue);
+        let mut parts = std::mem::take(&mut lock(&self.queue).waiting);
         let mut writer = lock(&self.writer);
-        // Whoever had the connection before may have done it.
-        if let Some(done) = lock(&done).take() {
-            return done;
+        match writer.take().map_or_else(|| self.writer(), Ok) {
+            Ok(connection) => self.write_all(writer.insert(connection), parts),
+            Err(error) => parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone()))),
         }
-        if writer.is_none() {
-            *writer = Some(self.writer()?);
-        }
-        let all = std::mem::take(&mut *lock(&self.waiting));
-        if let Some(writer) = writer.as_ref() {
-            self.write_all(writer, all);
-        }
-        let done = lock(&done).take();
-        done.unwrap_or_else(|| {
-            Err(StoreError::new(Kind::Other, format_args!("{}: writing was broken off", self.place())))
-        })
     }
 
     /// All in one transaction, which is synced once. A part that fails takes no other with it.
-    fn write_all(&self, writer: &Connection, all: Vec<Waiting>) {
+    fn write_all(&self, writer: &Connection, mut parts: Vec<Waiting>) {
         let cannot = |error| self.failed("cannot be written", error);
         let run = |sql| writer.prepare_cached(sql)?.execute([]).map(drop);
         let begun = run("BEGIN IMMEDIATE").map_err(cannot);
-        let mut answers = Vec::with_capacity(all.len());
-        for Waiting { part, done } in all {
-            let answer = begun.clone().and_then(|()| {
-                let answer = run("SAVEPOINT part").and_then(|()| part(writer));
+        if begun.is_ok() {
+            for Waiting { part, written, .. } in &mut parts {
+                let answer =
+                    run("SAVEPOINT part").and_then(|()| part.take().map_or(Ok(0), |part| part(writer)));
                 if answer.is_err() {
                     // Where that fails, there is no transaction any more, and the end says so.
                     let _ = run("ROLLBACK TO part");
                 }
                 let released = run("RELEASE part");
-                answer.and_then(|key| released.map(|()| key)).map_err(cannot)
-            });
-            answers.push((answer, done));
+                *written = Some(answer.and_then(|key| released.map(|()| key)).map_err(cannot));
+            }
         }
-        let ended = begun.and_then(|()| run("COMMIT").map_err(cannot));
-        if ended.is_err() {
+        if let Err(error) = begun.and_then(|()| run("COMMIT").map_err(cannot)) {
             let _ = run("ROLLBACK");
-        }
-        for (answer, done) in answers {
-            *lock(&done) = Some(ended.clone().and(answer));
+            parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone())));
         }
     }
 
@@ -140,7 +131,7 @@ impl Drop for Database {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left half done is no transaction that ends well.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

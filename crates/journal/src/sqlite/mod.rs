@@ -4,6 +4,7 @@ mod connect;
 mod database;
 mod query;
 mod run;
+mod turns;
 mod write;
 
 use std::path::{Path, PathBuf};
