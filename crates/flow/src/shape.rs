@@ -22,10 +22,15 @@ impl Shape {
         Self(lines)
     }
 
-    /// Whether a node waits for an event of this name.
-    pub fn waits_for(&self, event: &str) -> bool {
-        let event = format!("` for the event `{event}`");
-        self.0.iter().any(|line| line.starts_with("the wait `") && line.contains(&event))
+    /// The events that nodes wait for.
+    pub fn events(&self) -> Vec<&str> {
+        let waits = self.0.iter().filter(|line| line.starts_with("the wait `"));
+        let events = waits.filter_map(|line| {
+            let (_, event) = line.split_once("` for the event `")?;
+            let end = event.rfind("` in the flow ").unwrap_or(event.len().saturating_sub(1));
+            event.get(..end)
+        });
+        events.collect()
     }
 
     /// What this flow has that `recorded` has not and the other way round, in one line; `None` where

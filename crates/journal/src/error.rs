@@ -31,6 +31,7 @@ pub(crate) enum Kind {
     Value,
     TooLarge,
     Ended,
+    UnknownEvent,
     Other,
 }
 
@@ -75,6 +76,11 @@ impl StoreError {
     /// Whether the run has ended, and nothing in it waits for an answer.
     pub fn is_ended(&self) -> bool {
         self.0.kind == Kind::Ended
+    }
+
+    /// Whether no node of the run's flow waits for the event.
+    pub fn is_unknown_event(&self) -> bool {
+        self.0.kind == Kind::UnknownEvent
     }
 
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
@@ -136,8 +142,9 @@ impl fmt::Display for StoreError {
 }
 
 impl fmt::Debug for StoreError {
+    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreError").field("kind", &self.0.kind).field("text", &self.0.text).finish()
+        write!(f, "{self:#}")
     }
 }
 

@@ -66,6 +66,21 @@ impl Header {
         UNIX_EPOCH.checked_add(Duration::from_millis(self.started)).unwrap_or(UNIX_EPOCH)
     }
 
+    /// That a node of the flow waits for this event.
+    pub(crate) fn check_event(&self, place: &str, event: &str) -> Result<(), StoreError> {
+        let events = self.shape.events();
+        if events.contains(&event) {
+            return Ok(());
+        }
+        let known: Vec<String> = events.into_iter().map(|event| format!("`{}`", name(event))).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let (flow, event) = (name(&self.flow), name(event));
+        let text = format_args!(
+            "{place}: no node of the flow `{flow}` waits for the event `{event}`; it waits for {known}"
+        );
+        Err(StoreError::new(Kind::UnknownEvent, text))
+    }
+
     /// That the run is one of this flow.
     pub(crate) fn check_name(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
         if self.flow == flow.name {

@@ -77,6 +77,11 @@ impl RunJournal {
         self.read("input", self.header.input.get())
     }
 
+    /// That a node of the flow waits for this event.
+    pub(crate) fn check_event(&self, event: &str) -> Result<(), StoreError> {
+        self.header.check_event(&self.place, event)
+    }
+
     fn read<T: DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|error| {
             let (place, run_id) = (&self.place, crate::quote::name(&self.header.run_id));

@@ -126,14 +126,14 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// taken up and waits for it. For one that runs here, use
     /// [`Run::deliver`](cogwork_flow::Run::deliver).
     ///
-    /// Nothing here knows what the flow waits for. An answer to an event of another name is kept and
-    /// never taken. One of another type is refused when the run takes it: the run fails there once,
-    /// and taken up again it waits on.
+    /// Nothing here knows of which type the answer must be. One that the flow cannot read is refused
+    /// when the run takes it: the run fails there once, and taken up again it waits on.
     ///
     /// # Errors
     ///
     /// When there is [none](StoreError::is_missing) of this id, it [runs](StoreError::is_locked) or
-    /// [has ended](StoreError::is_ended), the answer cannot be [written as JSON](StoreError::is_value),
+    /// [has ended](StoreError::is_ended), its flow waits for
+    /// [no such event](StoreError::is_unknown_event), the answer cannot be [written as JSON](StoreError::is_value),
     /// or its record is [damaged](StoreError::is_damaged) or cannot be read or written.
     fn deliver(
         &self,
@@ -152,7 +152,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         async move {
             let answer = answer?;
             let place = kept.0.place();
-            let journal = open(kept.0, Take::Deliver).await?;
+            let journal = open(kept.0, Take::Answer(event.clone())).await?;
             journal.deliver(&event, answer).await.map_err(|error| StoreError::of_journal(&place, error))
         }
     }
