@@ -170,11 +170,11 @@ pub(crate) struct Walk<'a, 'f, S> {
 
 impl<S> Walk<'_, '_, S> {
     /// Visits the node at the cursor and moves the cursor on, once, or to the end of the flow.
-    /// Answers the last action; `None` where the cursor is at the end.
+    /// Answers the last action; at the end the one it ended on.
     ///
     /// A panic is a failure of the node at the cursor. Items and branches are walks of their own, so
     /// the innermost node is the one that is named.
-    pub(crate) async fn run(&mut self) -> Result<Option<Action>, RunError> {
+    pub(crate) async fn run(&mut self) -> Result<Action, RunError> {
         let walked = {
             let mut steps = pin!(self.steps());
             // Around the whole walk and not around each visit: a step costs nothing for it.
@@ -195,10 +195,12 @@ impl<S> Walk<'_, '_, S> {
         })
     }
 
-    async fn steps(&mut self) -> Result<Option<Action>, RunError> {
+    async fn steps(&mut self) -> Result<Action, RunError> {
         let Self { context, flow, around, to_the_end, .. } = *self;
         let (cursor, state) = (&mut *self.cursor, &mut *self.state);
-        let Some(mut place) = cursor.place() else { return Ok(None) };
+        let Some(mut place) = cursor.place() else {
+            return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
+        };
         loop {
             let Some(reserved) = context.reserve(around.is_some()) else {
                 return Err(RunError::step_limit(cursor.flow_path(), &place.name, context.max_steps));
@@ -225,7 +227,7 @@ impl<S> Walk<'_, '_, S> {
             }
             match cursor.place() {
                 Some(next) if to_the_end => place = next,
-                _ => return Ok(Some(action)),
+                _ => return Ok(action),
             }
         }
     }

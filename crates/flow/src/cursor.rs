@@ -10,19 +10,22 @@ pub(crate) struct Cursor<'f> {
     position: Vec<usize>,
     /// What stands at the last of them: the next node.
     place: Option<&'f Place>,
+    /// The label on which the flow ended.
+    ended: Option<Action>,
     steps: u64,
 }
 
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, steps: 0 };
+        let mut cursor =
+            Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps: 0 };
         cursor.enter(wiring);
         cursor
     }
 
     /// At the node of this name, inside the subflows of the names before it; `None` where there is none.
     pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
-        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, steps };
+        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps };
         let (node, subflows) = names.split_last()?;
         for name in subflows {
             let place = cursor.stand(wiring, wiring.index(name)?);
@@ -37,7 +40,7 @@ impl<'f> Cursor<'f> {
         self.steps
     }
 
-    /// Indices down to the next node, one a level; empty at the end.
+    /// Indices down to the next node, one a level.
     #[inline]
     pub(crate) fn position(&self) -> &[usize] {
         &self.position
@@ -49,13 +52,18 @@ impl<'f> Cursor<'f> {
         self.place
     }
 
+    /// The label on which the flow ended, if it has.
+    pub(crate) fn ended(&self) -> Option<&Action> {
+        self.ended.as_ref()
+    }
+
     /// The names under which the subflows down to the next node stand, and its own.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
         self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name)
     }
 
     /// The name of the flow, then the names under which the subflows down to the next node stand
-    /// in the flows around them.
+    /// in the flows around them; at the end the first alone.
     pub(crate) fn flow_path(&self) -> Vec<String> {
         let outermost = self.levels.first().map(|wiring| &wiring.name);
         // The last name is that of the node itself.
@@ -87,6 +95,12 @@ impl<'f> Cursor<'f> {
     #[cold]
     fn leave(&mut self, action: &Action) {
         loop {
+            if self.levels.len() <= 1 {
+                // The outermost stays: errors at the end name it.
+                self.place = None;
+                self.ended = Some(action.clone());
+                return;
+            }
             self.levels.pop();
             self.position.pop();
             self.place = self.levels.last().zip(self.position.last()).map(|(wiring, at)| wiring.place(*at));

@@ -56,7 +56,6 @@ pub struct Run<'f, S> {
     stop: Option<Box<Stop>>,
     /// Boxed, as few runs have any of it.
     extra: Option<Box<Extra<S>>>,
-    ended: Option<Ended>,
 }
 
 struct Extra<S> {
@@ -115,7 +114,7 @@ impl<'f, S> Run<'f, S> {
             let mailbox = Some(Arc::new(MemoryJournal::new("")));
             context.named = Some(Box::new(Named { mailbox, ..Named::default() }));
         }
-        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, stop: None, extra: None, ended: None }
+        Self { flow, cursor: Cursor::at_start(&flow.wiring), context, stop: None, extra: None }
     }
 
     /// How many steps the run may take in all, those in subflows counted. It may be raised when
@@ -280,7 +279,8 @@ impl<'f, S> Run<'f, S> {
         self.cursor.place().map(|place| place.name.as_str())
     }
 
-    /// The names of the flow and of the subflows down to that node, outermost first; empty at the end.
+    /// The names of the flow and of the subflows down to that node, outermost first; at the end that of
+    /// the flow alone.
     pub fn flow_path(&self) -> Vec<String> {
         self.cursor.flow_path()
     }
@@ -342,12 +342,13 @@ impl<'f, S> Run<'f, S> {
                 let mut walk = Walk { context, flow, cursor, around: None, state, to_the_end: far };
                 unless_stopped(stop.as_deref(), pin!(walk.run())).await
             };
-            let walked = walked.unwrap_or_else(|stopped| {
-                Err(RunError::stopped(self.flow_path(), self.node().unwrap_or_default(), stopped))
+            let walked = walked.unwrap_or_else(|stopped| match self.cursor.ended() {
+                // It came too late: what was cut off is the wait until the end is on record.
+                Some(action) => Ok(action.clone()),
+                None => Err(RunError::stopped(self.flow_path(), self.node().unwrap_or_default(), stopped)),
             });
             let action = match walked {
-                Ok(Some(action)) => action,
-                Ok(None) => return Ok(self.end(Action::DEFAULT).action),
+                Ok(action) => action,
                 Err(error) => return Err(Box::pin(self.stopped(error)).await),
             };
             if let Some((every, write)) = fold
@@ -362,10 +363,8 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    /// The end, as it was when the run first came there.
-    fn end(&mut self, action: Action) -> Ended {
-        let steps = self.steps();
-        self.ended.get_or_insert(Ended { action, steps }).clone()
+    fn end(&self, action: Action) -> Ended {
+        Ended { action, steps: self.steps() }
     }
 
     /// Tells that the run stopped.

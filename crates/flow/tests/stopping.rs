@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
 
+mod lines;
+
+use std::task::Poll;
 use std::time::Duration;
 
-use cogwork_flow::{CancellationToken, Each, Flow, from_phases};
+use cogwork_flow::{Action, CancellationToken, Each, Entry, Flow, Run, from_fn, from_phases};
+use lines::Lines;
 use tokio::time::{Instant, sleep};
 
 /// Counts up, ten milliseconds a step, without an end.
@@ -84,4 +88,51 @@ async fn items_stop_with_the_run_around_them() {
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(error.to_string(), "flow `all`, node `each`: the run reached its deadline at this node");
     assert_eq!(n, 5, "the state is as before the visit");
+}
+
+/// Polls a run until its end is in the record, but not yet known to be written.
+async fn until_the_end_is_queued(lines: &Lines, run: &mut Run<'_, u32>) {
+    let mut n = 0;
+    let mut running = std::pin::pin!(run.finish(&mut n));
+    std::future::poll_fn(|context| {
+        assert!(running.as_mut().poll(context).is_pending());
+        match lines.all().last() {
+            Some(Entry::Ended { .. }) => Poll::Ready(()),
+            _ => Poll::Pending,
+        }
+    })
+    .await;
+}
+
+fn enough() -> Flow<u32> {
+    let count = from_fn(|n: &mut u32| {
+        *n += 1;
+        Action::from_static("enough")
+    });
+    Flow::builder("count")
+        .start("count")
+        .node("count", count.with_actions(["enough"]))
+        .end("count", "enough")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_run_dropped_while_its_end_is_written_keeps_its_label() {
+    let (flow, lines) = (enough(), Lines::default());
+    let mut run = flow.begin().journal(lines.journal());
+    until_the_end_is_queued(&lines, &mut run).await;
+    let ended = run.finish(&mut 1).await.unwrap();
+    assert_eq!((ended.action.as_str(), ended.steps), ("enough", 1));
+    assert_eq!((run.node(), run.flow_path()), (None, vec!["count".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_run_at_its_end_is_not_cancelled() {
+    let (flow, lines, token) = (enough(), Lines::default(), CancellationToken::new());
+    let mut run = flow.begin().journal(lines.journal()).cancelled_by(token.clone());
+    until_the_end_is_queued(&lines, &mut run).await;
+    token.cancel();
+    assert_eq!(run.finish(&mut 1).await.unwrap().action.as_str(), "enough");
+    assert!(matches!(lines.all().last(), Some(Entry::Ended { .. })), "no failure follows: {}", lines.text());
 }
