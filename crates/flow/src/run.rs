@@ -225,7 +225,8 @@ impl<'f, S> Run<'f, S> {
     }
 
     /// Puts a snapshot of the state in place of the record each time so many steps were taken, not
-    /// counting those inside items and branches: the record of a long run then stays short.
+    /// counting those inside items and branches: the record of a long run then stays short. In a replay
+    /// nothing is folded before the run is past its record.
     ///
     /// # Default
     ///

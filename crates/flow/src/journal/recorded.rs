@@ -251,6 +251,8 @@ struct Index {
     moments: HashMap<String, String>,
     answers: HashMap<String, VecDeque<Json>>,
     snapshot: Option<Snapshot>,
+    /// The highest number of a step on record, of those that are not inside items and branches.
+    last: u64,
     ended: bool,
 }
 
@@ -264,8 +266,8 @@ struct Known {
 enum What {
     Outcome(Json),
     Sleep { until: u64 },
-    Waiting { event: String, until: Option<u64> },
-    Answered { event: String, answer: Json },
+    Waiting { until: Option<u64> },
+    Answered { answer: Json },
     TimedOut,
 }
 
@@ -354,11 +356,11 @@ impl Index {
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
-            Entry::Waiting { step, event, until } => self.know(step, What::Waiting { event, until }, line),
+            Entry::Waiting { step, until, .. } => self.know(step, What::Waiting { until }, line),
             Entry::Answer { event, answer } => self.answers.entry(event).or_default().push_back(answer),
             Entry::Taken { step, event } => {
                 if let Some(answer) = self.take(&event) {
-                    self.know(step, What::Answered { event, answer }, line);
+                    self.know(step, What::Answered { answer }, line);
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
@@ -374,6 +376,7 @@ impl Index {
         for (moment, visited) in moments(&step) {
             self.moments.insert(moment, visited.to_owned());
         }
+        self.last = self.last.max(outermost_number(&step));
         self.steps.insert(step, Known { what, line });
     }
 
@@ -395,30 +398,9 @@ impl Index {
         }
     }
 
-    /// The lines that must outlive a snapshot: those of a step that is not whole, and answers not
-    /// taken.
+    /// A snapshot of a run that is past its record, and the answers not taken.
     fn after(&self, snapshot: Snapshot) -> Vec<Entry> {
-        let mut steps: Vec<_> =
-            self.steps.iter().filter(|(step, _)| outermost_number(step) > snapshot.number).collect();
-        steps.sort_unstable_by_key(|(step, _)| *step);
         let mut entries = vec![Entry::Snapshot(snapshot)];
-        for (step, known) in steps {
-            let step = step.clone();
-            match known.what.clone() {
-                What::Outcome(outcome) => entries.push(Entry::Outcome { step, outcome }),
-                What::Sleep { until } => entries.push(Entry::Sleep { step, until }),
-                What::Waiting { event, until } => entries.push(Entry::Waiting { step, event, until }),
-                What::Answered { event, answer } => entries.extend([
-                    Entry::Waiting { step: step.clone(), event: event.clone(), until: None },
-                    Entry::Answer { event: event.clone(), answer },
-                    Entry::Taken { step, event },
-                ]),
-                What::TimedOut => entries.extend([
-                    Entry::Waiting { step: step.clone(), event: String::new(), until: None },
-                    Entry::TimedOut { step },
-                ]),
-            }
-        }
         for (event, answers) in &self.answers {
             entries.extend(
                 answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() }),
@@ -468,11 +450,11 @@ impl<L: Log> Journal for Recorded<L> {
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let (name, event) = (step.to_string(), awaited.event.to_owned());
         let until = match self.known(&name).await? {
-            Some(What::Answered { answer, .. }) => {
+            Some(What::Answered { answer }) => {
                 return Ok(Waited::Answered(answer.as_str().as_bytes().to_vec()));
             }
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until, .. }) => until,
+            Some(What::Waiting { until }) => until,
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
@@ -525,6 +507,11 @@ impl<L: Log> Journal for Recorded<L> {
     async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
         let line = {
             let mut index = self.index();
+            // In a replay what follows must stay on record, and to write it again at each fold would
+            // cost the square of it.
+            if snapshot.number < index.last {
+                return Ok(());
+            }
             let entries = index.after(snapshot);
             let line = self.log.replace(entries.clone());
             for entry in entries {
@@ -559,7 +546,7 @@ fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
 fn outermost_number(step: &str) -> u64 {
     let number = step.split_once('#').map_or("", |(_, rest)| rest);
     let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
-    number.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(u64::MAX)
+    number.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
 /// The time of day, as far as tokio's clock has come since this first looked: nobody can set that one
