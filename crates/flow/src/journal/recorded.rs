@@ -353,6 +353,8 @@ impl Index {
 
     /// Adds a line that can follow.
     fn add(&mut self, entry: Entry, line: u64) {
+        // What follows an end, as when a longer flow takes the run up, makes it none.
+        self.ended = matches!(entry, Entry::Ended { .. });
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
@@ -366,8 +368,7 @@ impl Index {
             Entry::Refused { event, .. } => drop(self.take(&event)),
             Entry::TimedOut { step } => self.know(step, What::TimedOut, line),
             Entry::Snapshot(snapshot) => *self = Self { snapshot: Some(snapshot), ..Self::default() },
-            Entry::Failed { .. } => {}
-            Entry::Ended { .. } => self.ended = true,
+            Entry::Failed { .. } | Entry::Ended { .. } => {}
         }
     }
 

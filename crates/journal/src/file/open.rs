@@ -51,9 +51,9 @@ impl Keep for Files {
         wanted.check_header(&format!("{}, line 1", self.path.display()), &self.run_id, &header)?;
         let mut entries = Vec::new();
         while let Some(entry) = lines.entry()? {
-            wanted.check_entry(&self.run_id, &entry)?;
             entries.push(entry);
         }
+        wanted.check_end(&self.run_id, entries.last())?;
         let (whole, chain) = lines.end();
         if wanted.change(&mut header) {
             let sound = Recorded::over(self.run_id.as_str(), entries.clone(), ());

@@ -127,18 +127,18 @@ impl Run {
             if let Err((problem, line)) = checked {
                 return Ok(Err(self.problem(Kind::Damaged, number, problem, line)));
             }
-            let wanted = match (&header, entries.last()) {
-                (Some(header), None) => wanted.check_header(&self.line(1), &self.run_id, header),
-                (_, Some(entry)) => wanted.check_entry(&self.run_id, entry),
-                (None, None) => Ok(()),
-            };
-            if let Err(error) = wanted {
+            if let (Some(header), None) = (&header, entries.last())
+                && let Err(error) = wanted.check_header(&self.line(1), &self.run_id, header)
+            {
                 return Ok(Err(error));
             }
         }
         if number != expected {
             let problem = format!("the run has {number} lines here, and {expected} were written");
             return Ok(Err(self.problem(Kind::Damaged, number + 1, problem, &[])));
+        }
+        if let Err(error) = wanted.check_end(&self.run_id, entries.last()) {
+            return Ok(Err(error));
         }
         Ok(Ok(header.map(|header| Record { key, header, entries, chain })))
     }
