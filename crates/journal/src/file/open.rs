@@ -68,6 +68,10 @@ impl Keep for Files {
         if repaired.metadata().map_err(failed)?.len() > whole {
             repaired.set_len(whole).map_err(|error| cannot_write(&self.path, error))?;
         }
+        if self.sync {
+            // A process that was killed may have left lines that are not on the disk yet.
+            repaired.sync_data().map_err(|error| cannot_write(&self.path, error))?;
+        }
         Ok(journal)
     }
 }
