@@ -39,7 +39,8 @@ pub(crate) enum Take {
     Resume(FlowIs),
     Either(Header, FlowIs),
     Changed(FlowIs),
-    Deliver,
+    /// To bring the answer of this event.
+    Answer(String),
 }
 
 /// What a run on record must be.
@@ -49,7 +50,7 @@ pub(crate) enum Wanted {
     /// One of this flow, which takes the place of the one on record.
     Changed(FlowIs),
     /// One that can take an answer.
-    Waiting,
+    Answerable,
 }
 
 pub(crate) async fn open(run: Box<dyn Keep>, take: Take) -> Result<RunJournal, StoreError> {
@@ -83,7 +84,11 @@ impl Take {
             }
             (Self::Resume(flow) | Self::Either(_, flow), true) => run.resume(Wanted::Same(flow), lock),
             (Self::Changed(flow), true) => run.resume(Wanted::Changed(flow), lock),
-            (Self::Deliver, true) => run.resume(Wanted::Waiting, lock),
+            (Self::Answer(event), true) => {
+                let journal = run.resume(Wanted::Answerable, lock)?;
+                journal.check_event(&event)?;
+                Ok(journal)
+            }
         }
     }
 }
@@ -104,14 +109,14 @@ impl Wanted {
                 header.check_shape(place, flow)
             }
             Self::Changed(flow) => header.check_name(place, flow),
-            Self::Waiting => Ok(()),
+            Self::Answerable => Ok(()),
         }
     }
 
     /// That the last entry leaves a run to go on with.
     pub(crate) fn check_end(&self, run_id: &str, last: Option<&Entry>) -> Result<(), StoreError> {
         match (self, last) {
-            (Self::Waiting, Some(Entry::Ended { .. })) => Err(StoreError::ended(run_id)),
+            (Self::Answerable, Some(Entry::Ended { .. })) => Err(StoreError::ended(run_id)),
             _ => Ok(()),
         }
     }
@@ -120,7 +125,7 @@ impl Wanted {
     pub(crate) fn change(self, header: &mut Header) -> bool {
         match self {
             Self::Same(flow) | Self::Changed(flow) => header.take_shape(flow),
-            Self::Waiting => false,
+            Self::Answerable => false,
         }
     }
 }

@@ -198,6 +198,15 @@ async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() 
     drop(run);
 
     let elsewhere = S::within(folder.path());
+    let error = elsewhere.deliver("a", "nmae", &"Ada").await.unwrap_err();
+    assert!(error.is_unknown_event());
+    assert!(
+        error
+            .to_string()
+            .ends_with("no node of the flow `greeting` waits for the event `nmae`; it waits for `name`"),
+        "{error}"
+    );
+    assert_eq!(format!("{error:?}"), error.to_string(), "what a program prints that returns it from main");
     elsewhere.deliver("a", "name", &"Ada").await.unwrap();
     assert_eq!(elsewhere.runs().await.unwrap()[0].status, RunStatus::Open);
 
