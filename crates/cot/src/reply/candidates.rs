@@ -37,24 +37,26 @@ pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
 fn in_text(text: &str) -> Vec<Block<'_>> {
     let fenced = fenced(text);
     let wanted = || fenced.iter().rev().filter(|fence| fence.wanted).map(|fence| fence.block);
-    let unfenced = || {
-        let blocks = object(text).into_iter().chain(from_first_key(text));
-        blocks.min_by_key(|block| block.offset)
-    };
-    if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
-        let mut meant: Vec<_> = wanted().filter(|block| names_a_key(block.text)).map(document).collect();
-        let whole = meant.iter().any(|block| top_keys(block.text).is_all());
-        // Keys that stand before the first fence belong to the reply too.
-        let before = |block: &Block<'_>| {
-            meant.iter().map(|other| other.offset).min().is_some_and(|at| block.offset < at)
-        };
-        meant.extend(unfenced().filter(|block| !whole && before(block)));
+    let mut meant: Vec<_> = wanted().filter(|block| names_a_key(block.text)).map(document).collect();
+    let first = meant.iter().map(|block| block.offset).min();
+    if let Some(before) = first.and_then(|first| text.get(..first)) {
+        // Keys that stand before the first fence belong to the reply too, unless a block is whole.
+        if names_a_key(before) && !meant.iter().any(|block| top_keys(block.text).is_all()) {
+            meant.extend(unfenced(text).filter(|block| block.offset < before.len()));
+        }
         meant
-    } else if let Some(block) = unfenced() {
+    } else if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
+        // What names a key inside of code is no reply.
+        Vec::new()
+    } else if let Some(block) = unfenced(text) {
         vec![document(block)]
     } else {
         wanted().take(1).collect()
     }
+}
+
+fn unfenced(text: &str) -> Option<Block<'_>> {
+    object(text).into_iter().chain(from_first_key(text)).min_by_key(|block| block.offset)
 }
 
 /// Where the thinking of a reasoning model ends that stands before its reply; servers that cut the
@@ -70,8 +72,7 @@ fn end_of_thinking(text: &str) -> usize {
 
 /// `planning` does not count: it is a word of any prose.
 fn names_a_key(text: &str) -> bool {
-    let keys = top_keys(text);
-    keys.thinking || keys.needed
+    text.lines().flat_map(beginnings).any(|key| key != Key::Planning)
 }
 
 #[derive(Default)]
@@ -87,20 +88,21 @@ impl TopKeys {
     }
 }
 
-/// The keys with which lines begin, or which follow a bracket or a comma in a line of JSON.
+/// The keys with which a line begins, or which follow a bracket or a comma in a line of JSON.
+fn beginnings(line: &str) -> impl Iterator<Item = Key> {
+    let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
+    let json = line.contains(['{', ',']) && line.contains('"');
+    let pieces = json.then(|| line.split([',', '{']).map(str::trim_start)).into_iter().flatten();
+    std::iter::once(begins).chain(pieces).filter_map(top_key)
+}
+
 fn top_keys(text: &str) -> TopKeys {
     let mut keys = TopKeys::default();
-    for line in text.lines() {
-        let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
-        let begins = begins.strip_prefix("- ").unwrap_or(begins);
-        let quoted = line.contains('"').then(|| line.split([',', '{'])).into_iter().flatten();
-        for piece in std::iter::once(begins).chain(quoted.map(str::trim_start)) {
-            match top_key(piece) {
-                Some(Key::Thinking) => keys.thinking = true,
-                Some(Key::Planning) => keys.planning = true,
-                Some(Key::Needed) => keys.needed = true,
-                _ => {}
-            }
+    for key in text.lines().flat_map(beginnings) {
+        match key {
+            Key::Thinking => keys.thinking = true,
+            Key::Planning => keys.planning = true,
+            _ => keys.needed = true,
         }
     }
     keys
@@ -167,7 +169,7 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
 /// The last YAML document of a block that has all three keys, if the block has several.
 fn document(block: Block<'_>) -> Block<'_> {
     // What a directive begins is refused as a whole.
-    if block.text.starts_with('%') {
+    if block.text.starts_with('%') || !block.text.contains("---") {
         return block;
     }
     let (mut starts, mut offset) = (vec![0], 0);
@@ -276,7 +278,11 @@ impl Open {
     /// Where in a line the block ends: before a fence of its own, or behind the last key of a reply
     /// to whose value the fence is glued.
     fn ends(&self, line: &str) -> Option<usize> {
-        let content = line.trim_matches(is_blank);
+        let content = line.trim_end_matches(is_blank);
+        if !content.ends_with(self.sign) {
+            return None;
+        }
+        let content = content.trim_start_matches(is_blank);
         let before = content.trim_end_matches(self.sign);
         if content.len() - before.len() < self.ticks {
             return None;

@@ -73,6 +73,11 @@ const REACH: usize = 64;
 /// A key of the top level with which a text begins, in any spelling but another word.
 pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
+    // Most lines are told by one letter, which matters where every line of a reply is looked at.
+    let letter = text.bytes().take(REACH).find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    if !matches!(letter.to_ascii_lowercase(), b'c' | b'p' | b'n') && letter.is_ascii() {
+        return None;
+    }
     top(text).filter(|found| found.spelling < Spelling::Synonym).map(|found| found.key)
 }
 

@@ -174,12 +174,11 @@ fn is_quoted(text: &str, bare: &str) -> bool {
 
 /// Whether a plan has so many equal steps in a row that they are a loop.
 pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
-    let mut equal = 0;
-    let steps: Vec<_> = plan.walk().collect();
-    steps.windows(2).any(|pair| {
-        let [before, step] = pair else { return false };
+    let (mut equal, mut before) = (0, None);
+    plan.walk().any(|entry| {
         // Sub-steps come deeper, so equal steps side by side have none between them.
-        let same = before.depth == step.depth && before.step.sub_steps.is_empty() && before.step == step.step;
+        let same = before == Some((entry.depth, entry.step)) && entry.step.sub_steps.is_empty();
+        before = Some((entry.depth, entry.step));
         equal = if same { equal + 1 } else { 0 };
         equal + 1 >= LOOP
     })
