@@ -40,7 +40,11 @@
 //! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
 //! | a server over HTTP (feature `http`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
-//! | trying again | [`Retry`] with a [`Backoff`] |
+//! | trying again, or asking another client | [`Retry`] with a [`Backoff`], [`Fallback`] |
+//! | limits of time, rate, number and money | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
+//! | not asking twice | [`Cache`] |
+//! | spans for OpenTelemetry (feature `tracing`) | `Tracing` |
+//! | calls on file (feature `cassette`) | `Recorder`, `Replay` |
 //! | tests | [`ScriptedClient`], or a mock: the trait takes `mockall` as it is |
 //!
 //! Requests go by value and share their text, so keeping one, repeating one or sending a
@@ -74,6 +78,36 @@ mod harmless;
 mod retry;
 pub use cogwork_backoff::Backoff;
 pub use retry::Retry;
+
+mod timeout;
+pub use timeout::Timeout;
+
+mod rate_limit;
+pub use rate_limit::RateLimit;
+
+mod concurrency_limit;
+pub use concurrency_limit::ConcurrencyLimit;
+
+mod fallback;
+pub use fallback::Fallback;
+
+mod budget;
+pub use budget::{Budget, Price, Prices, Spending};
+
+mod cache;
+pub use cache::Cache;
+
+#[cfg(feature = "cassette")]
+mod cassette;
+#[cfg(feature = "cassette")]
+pub use cassette::{Recorder, Replay};
+
+#[cfg(feature = "tracing")]
+mod tracing;
+#[cfg(feature = "tracing")]
+pub use tracing::Tracing;
+
+mod guess;
 
 mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};

@@ -1,0 +1,201 @@
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ReplyStream,
+};
+
+/// What an entry takes besides its texts, in bytes, about.
+const ENTRY_BYTES: usize = 256;
+
+/// A client that asks another one only what it has not been asked before.
+///
+/// A reply is found again for a request that is equal in everything: each message, each setting. It
+/// is kept in memory if it is whole ([`FinishReason::Stop`]), and comes back as it was, with the usage
+/// of the first call. Failures are not kept. Past the bounds, the reply goes that was not asked for
+/// for the longest time. Two equal requests at the same time are two calls.
+///
+/// Clones share the replies. Put it around everything that costs time or money: `Retry`,
+/// [`RateLimit`](crate::RateLimit), [`Budget`](crate::Budget).
+///
+/// ```
+/// use cogwork_llm::{Cache, ChatRequest, LlmClient, LlmError, ScriptedClient};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["Hi."]);
+/// let client = Cache::new(script.clone());
+/// client.complete(ChatRequest::default()).await?;
+/// assert_eq!(client.complete(ChatRequest::default()).await?.text(), "Hi.");
+/// assert_eq!(script.requests().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cache<C> {
+    client: C,
+    max_entries: usize,
+    max_bytes: usize,
+    kept: Arc<Mutex<Kept>>,
+}
+
+impl<C> Cache<C> {
+    /// `client`, asked once for each request.
+    pub fn new(client: C) -> Self {
+        Self { client, max_entries: 1000, max_bytes: 64 * 1024 * 1024, kept: Arc::default() }
+    }
+
+    /// How many replies are kept at most.
+    ///
+    /// # Default
+    ///
+    /// 1,000.
+    #[must_use]
+    pub fn max_entries(mut self, entries: usize) -> Self {
+        self.max_entries = entries;
+        self
+    }
+
+    /// How many bytes the replies and their requests may take together, about.
+    ///
+    /// # Default
+    ///
+    /// 64 MiB.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// A panic elsewhere cannot leave an entry half made, so a poisoned lock is still good.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request by which a reply is found.
+#[derive(Debug, Clone)]
+struct Key(ChatRequest);
+
+impl Key {
+    /// A temperature that is no number makes a request unequal to itself: it could be put in and
+    /// never be found or thrown out.
+    fn of(request: &ChatRequest) -> Option<Self> {
+        let is_equal_to_itself = !request.temperature().is_some_and(f32::is_nan);
+        is_equal_to_itself.then(|| Self(request.clone()))
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    /// Of the messages alone: equality sees the whole request, whatever fields it will have.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for message in self.0.messages() {
+            message.role().hash(state);
+            message.text().hash(state);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    response: ChatResponse,
+    bytes: usize,
+    /// When it was last asked for, in requests.
+    used: u64,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    entries: HashMap<Key, Entry>,
+    bytes: usize,
+    requests: u64,
+}
+
+impl Kept {
+    fn find(&mut self, key: &Key) -> Option<ChatResponse> {
+        self.requests += 1;
+        let entry = self.entries.get_mut(key)?;
+        entry.used = self.requests;
+        Some(entry.response.clone())
+    }
+
+    fn keep(&mut self, key: Key, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
+        let texts = key.0.messages().iter().map(Message::text).chain(key.0.stop().iter().map(String::as_str));
+        let texts = texts.chain([response.text(), response.reasoning().unwrap_or_default()]);
+        let bytes = texts.map(str::len).fold(ENTRY_BYTES, usize::saturating_add);
+        if *response.finish_reason() != FinishReason::Stop || bytes > max_bytes || max_entries == 0 {
+            return;
+        }
+        self.remove(&key);
+        while self.entries.len() >= max_entries || self.bytes.saturating_add(bytes) > max_bytes {
+            // Looking through all of them costs less than the call that was just made.
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+            self.remove(&oldest);
+        }
+        self.bytes += bytes;
+        self.entries.insert(key, Entry { response: response.clone(), bytes, used: self.requests });
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.bytes = self.bytes.saturating_sub(entry.bytes);
+        }
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Cache<C> {
+    /// # Errors
+    ///
+    /// Those of the client.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let Some(key) = Key::of(&request) else { return self.client.complete(request).await };
+        let found = self.kept().find(&key);
+        if let Some(response) = found {
+            return Ok(response);
+        }
+        let response = self.client.complete(request).await?;
+        self.kept().keep(key, &response, self.max_entries, self.max_bytes);
+        Ok(response)
+    }
+
+    /// A reply that is found comes as one piece. One that is streamed is kept at its end.
+    ///
+    /// # Errors
+    ///
+    /// Those of the client.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let Some(key) = Key::of(&request) else { return self.client.stream(request).await };
+        let found = self.kept().find(&key);
+        if let Some(response) = found {
+            return Ok(response.into());
+        }
+        let reply = self.client.stream(request).await?;
+        let (kept, max_entries, max_bytes) = (self.kept.clone(), self.max_entries, self.max_bytes);
+        let mut key = Some(key);
+        Ok(reply.inspect(move |delta| {
+            if let Ok(Delta::End(response)) = delta
+                && let Some(key) = key.take()
+            {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.keep(key, response, max_entries, max_bytes);
+            }
+        }))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}

@@ -1,0 +1,171 @@
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::difference::Difference;
+use super::{Recording, wrong};
+use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
+
+/// The largest cassette that is read, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// A client that plays what a [`Recorder`](crate::Recorder) has recorded, and calls nobody.
+///
+/// A request gets the outcome of the first recording of an equal request that has not been played
+/// yet. One that was not recorded, or is asked more often than it was recorded, is an error that says
+/// what the nearest recording is and where it differs. Clones share what has been played.
+///
+/// See [`Recorder`](crate::Recorder) for an example.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    cassette: Arc<Cassette>,
+    capabilities: Capabilities,
+}
+
+struct Cassette {
+    path: PathBuf,
+    recordings: Vec<Recording>,
+    /// For each recording, whether it has been played.
+    played: Mutex<Vec<bool>>,
+}
+
+impl Replay {
+    /// The cassette at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Of kind [`Settings`](LlmErrorKind::Settings), if the file cannot be read, is over 64 MiB, or is
+    /// no cassette.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
+        let path = path.into();
+        let mut text = String::new();
+        let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+        let bytes = read.map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
+        if u64::try_from(bytes).unwrap_or(u64::MAX) > LARGEST {
+            return Err(wrong(&path, format_args!("is over {LARGEST} bytes; expected fewer")));
+        }
+        // A recorder that saw no call leaves its two lines of comment.
+        let recordings: Option<Vec<Recording>> =
+            serde_yaml::from_str(&text).map_err(|error| wrong(&path, error))?;
+        let recordings = recordings.unwrap_or_default();
+        for (number, recording) in (1..).zip(&recordings) {
+            let found = match (&recording.response, &recording.error) {
+                (Some(_), None) | (None, Some(_)) => continue,
+                (Some(_), Some(_)) => "both a response and an error",
+                (None, None) => "neither a response nor an error",
+            };
+            return Err(wrong(&path, format_args!("recording {number} has {found}; expected one of them")));
+        }
+        let played = Mutex::new(vec![false; recordings.len()]);
+        Ok(Self {
+            cassette: Arc::new(Cassette { path, recordings, played }),
+            capabilities: Capabilities::none(),
+        })
+    }
+
+    /// What the recorded client was able to do, for programs that ask in another way where less is
+    /// known.
+    ///
+    /// # Default
+    ///
+    /// Nothing known.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// How many recordings have not been played yet: 0 at the end of a test that asks for all of them.
+    pub fn unplayed(&self) -> usize {
+        let played = self.cassette.played.lock().unwrap_or_else(PoisonError::into_inner);
+        played.iter().filter(|played| !**played).count()
+    }
+}
+
+impl Cassette {
+    /// The next outcome of this request.
+    fn play(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
+        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let equal =
+            || self.recordings.iter().enumerate().filter(|(_, recording)| recording.request == *request);
+        let next = equal().find(|(place, _)| played.get(*place).is_some_and(|played| !played));
+        let Some((place, recording)) = next else {
+            return Err(match equal().count() {
+                0 => self.miss(request),
+                times => self.wrong(format_args!(
+                    "this request was recorded {times} times and has been played as often; expected a recording \
+                     for each time it is asked"
+                )),
+            });
+        };
+        if let Some(played) = played.get_mut(place) {
+            *played = true;
+        }
+        match (&recording.response, &recording.error) {
+            (Some(response), _) => Ok(response.clone()),
+            (None, Some(failure)) => Err(failure.error()),
+            (None, None) => Err(self.wrong(format_args!("recording {} has no outcome", place + 1))),
+        }
+    }
+
+    /// The error of a request that was not recorded.
+    fn miss(&self, request: &ChatRequest) -> LlmError {
+        let differences = self.recordings.iter().map(|recording| Difference::of(&recording.request, request));
+        let nearest =
+            (1..).zip(differences).max_by(|(_, one), (_, other)| one.nearness().cmp(&other.nearness()));
+        match nearest {
+            None => self.wrong(format_args!("this request was not recorded, nor was any other")),
+            Some((number, difference)) => self
+                .wrong(format_args!(
+                    "this request was not recorded; the nearest is recording {number}: {difference}"
+                ))
+                .with_body(difference.whole()),
+        }
+    }
+
+    fn wrong(&self, what: std::fmt::Arguments<'_>) -> LlmError {
+        LlmError::new(LlmErrorKind::Other, format!("the cassette {}: {what}", self.path.display()))
+    }
+}
+
+impl std::fmt::Debug for Cassette {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cassette")
+            .field("path", &self.path)
+            .field("recordings", &self.recordings.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl LlmClient for Replay {
+    /// # Errors
+    ///
+    /// The recorded ones; and of kind [`Other`](LlmErrorKind::Other), if there is no recording left.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.cassette.play(&request)
+    }
+
+    /// The reply as one piece. One that broke off gives the text that came, and then its error.
+    ///
+    /// # Errors
+    ///
+    /// As of `complete`; an error after text comes through the stream.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let error = match self.cassette.play(&request) {
+            Ok(response) => return Ok(response.into()),
+            Err(error) => error,
+        };
+        let Some(text) = error.text_so_far().filter(|text| !text.is_empty()).map(str::to_owned) else {
+            return Err(error);
+        };
+        Ok(ReplyStream::new(futures_util::stream::iter([Ok(Delta::Text(text)), Err(error)])))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+}

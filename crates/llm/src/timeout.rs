@@ -1,0 +1,128 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream;
+use tokio::time::{Instant, timeout_at};
+
+use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
+
+/// A client that gives up on another one that takes too long.
+///
+/// | limit | of a whole reply | of a stream |
+/// |---|---|---|
+/// | [`total`](Self::total) | until the reply | until its end |
+/// | [`first`](Self::first) | | until its first piece |
+/// | [`idle`](Self::idle) | | between one piece and the next |
+///
+/// Put it inside a [`Retry`](crate::Retry), so that each attempt has its own time; around one, it
+/// bounds all attempts together. The time that the program itself takes between two pieces counts
+/// for `total` alone.
+///
+/// ```
+/// use std::time::Duration;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Timeout};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let slow = ScriptedClient::new([ScriptedReply::from("At last.").after(Duration::from_secs(90))]);
+/// let client = Timeout::new(slow).total(Duration::from_secs(60));
+/// let error = client.complete(ChatRequest::default()).await.unwrap_err();
+/// assert_eq!(error.to_string(), "timeout: no whole reply within 60s");
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Timeout<C> {
+    client: C,
+    first: Option<Duration>,
+    idle: Option<Duration>,
+    total: Option<Duration>,
+}
+
+impl<C> Timeout<C> {
+    /// `client`, without limits so far.
+    pub fn new(client: C) -> Self {
+        Self { client, first: None, idle: None, total: None }
+    }
+
+    /// How long the first piece of a stream may take. Unset: no limit.
+    #[must_use]
+    pub fn first(mut self, limit: Duration) -> Self {
+        self.first = Some(limit);
+        self
+    }
+
+    /// How long each further piece of a stream may take. Unset: no limit.
+    #[must_use]
+    pub fn idle(mut self, limit: Duration) -> Self {
+        self.idle = Some(limit);
+        self
+    }
+
+    /// How long a reply may take in all, streamed or not. Unset: no limit.
+    #[must_use]
+    pub fn total(mut self, limit: Duration) -> Self {
+        self.total = Some(limit);
+        self
+    }
+}
+
+/// A limit that holds from one moment to another.
+#[derive(Clone, Copy)]
+struct Limit {
+    /// None: so far away that no clock reaches it.
+    end: Option<Instant>,
+    limit: Duration,
+    missing: &'static str,
+}
+
+impl Limit {
+    fn from_now(limit: Option<Duration>, missing: &'static str) -> Option<Self> {
+        limit.map(|limit| Self { end: Instant::now().checked_add(limit), limit, missing })
+    }
+
+    fn error(self) -> LlmError {
+        LlmError::new(LlmErrorKind::Timeout, format!("no {} within {:?}", self.missing, self.limit))
+    }
+}
+
+/// What `future` gives, or the error of the limit that ends first.
+async fn within<T>(limits: [Option<Limit>; 2], future: impl Future<Output = T>) -> Result<T, LlmError> {
+    let soonest = limits.into_iter().flatten().filter_map(|limit| Some((limit.end?, limit)));
+    match soonest.min_by_key(|(end, _)| *end) {
+        Some((end, limit)) => timeout_at(end, future).await.map_err(|_| limit.error()),
+        None => Ok(future.await),
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Timeout<C> {
+    /// # Errors
+    ///
+    /// Of kind [`Timeout`](LlmErrorKind::Timeout), and those of the client.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let total = Limit::from_now(self.total, "whole reply");
+        within([total, None], self.client.complete(request)).await?
+    }
+
+    /// Answers when the first piece is there.
+    ///
+    /// # Errors
+    ///
+    /// As of `complete`; later ones come through the stream.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let total = Limit::from_now(self.total, "whole reply");
+        let first = Limit::from_now(self.first, "first piece of the reply");
+        let started = async { self.client.stream(request).await?.started().await };
+        let reply = within([total, first], started).await??;
+        let idle = self.idle;
+        Ok(ReplyStream::new(stream::unfold(reply, move |mut reply| async move {
+            let idle = Limit::from_now(idle, "further piece of the reply");
+            let delta = within([total, idle], reply.next()).await;
+            Some((delta.unwrap_or_else(|late| Some(Err(late)))?, reply))
+        })))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}

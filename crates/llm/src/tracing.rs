@@ -1,0 +1,186 @@
+use async_trait::async_trait;
+use futures_util::stream;
+use serde_json::json;
+use tracing::field::{Empty, display};
+use tracing::{Instrument, Span};
+
+use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
+
+/// A client that makes a `tracing` span of every call to another one, with the field names of the
+/// [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
+///
+/// The span is named `chat`, its level is `INFO`, and it lasts until the reply is whole, also for a
+/// stream. It has what the request sets (`gen_ai.request.*`), and then what came back
+/// (`gen_ai.response.*`, `gen_ai.usage.*`) or `error.type`. What is said in the conversation is not in
+/// it unless [asked for](Self::with_content). Spans go to whatever subscriber the program has.
+///
+/// Around a [`Retry`](crate::Retry) it makes one span of all attempts, inside it one of each.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient, Tracing};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let client = Tracing::new(ScriptedClient::new(["Hi."])).provider("openai").model("gpt-4.1-mini");
+/// assert_eq!(client.complete(ChatRequest::default()).await?.text(), "Hi.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tracing<C> {
+    client: C,
+    provider: Option<String>,
+    model: Option<String>,
+    with_content: bool,
+}
+
+impl<C> Tracing<C> {
+    /// `client`, with a span for every call.
+    pub fn new(client: C) -> Self {
+        Self { client, provider: None, model: None, with_content: false }
+    }
+
+    /// `gen_ai.provider.name`: `openai`, `anthropic`, … Unset: left out.
+    #[must_use]
+    pub fn provider(mut self, name: impl Into<String>) -> Self {
+        self.provider = Some(name.into());
+        self
+    }
+
+    /// `gen_ai.request.model`: the model that is asked. Unset: left out.
+    #[must_use]
+    pub fn model(mut self, name: impl Into<String>) -> Self {
+        self.model = Some(name.into());
+        self
+    }
+
+    /// Whether the conversation and the reply are in the span, as `gen_ai.input.messages` and
+    /// `gen_ai.output.messages`. They may hold what people have confided to the program.
+    ///
+    /// # Default
+    ///
+    /// They are not.
+    #[must_use]
+    pub fn with_content(mut self, with_content: bool) -> Self {
+        self.with_content = with_content;
+        self
+    }
+
+    fn span(&self, request: &ChatRequest) -> Trace {
+        let span = tracing::info_span!(
+            "chat",
+            "otel.name" = Empty,
+            "otel.kind" = "client",
+            "otel.status_code" = Empty,
+            "gen_ai.operation.name" = "chat",
+            "gen_ai.provider.name" = self.provider.as_deref(),
+            "gen_ai.request.model" = self.model.as_deref(),
+            "gen_ai.request.max_tokens" = request.max_tokens(),
+            "gen_ai.request.temperature" = request.temperature().map(display),
+            "gen_ai.request.seed" = request.seed(),
+            "gen_ai.request.stop_sequences" = Empty,
+            "gen_ai.input.messages" = Empty,
+            "gen_ai.output.messages" = Empty,
+            "gen_ai.response.model" = Empty,
+            "gen_ai.response.finish_reasons" = Empty,
+            "gen_ai.usage.input_tokens" = Empty,
+            "gen_ai.usage.output_tokens" = Empty,
+            "gen_ai.usage.cache_read.input_tokens" = Empty,
+            "gen_ai.usage.reasoning.output_tokens" = Empty,
+            "error.type" = Empty,
+        );
+        if let Some(model) = &self.model {
+            span.record("otel.name", display(format_args!("chat {model}")));
+        }
+        if !request.stop().is_empty() {
+            span.record("gen_ai.request.stop_sequences", display(json!(request.stop())));
+        }
+        if self.with_content && !span.is_disabled() {
+            let messages = request.messages().iter();
+            let messages: Vec<_> =
+                messages.map(|said| said_by(said.role().as_str(), "text", said.text())).collect();
+            span.record("gen_ai.input.messages", display(json!(messages)));
+        }
+        Trace { span, with_content: self.with_content }
+    }
+}
+
+fn said_by(role: &str, kind: &str, content: &str) -> serde_json::Value {
+    json!({ "role": role, "parts": [{ "type": kind, "content": content }] })
+}
+
+/// The span of one call.
+#[derive(Clone)]
+struct Trace {
+    span: Span,
+    with_content: bool,
+}
+
+impl Trace {
+    fn record(&self, outcome: Result<&ChatResponse, &LlmError>) {
+        let span = &self.span;
+        let response = match outcome {
+            Ok(response) => response,
+            Err(error) => {
+                span.record("error.type", error.kind().to_string().replace(' ', "_"));
+                span.record("otel.status_code", "ERROR");
+                return;
+            }
+        };
+        if let Some(model) = response.model() {
+            span.record("gen_ai.response.model", model);
+        }
+        let reason = match response.finish_reason() {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Other(reason) => reason,
+        };
+        span.record("gen_ai.response.finish_reasons", display(json!([reason])));
+        if let Some(usage) = response.usage() {
+            span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
+            span.record("gen_ai.usage.output_tokens", usage.completion_tokens);
+            span.record("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens);
+            span.record("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens);
+        }
+        if self.with_content && !span.is_disabled() {
+            let said = json!([said_by("assistant", "text", response.text())]);
+            span.record("gen_ai.output.messages", display(said));
+        }
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Tracing<C> {
+    /// # Errors
+    ///
+    /// Those of the client.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let trace = self.span(&request);
+        let outcome = self.client.complete(request).instrument(trace.span.clone()).await;
+        trace.record(outcome.as_ref());
+        outcome
+    }
+
+    /// # Errors
+    ///
+    /// Those of the client.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let trace = self.span(&request);
+        let reply = self.client.stream(request).instrument(trace.span.clone()).await;
+        let reply = reply.inspect_err(|error| trace.record(Err(error)))?;
+        Ok(ReplyStream::new(stream::unfold((reply, trace), |(mut reply, trace)| async move {
+            let delta = reply.next().instrument(trace.span.clone()).await?;
+            match &delta {
+                Ok(Delta::End(response)) => trace.record(Ok(response)),
+                Err(error) => trace.record(Err(error)),
+                Ok(_) => {}
+            }
+            Some((delta, (reply, trace)))
+        })))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}
