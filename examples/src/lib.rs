@@ -30,6 +30,8 @@ mod guides {
     struct ARunThatSurvives;
     #[doc = include_str!("../../docs/guide/your-own-backend.md")]
     struct YourOwnBackend;
+    #[doc = include_str!("../../docs/guide/around-a-client.md")]
+    struct AroundAClient;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
     struct EmbeddingTheLoop;
     #[doc = include_str!("../../docs/guide/prompts.md")]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError>
+//! async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError>    // by default: the whole reply as one piece
 //! ```
 //!
 //! A backend of your own is ten lines:

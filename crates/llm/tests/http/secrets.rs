@@ -11,6 +11,9 @@ use crate::support::{Answer, Server, answer, ask, bytes, follow, ok, streamed};
 const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
 const SECOND_KEY: &str = "sk-proj-second-0123456789";
 
+/// Long enough for a loaded machine to answer, short enough to wait for.
+const SHORT: Duration = Duration::from_millis(300);
+
 /// All that can be seen of an error.
 fn everything(error: &LlmError) -> String {
     let mut all =
@@ -147,6 +150,63 @@ async fn no_error_within_a_stream_shows_the_key() {
             }
         }
     }
+}
+
+/// Everything that a run which fails leaves behind: on file, in spans, on the screen.
+#[cfg(all(feature = "cassette", feature = "tracing"))]
+#[tokio::test]
+async fn cassettes_spans_and_clients_around_clients_do_not_show_the_key() {
+    use cogwork_llm::{Backoff, Budget, Cache, Fallback, Recorder, Retry, Tracing};
+
+    #[derive(Clone, Default)]
+    struct Lines(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+
+    let json = serde_json::to_string(KEY).unwrap();
+    let echo = format!("x-request-id: {KEY}\r\n");
+    let answers = [
+        answer(500, &echo, &format!(r#"{{"error":{{"message":{json}}}}}"#)),
+        Answer::Raw(streamed(&format!("data: {{\"error\":{json}}}\n\n{{\"error\":{json}}}\n"))),
+        Answer::Reset(bytes(200, &echo, &json[..20], 1000)),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let mut shown = String::new();
+    for (number, answer) in answers.into_iter().enumerate() {
+        let server = Server::start(std::iter::repeat_n(answer, 24)).await;
+        for (client, other) in everyone(&server, SHORT).into_iter().zip(everyone(&server, SHORT)) {
+            let path = folder.path().join(format!("{number}.yaml"));
+            let _ = std::fs::remove_file(&path);
+            let client = Tracing::new(client).with_content(true);
+            let client = Retry::new(client, Backoff::of::<2>().first(Duration::ZERO));
+            let client = Cache::new(Budget::new(Fallback::new(client, other)));
+            let client = Recorder::create(client, &path).unwrap();
+            shown += &everything(&ask(&client).await.unwrap_err());
+            shown += &everything(&follow(&client).await.1.unwrap_err());
+            shown += &std::fs::read_to_string(&path).unwrap();
+        }
+    }
+    shown += &String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(
+        shown.contains("[redacted]")
+            && shown.contains("gen_ai.input.messages")
+            && shown.contains("- request:")
+    );
+    assert_hidden(&shown, "left behind");
 }
 
 #[tokio::test]
