@@ -1,0 +1,273 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::Mistyped;
+use crate::quote::{List, shown};
+
+/// What a thought in a stage carries under one name.
+///
+/// | key | what it is |
+/// |---|---|
+/// | `type` | see [`ParameterType`] |
+/// | `description` | what the model is told about it |
+/// | `required` | `true` unless given |
+/// | `min`, `max` | of an integer or a number; no bound unless given |
+/// | `choices` | of a text: the texts it may be; any unless given |
+/// | `items` | of a list: the parameter that each item is, with a `type` |
+/// | `min_items` | of a list; 0 unless given |
+/// | `fields` | of an object: parameters by name |
+/// | `values` | of a map: the parameter that each value is, with a `type` |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    pub(crate) description: String,
+    pub(crate) required: bool,
+    pub(crate) kind: ParameterType,
+}
+
+/// What a parameter may be.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ParameterType {
+    /// `text`: any, or one of the choices where there are some.
+    Text {
+        /// The texts it may be; empty for any.
+        choices: Vec<String>,
+    },
+    /// `integer`.
+    Integer {
+        /// The least it may be.
+        min: Option<f64>,
+        /// The most it may be.
+        max: Option<f64>,
+    },
+    /// `number`.
+    Number {
+        /// The least it may be.
+        min: Option<f64>,
+        /// The most it may be.
+        max: Option<f64>,
+    },
+    /// `boolean`.
+    Boolean,
+    /// `thought`: the number of a thought of the session. That it is there is the session's to check.
+    Thought,
+    /// `list`.
+    List {
+        /// What each item is.
+        items: Box<ParameterType>,
+        /// The fewest items.
+        min_items: usize,
+    },
+    /// `object`: these fields and no others.
+    Object {
+        /// The fields by name.
+        fields: BTreeMap<String, Parameter>,
+    },
+    /// `map`: values of one type under names of any kind.
+    Map {
+        /// What each value is.
+        values: Box<ParameterType>,
+    },
+    /// `any`: any JSON, at most 32 levels deep.
+    Any,
+}
+
+/// Levels in a parameter of the type `any`.
+const MAX_DEPTH: usize = 32;
+
+/// Faults that are reported of one value; a list of thousands of wrong items is known by its first.
+const MAX_FAULTS: usize = 20;
+
+impl Parameter {
+    /// What the model is told about it.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Whether a thought must carry it.
+    pub fn is_required(&self) -> bool {
+        self.required
+    }
+
+    /// What it may be.
+    pub fn kind(&self) -> &ParameterType {
+        &self.kind
+    }
+}
+
+impl ParameterType {
+    /// The name of the type in tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Text { .. } => "text",
+            Self::Integer { .. } => "integer",
+            Self::Number { .. } => "number",
+            Self::Boolean => "boolean",
+            Self::Thought => "thought",
+            Self::List { .. } => "list",
+            Self::Object { .. } => "object",
+            Self::Map { .. } => "map",
+            Self::Any => "any",
+        }
+    }
+
+    /// Adds what is wrong with a value to `faults`, each with its place from `place` on.
+    pub(crate) fn check(&self, place: &str, value: &Value, faults: &mut Vec<Mistyped>) {
+        if faults.len() >= MAX_FAULTS {
+            return;
+        }
+        let fits = match (self, value) {
+            (Self::Text { choices }, Value::String(text)) => choices.is_empty() || choices.contains(text),
+            // A number without a fraction is an integer, however it is written.
+            (Self::Integer { min, max }, Value::Number(number)) => {
+                number.as_f64().is_some_and(|number| number.fract() == 0.0 && within(number, *min, *max))
+            }
+            (Self::Number { min, max }, Value::Number(number)) => {
+                number.as_f64().is_some_and(|number| number.is_finite() && within(number, *min, *max))
+            }
+            (Self::Boolean, Value::Bool(_)) => true,
+            (Self::Thought, value) => thought_number(value).is_some(),
+            (Self::List { items, min_items }, Value::Array(list)) => {
+                for (index, item) in list.iter().enumerate() {
+                    items.check(&format!("{place}[{index}]"), item, faults);
+                    if faults.len() >= MAX_FAULTS {
+                        break;
+                    }
+                }
+                list.len() >= *min_items
+            }
+            (Self::Object { fields }, Value::Object(object)) => {
+                for (name, field) in fields {
+                    let place = format!("{place}.{name}");
+                    match object.get(name) {
+                        Some(value) => field.kind.check(&place, value, faults),
+                        None if field.required => faults.push(Mistyped::new(&place, &field.kind, "nothing")),
+                        None => {}
+                    }
+                }
+                for (name, value) in
+                    object.iter().filter(|(name, _)| !fields.contains_key(*name)).take(MAX_FAULTS)
+                {
+                    faults.push(Mistyped::new(&format!("{place}.{name}"), "nothing", shown(value)));
+                }
+                true
+            }
+            (Self::Map { values }, Value::Object(object)) => {
+                for (name, value) in object {
+                    values.check(&format!("{place}.{name}"), value, faults);
+                }
+                true
+            }
+            (Self::Any, value) => {
+                if !is_deeper_than(MAX_DEPTH, value) {
+                    return;
+                }
+                faults.push(Mistyped::new(place, self, format!("more than {MAX_DEPTH} levels")));
+                return;
+            }
+            _ => false,
+        };
+        if !fits {
+            faults.push(Mistyped::new(place, self, shown(value)));
+        }
+    }
+}
+
+fn within(number: f64, min: Option<f64>, max: Option<f64>) -> bool {
+    min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max)
+}
+
+fn thought_number(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0)
+}
+
+fn is_deeper_than(levels: usize, value: &Value) -> bool {
+    let Some(below) = levels.checked_sub(1) else { return true };
+    match value {
+        Value::Array(list) => list.iter().any(|item| is_deeper_than(below, item)),
+        Value::Object(object) => object.values().any(|value| is_deeper_than(below, value)),
+        _ => false,
+    }
+}
+
+/// What would be accepted: `a number from 0 to 10`.
+impl fmt::Display for ParameterType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |f: &mut fmt::Formatter<'_>, min: &Option<f64>, max: &Option<f64>| match (min, max) {
+            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
+            (Some(min), None) => write!(f, " of at least {min}"),
+            (None, Some(max)) => write!(f, " of at most {max}"),
+            (None, None) => Ok(()),
+        };
+        match self {
+            Self::Text { choices } if choices.is_empty() => f.write_str("a text"),
+            Self::Text { choices } => write!(f, "one of {}", List(choices, "and")),
+            Self::Integer { min, max } => f.write_str("an integer").and_then(|()| range(f, min, max)),
+            Self::Number { min, max } => f.write_str("a number").and_then(|()| range(f, min, max)),
+            Self::Boolean => f.write_str("true or false"),
+            Self::Thought => f.write_str("the number of a thought"),
+            Self::List { min_items: 0, .. } => f.write_str("a list"),
+            Self::List { min_items: 1, .. } => f.write_str("a list that is not empty"),
+            Self::List { min_items, .. } => write!(f, "a list of at least {min_items} items"),
+            Self::Object { fields } => {
+                let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+                write!(f, "an object with {}", List(&names, "and"))
+            }
+            Self::Map { .. } => f.write_str("an object"),
+            Self::Any => write!(f, "JSON of at most {MAX_DEPTH} levels"),
+        }
+    }
+}
+
+/// In the form in which tables are written.
+impl Serialize for Parameter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.kind.name())?;
+        if !self.description.is_empty() {
+            map.serialize_entry("description", &self.description)?;
+        }
+        if !self.required {
+            map.serialize_entry("required", &false)?;
+        }
+        self.kind.write_keys(&mut map)?;
+        map.end()
+    }
+}
+
+impl ParameterType {
+    fn write_keys<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Text { choices } if !choices.is_empty() => map.serialize_entry("choices", choices),
+            Self::Integer { min, max } | Self::Number { min, max } => {
+                min.iter().try_for_each(|min| map.serialize_entry("min", min))?;
+                max.iter().try_for_each(|max| map.serialize_entry("max", max))
+            }
+            Self::List { items, min_items } => {
+                if *min_items > 0 {
+                    map.serialize_entry("min_items", min_items)?;
+                }
+                map.serialize_entry("items", &Inner(items))
+            }
+            Self::Object { fields } => map.serialize_entry("fields", fields),
+            Self::Map { values } => map.serialize_entry("values", &Inner(values)),
+            Self::Text { .. } | Self::Boolean | Self::Thought | Self::Any => Ok(()),
+        }
+    }
+}
+
+/// A type without the rest of a parameter.
+struct Inner<'a>(&'a ParameterType);
+
+impl Serialize for Inner<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.0.name())?;
+        self.0.write_keys(&mut map)?;
+        map.end()
+    }
+}

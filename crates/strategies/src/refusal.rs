@@ -1,0 +1,169 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::quote::{List, Name};
+use crate::{Stage, Strategy};
+
+/// A move that is not made, and why. Nothing has changed.
+///
+/// It serialises with all its fields, so that a model or a program elsewhere can mend the move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The strategy.
+    pub strategy: String,
+    /// The stage it stands in.
+    pub from: String,
+    /// The stage that was to be next.
+    pub attempted: String,
+    /// Why not.
+    pub reason: RefusalReason,
+    /// The stages that may follow.
+    pub allowed: Vec<String>,
+    /// Required parameters that are not there.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// Parameters that are of another type than the stage says.
+    #[serde(default)]
+    pub mistyped: Vec<Mistyped>,
+    /// Parameters that the stage does not know.
+    #[serde(default)]
+    pub unknown: Vec<String>,
+}
+
+/// Why a move is not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RefusalReason {
+    /// The strategy has no such stage.
+    UnknownStage,
+    /// The stage may not follow.
+    IllegalMove,
+    /// It may follow, but its parameters are not right.
+    Parameters,
+}
+
+/// A parameter of another type than expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Mistyped {
+    /// Its name, and the place in it: `approaches[1].promise`.
+    pub parameter: String,
+    /// What would be accepted.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+}
+
+impl Mistyped {
+    pub(crate) fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+        Self { parameter: Name(place).to_string(), expected: expected.to_string(), found: found.to_string() }
+    }
+}
+
+impl fmt::Display for Mistyped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {}; expected {}", self.parameter, self.found, self.expected)
+    }
+}
+
+/// Where something stands in its strategy, and where it may go: what refusals are made from.
+pub(crate) struct Standing<'a> {
+    pub(crate) strategy: &'a Strategy,
+    pub(crate) from: &'a Stage,
+}
+
+impl<'a> Standing<'a> {
+    /// The stage with this name, if it may follow.
+    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
+        let next = self.strategy.next(self.from).find(|stage| stage.name() == attempted);
+        next.ok_or_else(|| {
+            let known = self.strategy.stage(attempted).is_some();
+            let reason = if known { RefusalReason::IllegalMove } else { RefusalReason::UnknownStage };
+            Box::new(self.refusal(attempted, reason))
+        })
+    }
+
+    /// Holds parameters against what a stage says of them; `entering` asks for the required ones too.
+    pub(crate) fn check(
+        &self,
+        to: &Stage,
+        given: &BTreeMap<String, Value>,
+        entering: bool,
+    ) -> Result<(), Box<Refusal>> {
+        let known = to.parameters();
+        let missing = |(name, _): &(&String, _)| entering && !given.contains_key(*name);
+        let required = known.iter().filter(|(_, parameter)| parameter.is_required());
+        let missing: Vec<String> = required.filter(missing).map(|(name, _)| name.clone()).collect();
+        let (mut mistyped, mut unknown) = (Vec::new(), Vec::new());
+        for (name, value) in given {
+            match known.get(name) {
+                Some(parameter) => parameter.kind().check(name, value, &mut mistyped),
+                None => unknown.push(Name(name).to_string()),
+            }
+        }
+        if missing.is_empty() && mistyped.is_empty() && unknown.is_empty() {
+            return Ok(());
+        }
+        let refusal = self.refusal(to.name(), RefusalReason::Parameters);
+        Err(Box::new(Refusal { missing, mistyped, unknown, ..refusal }))
+    }
+
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
+        Refusal {
+            strategy: self.strategy.name().to_owned(),
+            from: self.from.name().to_owned(),
+            attempted: Name(attempted).to_string(),
+            reason,
+            allowed: self.from.next_names().to_vec(),
+            missing: Vec::new(),
+            mistyped: Vec::new(),
+            unknown: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { strategy, from, attempted, .. } = self;
+        match self.reason {
+            RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
+            RefusalReason::IllegalMove => {
+                write!(f, "`{strategy}` does not lead from `{from}` to `{attempted}`")?;
+            }
+            RefusalReason::Parameters => return self.write_parameters(f),
+        }
+        match &self.allowed[..] {
+            [] => f.write_str("; nothing follows the final stage"),
+            allowed => write!(f, "; expected {}", List(allowed, "or")),
+        }
+    }
+}
+
+impl Refusal {
+    fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the stage `{}` of `{}`", self.attempted, self.strategy)?;
+        let mut joint = " ";
+        if !self.missing.is_empty() {
+            write!(f, "{joint}lacks {}", List(&self.missing, "and"))?;
+            joint = "; ";
+        }
+        if !self.unknown.is_empty() {
+            write!(f, "{joint}does not know {}", List(&self.unknown, "or"))?;
+            joint = "; ";
+        }
+        for (index, mistyped) in self.mistyped.iter().enumerate() {
+            let joint = if index == 0 && joint == " " { ": " } else { "; " };
+            write!(f, "{joint}{mistyped}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,218 @@
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::{Mermaid, Parameter, schema};
+
+/// A strategy: its stages, and which may follow which. Cloning shares the table.
+///
+/// Whole by construction: every stage can be reached from the start and reaches a final one.
+/// Get one from a [`StrategyName`](crate::StrategyName), by `str::parse`, or from
+/// [`Strategies`](crate::Strategies).
+///
+/// ```
+/// use cogwork_strategies::StrategyName;
+///
+/// let strategy = StrategyName::React.strategy();
+/// let checkpoint = strategy.stage("evaluation_checkpoint").ok_or("no such stage")?;
+/// let next: Vec<_> = strategy.next(checkpoint).map(|stage| stage.name()).collect();
+/// assert_eq!(next, ["action_planning", "solution_formulation"]);
+///
+/// let needs = strategy.stage("observation_reception").ok_or("no such stage")?.parameters();
+/// assert!(needs["observation"].is_required());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Strategy(pub(crate) Arc<Table>);
+
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) description: String,
+    pub(crate) start: usize,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) by_name: HashMap<String, usize>,
+}
+
+/// A stage of a strategy.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) prompt: String,
+    pub(crate) parameters: BTreeMap<String, Parameter>,
+    pub(crate) next: Vec<usize>,
+    /// The names of `next`, for errors and for writing the table.
+    pub(crate) next_names: Vec<String>,
+    pub(crate) is_final: bool,
+}
+
+impl Strategy {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its name and the other names for it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name()).chain(self.0.aliases.iter().map(String::as_str))
+    }
+
+    /// What it does.
+    pub fn description(&self) -> &str {
+        &self.0.description
+    }
+
+    /// The stage where a session begins.
+    pub fn start(&self) -> &Stage {
+        self.at(self.0.start)
+    }
+
+    /// The stages, in the order of the table.
+    pub fn stages(&self) -> &[Stage] {
+        &self.0.stages
+    }
+
+    /// The stage with this name.
+    pub fn stage(&self, name: &str) -> Option<&Stage> {
+        self.0.by_name.get(name).map(|index| self.at(*index))
+    }
+
+    /// The stages that may follow a stage of this strategy, in the order of the table.
+    pub fn next<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = &'a Stage> {
+        stage.next.iter().map(|index| self.at(*index))
+    }
+
+    /// What a thought with this strategy may be, as JSON Schema (draft 2020-12): for prompts, and for
+    /// clients that hold a model to a schema.
+    ///
+    /// Which stage may follow which depends on where the thought before stands and is not part of it.
+    pub fn json_schema(&self) -> Value {
+        schema::of_strategy(self)
+    }
+
+    /// Its stages and edges as a Mermaid flowchart.
+    pub fn mermaid(&self) -> Mermaid<'_> {
+        Mermaid::new(self)
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "indices come from reading this table, which never changes")]
+    pub(crate) fn at(&self, index: usize) -> &Stage {
+        &self.0.stages[index]
+    }
+}
+
+/// By what they say: the order of stages does not count, since some forms of data do not keep it.
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (&*self.0, &*other.0);
+        Arc::ptr_eq(&self.0, &other.0)
+            || (a.name == b.name
+                && a.aliases == b.aliases
+                && a.description == b.description
+                && self.start().name == other.start().name
+                && a.stages.len() == b.stages.len()
+                && a.stages.iter().all(|stage| other.stage(&stage.name).is_some_and(|same| same == stage)))
+    }
+}
+
+impl fmt::Debug for Strategy {
+    /// Its name: a table has hundreds of lines and is shared by every thought of a session.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Strategy").field(&self.name()).finish()
+    }
+}
+
+impl Stage {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// What the model is asked in it.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// What a thought in it carries, by name.
+    pub fn parameters(&self) -> &BTreeMap<String, Parameter> {
+        &self.parameters
+    }
+
+    /// The names of the stages that may follow.
+    pub fn next_names(&self) -> &[String] {
+        &self.next_names
+    }
+
+    /// Whether the strategy ends here.
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// The parameters of a thought in it, as JSON Schema (draft 2020-12).
+    pub fn parameters_schema(&self) -> Value {
+        schema::of_parameters(&self.parameters)
+    }
+}
+
+/// By what they say.
+impl PartialEq for Stage {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.description == other.description
+            && self.prompt == other.prompt
+            && self.parameters == other.parameters
+            && self.next_names == other.next_names
+            && self.is_final == other.is_final
+    }
+}
+
+/// In the form in which tables are written; the start is always said, since not every form of data
+/// keeps the order of stages.
+impl Serialize for Strategy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.0.aliases.is_empty() {
+            map.serialize_entry("aliases", &self.0.aliases)?;
+        }
+        map.serialize_entry("description", &self.0.description)?;
+        map.serialize_entry("start", self.start().name())?;
+        map.serialize_entry("stages", &Stages(&self.0.stages))?;
+        map.end()
+    }
+}
+
+struct Stages<'a>(&'a [Stage]);
+
+impl Serialize for Stages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|stage| (stage.name(), stage)))
+    }
+}
+
+impl Serialize for Stage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("description", &self.description)?;
+        map.serialize_entry("prompt", &self.prompt)?;
+        if !self.parameters.is_empty() {
+            map.serialize_entry("parameters", &self.parameters)?;
+        }
+        if self.is_final {
+            map.serialize_entry("final", &true)?;
+        } else {
+            map.serialize_entry("next", &self.next_names)?;
+        }
+        map.end()
+    }
+}

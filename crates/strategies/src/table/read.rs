@@ -1,0 +1,440 @@
+//! From what stands in the text to strategies, collecting every problem on the way.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::graph::reached;
+use super::locate::Locator;
+use super::problem::{TableError, TableProblem, TableProblemKind as Kind};
+use super::tree::Tree;
+use crate::strategy::Table;
+use crate::{Parameter, ParameterType, Stage, Strategy};
+
+/// The names of types, as [`ParameterType::name`] writes them.
+pub(super) const TYPES: [&str; 9] =
+    ["text", "integer", "number", "boolean", "thought", "list", "object", "map", "any"];
+
+/// The longest name, in bytes.
+const MAX_NAME: usize = 64;
+
+pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strategy>, TableError> {
+    if !matches!(tree, Tree::Map(_)) {
+        let message = format!("{}; expected strategies by their names", tree.kind());
+        return Err(TableError::syntax(message, Some(1)));
+    }
+    let mut reader = Reader { locator, problems: Vec::new() };
+    let mut strategies: Vec<Strategy> = Vec::new();
+    for (name, tree) in reader.entries(&Place::default(), "the tables", tree) {
+        let place = Place { strategy: Some(&name), ..Place::default() };
+        reader.check_name(&place, &name);
+        let Some(table) = reader.strategy(&place, &name, tree) else { continue };
+        let strategy = Strategy(Arc::new(table));
+        for name in strategy.names() {
+            if strategies.iter().any(|other| other.names().any(|known| known == name)) {
+                reader.report(&place, Kind::NameTaken(name.to_owned()));
+            }
+        }
+        strategies.push(strategy);
+    }
+    // What has no line comes last.
+    reader.problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+    TableError::unless_empty(reader.problems)?;
+    Ok(strategies)
+}
+
+/// Where the reader is.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    strategy: Option<&'a str>,
+    stage: Option<&'a str>,
+    parameter: Option<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    fn parts(&self) -> Vec<&'a str> {
+        [self.strategy, self.stage, self.parameter].into_iter().flatten().collect()
+    }
+
+    /// The keys that lead there in the text.
+    fn keys(&self) -> Vec<&'a str> {
+        let mut keys: Vec<&str> = self.strategy.into_iter().collect();
+        keys.extend(self.stage.into_iter().flat_map(|stage| ["stages", stage]));
+        // A parameter may be a place inside one: `approaches[].promise`.
+        let parameter = self.parameter.into_iter().flat_map(|place| place.split(['.', '[', ']']));
+        keys.extend(self.parameter.map(|_| "parameters"));
+        keys.extend(parameter.filter(|part| !part.is_empty()));
+        keys
+    }
+}
+
+struct Reader<'t> {
+    locator: Locator<'t>,
+    problems: Vec<TableProblem>,
+}
+
+impl Reader<'_> {
+    fn report(&mut self, place: &Place<'_>, kind: Kind) {
+        let keys = place.keys();
+        fn and<'k>(keys: &[&'k str], key: &'k str) -> Vec<&'k str> {
+            [keys, &[key]].concat()
+        }
+        let line = match &kind {
+            Kind::Duplicate(key) => self.locator.line(&and(&keys, key), 1),
+            Kind::UnknownKey { key, .. } | Kind::WrongValue { key, .. } => {
+                self.locator.line(&and(&keys, key), 0)
+            }
+            Kind::UndefinedTarget { target: word, .. } | Kind::RepeatedTarget(word) => {
+                self.locator.word(&and(&keys, "next"), word)
+            }
+            Kind::UndefinedStart { start: word, .. } => self.locator.word(&and(&keys, "start"), word),
+            _ => self.locator.line(&keys, 0),
+        };
+        self.problems.push(TableProblem { line, ..TableProblem::new(&place.parts(), kind) });
+    }
+
+    fn wrong(&mut self, place: &Place<'_>, key: &str, found: &Tree, expected: &'static str) {
+        let found = match found {
+            Tree::Number(number) => number.to_string(),
+            Tree::Text(text) => format!("the text \"{text}\""),
+            other => other.kind().to_owned(),
+        };
+        self.report(place, Kind::WrongValue { key: key.to_owned(), found, expected });
+    }
+
+    /// The entries of a mapping, each key once.
+    fn entries(&mut self, place: &Place<'_>, key: &str, tree: Tree) -> Vec<(String, Tree)> {
+        let Tree::Map(entries) = tree else {
+            self.wrong(place, key, &tree, "a mapping");
+            return Vec::new();
+        };
+        let mut seen = HashSet::new();
+        let twice: HashSet<usize> = (0..)
+            .zip(&entries)
+            .filter_map(|(index, (key, _))| (!seen.insert(key.clone())).then_some(index))
+            .collect();
+        let mut kept = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.into_iter().enumerate() {
+            if twice.contains(&index) {
+                self.report(place, Kind::Duplicate(entry.0));
+            } else {
+                kept.push(entry);
+            }
+        }
+        kept
+    }
+
+    /// The values of these keys; all others are problems.
+    fn keys<const N: usize>(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        tree: Tree,
+        known: [&'static str; N],
+    ) -> [Option<Tree>; N] {
+        let mut values = [const { None }; N];
+        for (key, tree) in self.entries(place, key, tree) {
+            let slot = known.iter().position(|known| *known == key).and_then(|index| values.get_mut(index));
+            match slot {
+                Some(slot) => *slot = Some(tree),
+                None => self.report(place, Kind::UnknownKey { key, known: known.to_vec() }),
+            }
+        }
+        values
+    }
+
+    fn check_name(&mut self, place: &Place<'_>, name: &str) {
+        let fits = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
+            self.report(place, Kind::Name(name.to_owned()));
+        }
+    }
+
+    fn strategy(&mut self, place: &Place<'_>, name: &str, tree: Tree) -> Option<Table> {
+        if !matches!(tree, Tree::Map(_)) {
+            self.wrong(&Place::default(), name, &tree, "a mapping with `description` and `stages`");
+            return None;
+        }
+        let [aliases, description, start, stages] =
+            self.keys(place, name, tree, ["aliases", "description", "start", "stages"]);
+        let description = self.text(place, "description", description, Kind::NoDescription);
+        let aliases = self.names(place, "aliases", aliases);
+        aliases.iter().for_each(|alias| self.check_name(place, alias));
+
+        let entries = stages.map(|tree| self.entries(place, "stages", tree)).unwrap_or_default();
+        let mut stages: Vec<Stage> = Vec::with_capacity(entries.len());
+        for (name, tree) in entries {
+            let place = Place { stage: Some(&name), ..*place };
+            self.check_name(&place, &name);
+            let stage = self.stage(&place, stages.len(), &name, tree);
+            stages.push(stage);
+        }
+        if stages.is_empty() {
+            self.report(place, Kind::NoStages);
+            return None;
+        }
+        let by_name: HashMap<String, usize> =
+            stages.iter().map(|stage| (stage.name.clone(), stage.index)).collect();
+        let names: Vec<String> = stages.iter().map(|stage| stage.name.clone()).collect();
+        self.join(place, &mut stages, &by_name, &names);
+        let start = match start {
+            None => 0,
+            Some(Tree::Text(start)) => match by_name.get(&start) {
+                Some(index) => *index,
+                None => {
+                    self.report(place, Kind::UndefinedStart { start, stages: names });
+                    return None;
+                }
+            },
+            Some(other) => {
+                self.wrong(place, "start", &other, "the name of a stage");
+                return None;
+            }
+        };
+        self.check_ways(place, &stages, start);
+        Some(Table { name: name.to_owned(), aliases, description, start, stages, by_name })
+    }
+
+    /// Finds the stages that may follow.
+    fn join(
+        &mut self,
+        place: &Place<'_>,
+        stages: &mut [Stage],
+        by_name: &HashMap<String, usize>,
+        names: &[String],
+    ) {
+        for stage in stages {
+            let stage_name = stage.name.clone();
+            let place = Place { stage: Some(&stage_name), ..*place };
+            for target in &stage.next_names {
+                match by_name.get(target) {
+                    Some(index) if stage.next.contains(index) => {
+                        self.report(&place, Kind::RepeatedTarget(target.clone()));
+                    }
+                    Some(index) => stage.next.push(*index),
+                    None => {
+                        let kind = Kind::UndefinedTarget { target: target.clone(), stages: names.to_vec() };
+                        self.report(&place, kind);
+                    }
+                }
+            }
+            if stage.is_final && !stage.next_names.is_empty() {
+                self.report(&place, Kind::FinalLeadsOn);
+            }
+        }
+    }
+
+    fn check_ways(&mut self, place: &Place<'_>, stages: &[Stage], start: usize) {
+        let mut finals = stages.iter().filter(|stage| stage.is_final).map(|stage| stage.index).peekable();
+        let there = reached(stages, std::iter::once(start), false);
+        // Without any end the reason is told once and not for every stage.
+        let ends = if finals.peek().is_some() {
+            reached(stages, finals, true)
+        } else {
+            self.report(place, Kind::NoFinalStage);
+            vec![true; stages.len()]
+        };
+        for ((stage, there), ends) in stages.iter().zip(there).zip(ends) {
+            let place = Place { stage: Some(&stage.name), ..*place };
+            if !there {
+                self.report(&place, Kind::Unreachable);
+            }
+            if !ends {
+                self.report(&place, Kind::NoWayToTheEnd);
+            }
+        }
+    }
+
+    fn stage(&mut self, place: &Place<'_>, index: usize, name: &str, tree: Tree) -> Stage {
+        let known = ["description", "prompt", "next", "final", "parameters"];
+        let [description, prompt, next, is_final, parameters] = self.keys(place, name, tree, known);
+        Stage {
+            index,
+            name: name.to_owned(),
+            description: self.text(place, "description", description, Kind::NoDescription),
+            prompt: self.text(place, "prompt", prompt, Kind::NoPrompt),
+            parameters: self.parameters(place, "", "parameters", parameters),
+            next: Vec::new(),
+            next_names: self.names(place, "next", next),
+            is_final: self.truth(place, "final", is_final, false),
+        }
+    }
+
+    /// `inside`: the place in a parameter, if these are the fields of an object.
+    fn parameters(
+        &mut self,
+        place: &Place<'_>,
+        inside: &str,
+        key: &str,
+        tree: Option<Tree>,
+    ) -> BTreeMap<String, Parameter> {
+        let entries = tree.map(|tree| self.entries(place, key, tree)).unwrap_or_default();
+        let mut parameters = BTreeMap::new();
+        for (name, tree) in entries {
+            let inner = format!("{inside}{name}");
+            let place = Place { parameter: Some(&inner), ..*place };
+            self.check_name(&place, &name);
+            if let Some(parameter) = self.parameter(&place, &inner, tree) {
+                parameters.insert(name, parameter);
+            }
+        }
+        parameters
+    }
+
+    fn parameter(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<Parameter> {
+        if !matches!(tree, Tree::Map(_)) {
+            self.wrong(place, path, &tree, "a mapping with `type` and `description`");
+            return None;
+        }
+        let mut entries = self.entries(place, path, tree);
+        let mut take = |key: &str| {
+            let at = entries.iter().position(|(known, _)| known == key)?;
+            Some(entries.remove(at).1)
+        };
+        let (description, required) = (take("description"), take("required"));
+        Some(Parameter {
+            description: self.text(place, "description", description, Kind::NoDescription),
+            required: self.truth(place, "required", required, true),
+            kind: self.kind(place, path, Tree::Map(entries))?,
+        })
+    }
+
+    fn kind(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<ParameterType> {
+        let Tree::Map(mut entries) = tree else {
+            self.wrong(place, path, &tree, "a mapping with `type`");
+            return None;
+        };
+        let Some(at) = entries.iter().position(|(key, _)| key == "type") else {
+            self.report(place, Kind::NoType);
+            return None;
+        };
+        let name = match entries.remove(at).1 {
+            Tree::Text(name) if TYPES.contains(&name.as_str()) => name,
+            other => {
+                let expected = "text, integer, number, boolean, thought, list, object, map or any";
+                self.wrong(place, "type", &other, expected);
+                return None;
+            }
+        };
+        let rest = Tree::Map(entries);
+        match name.as_str() {
+            "text" => {
+                let [choices] = self.keys(place, path, rest, ["choices"]);
+                Some(ParameterType::Text { choices: self.names(place, "choices", choices) })
+            }
+            "integer" => {
+                let (min, max) = self.range(place, path, rest);
+                Some(ParameterType::Integer { min, max })
+            }
+            "number" => {
+                let (min, max) = self.range(place, path, rest);
+                Some(ParameterType::Number { min, max })
+            }
+            "list" => {
+                let [items, min_items] = self.keys(place, path, rest, ["items", "min_items"]);
+                let items = Box::new(self.inner(place, path, "items", items)?);
+                let min_items = match min_items {
+                    None => 0,
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+                    Some(Tree::Number(n)) if n.fract() == 0.0 && (0.0..=1_000_000.0).contains(&n) => {
+                        n as usize
+                    }
+                    Some(other) => {
+                        self.wrong(place, "min_items", &other, "an integer from 0 to 1000000");
+                        return None;
+                    }
+                };
+                Some(ParameterType::List { items, min_items })
+            }
+            "object" => {
+                let [fields] = self.keys(place, path, rest, ["fields"]);
+                if fields.is_none() {
+                    self.report(place, Kind::NoInnerType("fields"));
+                }
+                let fields = self.parameters(place, &format!("{path}."), "fields", fields);
+                Some(ParameterType::Object { fields })
+            }
+            "map" => {
+                let [values] = self.keys(place, path, rest, ["values"]);
+                Some(ParameterType::Map { values: Box::new(self.inner(place, path, "values", values)?) })
+            }
+            plain => {
+                let [] = self.keys(place, path, rest, []);
+                Some(match plain {
+                    "boolean" => ParameterType::Boolean,
+                    "thought" => ParameterType::Thought,
+                    _ => ParameterType::Any,
+                })
+            }
+        }
+    }
+
+    fn inner(
+        &mut self,
+        place: &Place<'_>,
+        path: &str,
+        key: &'static str,
+        tree: Option<Tree>,
+    ) -> Option<ParameterType> {
+        let Some(tree) = tree else {
+            self.report(place, Kind::NoInnerType(key));
+            return None;
+        };
+        let path = format!("{path}[]");
+        self.kind(&Place { parameter: Some(&path), ..*place }, &path, tree)
+    }
+
+    fn range(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> (Option<f64>, Option<f64>) {
+        let [min, max] = self.keys(place, path, tree, ["min", "max"]);
+        let mut bound = |key: &str, tree: Option<Tree>| match tree? {
+            Tree::Number(number) if number.is_finite() => Some(number),
+            other => {
+                self.wrong(place, key, &other, "a number");
+                None
+            }
+        };
+        let (min, max) = (bound("min", min), bound("max", max));
+        if min.zip(max).is_some_and(|(min, max)| min > max) {
+            self.report(place, Kind::EmptyRange);
+        }
+        (min, max)
+    }
+
+    fn text(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>, missing: Kind) -> String {
+        match tree {
+            Some(Tree::Text(text)) if !text.trim().is_empty() => return text,
+            None | Some(Tree::Null | Tree::Text(_)) => self.report(place, missing),
+            Some(other) => self.wrong(place, key, &other, "a text"),
+        }
+        String::new()
+    }
+
+    fn truth(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>, default: bool) -> bool {
+        match tree {
+            None => default,
+            Some(Tree::Bool(value)) => value,
+            Some(other) => {
+                self.wrong(place, key, &other, "true or false");
+                default
+            }
+        }
+    }
+
+    fn names(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>) -> Vec<String> {
+        let list = match tree {
+            None | Some(Tree::Null) => return Vec::new(),
+            Some(Tree::List(list)) => list,
+            Some(other) => {
+                self.wrong(place, key, &other, "a list of texts");
+                return Vec::new();
+            }
+        };
+        let mut names = Vec::with_capacity(list.len());
+        for item in list {
+            match item {
+                Tree::Text(name) => names.push(name),
+                other => self.wrong(place, key, &other, "a list of texts"),
+            }
+        }
+        names
+    }
+}

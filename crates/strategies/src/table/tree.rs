@@ -1,0 +1,148 @@
+//! A text as it stands, within a budget: with all its keys, known or not, once or twice, so that every
+//! problem can be told at once and not only the first a typed reader stumbles over.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+#[derive(Debug)]
+pub(super) enum Tree {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    List(Vec<Tree>),
+    Map(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// What it is, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "a truth value",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// What is left to be read. Aliases of YAML let a short text stand for a huge one, so what counts is
+/// what is made and not what is read.
+pub(super) struct Budget {
+    values: usize,
+    bytes: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { values: 50_000, bytes: 4 * super::MAX_TABLE_BYTES }
+    }
+}
+
+impl Budget {
+    fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
+        let left = self.values.checked_sub(1).zip(self.bytes.checked_sub(bytes));
+        let (values, bytes) =
+            left.ok_or_else(|| E::custom("the tables are too large; expected fewer of them"))?;
+        *self = Self { values, bytes };
+        Ok(())
+    }
+}
+
+/// Levels of a table: strategies, strategy, stages, stage, parameters, parameter, and types in types.
+const MAX_DEPTH: usize = 16;
+
+pub(super) struct ReadTree<'b> {
+    budget: &'b mut Budget,
+    depth: usize,
+}
+
+impl<'b> ReadTree<'b> {
+    pub(super) fn new(budget: &'b mut Budget) -> Self {
+        Self { budget, depth: 0 }
+    }
+
+    fn below<E: Error>(&mut self) -> Result<ReadTree<'_>, E> {
+        if self.depth >= MAX_DEPTH {
+            return Err(E::custom(format!("the tables nest deeper than {MAX_DEPTH} levels; expected fewer")));
+        }
+        Ok(ReadTree { budget: self.budget, depth: self.depth + 1 })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ReadTree<'_> {
+    type Value = Tree;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ReadTree<'_> {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
+        self.budget.take(0).map(|()| Tree::Null)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Tree, E> {
+        self.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Tree, E> {
+        self.budget.take(0).map(|()| Tree::Bool(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Tree, E> {
+        self.budget.take(0).map(|()| Tree::Number(value))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bounds of parameters are doubles")]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Tree, E> {
+        self.visit_f64(value as f64)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bounds of parameters are doubles")]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Tree, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Tree, E> {
+        self.budget.take(text.len()).map(|()| Tree::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Tree, A::Error> {
+        self.budget.take(0)?;
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element_seed(self.below()?)? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Tree, A::Error> {
+        self.budget.take(0)?;
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key_seed(self.below()?)? {
+            let key = match key {
+                Tree::Text(key) => key,
+                Tree::Number(key) => key.to_string(),
+                Tree::Bool(key) => key.to_string(),
+                other => return Err(A::Error::custom(format!("a key is {}; expected a text", other.kind()))),
+            };
+            entries.push((key, map.next_value_seed(self.below()?)?));
+        }
+        Ok(Tree::Map(entries))
+    }
+}

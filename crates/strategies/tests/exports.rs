@@ -1,0 +1,48 @@
+//! JSON Schema and Mermaid of each strategy.
+
+use cogwork_strategies::StrategyName;
+
+#[test]
+fn mermaid() {
+    insta::assert_snapshot!(StrategyName::React.strategy().mermaid(), @r#"
+    flowchart TD
+        s0(["problem_reception"])
+        s1["initial_reasoning"]
+        s2["action_planning"]
+        s3["action_execution"]
+        s4["observation_reception"]
+        s5["reasoning_update"]
+        s6["evaluation_checkpoint"]
+        s7["solution_formulation"]
+        s8[["final_response"]]
+        s0 --> s1
+        s1 --> s2
+        s2 --> s3
+        s3 --> s4
+        s4 --> s5
+        s5 --> s6
+        s6 --> s2
+        s6 --> s7
+        s7 --> s8
+    "#);
+    for name in StrategyName::ALL {
+        let (strategy, chart) = (name.strategy(), name.strategy().mermaid().to_string());
+        let edges: usize = strategy.stages().iter().map(|stage| stage.next_names().len()).sum();
+        assert_eq!(chart.matches(" --> ").count(), edges, "{name}");
+        assert_eq!(chart.lines().count(), 1 + strategy.stages().len() + edges, "{name}");
+    }
+}
+
+#[test]
+fn json_schema() {
+    for name in StrategyName::ALL {
+        insta::assert_json_snapshot!(format!("schema_of_{name}"), name.strategy().json_schema());
+    }
+}
+
+#[test]
+fn the_parameters_of_one_stage() {
+    let strategy = StrategyName::TreeOfThoughts.strategy();
+    let schema = strategy.stage("branch_evaluation").unwrap().parameters_schema();
+    insta::assert_snapshot!(serde_json::to_string(&schema).unwrap(), @r#"{"additionalProperties":false,"properties":{"approach_id":{"description":"The approach of the branch.","type":"string"},"evaluation_score":{"description":"How promising the branch is now, from 0 to 10.","maximum":10,"minimum":0,"type":"number"}},"required":["approach_id","evaluation_score"],"type":"object"}"#);
+}

@@ -1,0 +1,175 @@
+//! Reading tables that are not whole, or not meant well.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::time::{Duration, Instant};
+
+use cogwork_strategies::{MAX_TABLE_BYTES, Strategies, TableProblemKind};
+
+fn problems(yaml: &str) -> String {
+    format!("{:#}", Strategies::from_yaml(yaml).unwrap_err())
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    insta::assert_snapshot!(problems("\
+my strategy:
+  description: Its name has a blank.
+  stages:
+    only: {description: d, prompt: p, final: true}
+first:
+  stages:
+    begin:
+      description: Begins.
+      prompt: Begin.
+      next: [middle, begn, middle]
+      paramters: {}
+    middle:
+      prompt: Go on.
+      next: [trap, end]
+      parameters:
+        score: {description: No type.}
+        count: {type: int, description: No such type.}
+        range: {type: number, min: 10, max: 1, description: Empty.}
+        plan: {type: list, description: Of nothing.}
+        nested:
+          type: list
+          description: Deep.
+          items: {type: object, fields: {name: {type: text}}}
+        wrong: text
+    trap:
+      description: No way out.
+      prompt: Stay.
+      next: [trap]
+    island:
+      description: No way in.
+      prompt: ''
+      next: end
+    end:
+      description: The end.
+      prompt: End.
+      final: yes
+      next: [begin]
+    middle:
+      description: Again.
+      prompt: Again.
+second:
+  aliases: [first]
+  description: 12
+  start: nowhere
+  stages:
+    a: {description: d, prompt: p, final: true, next: [a]}
+third: 7
+fourth: {description: Nothing in it., stages: {}}
+"), @r#"
+    23 problems in the tables:
+    line 1: strategy `my strategy`: `my strategy` is no name; expected 1 to 64 letters, digits, `_` and `-`
+    line 5: strategy `first`: it has no `description`; expected a text
+    line 5: strategy `first`: no stage is final; expected `final: true` in at least one
+    line 10: strategy `first`, stage `begin`: `next` names `begn`, which is not a stage; expected `begin`, `middle`, `trap`, `island` or `end`
+    line 10: strategy `first`, stage `begin`: `next` names `middle` twice; expected once
+    line 11: strategy `first`, stage `begin`: `paramters` is not a key here; expected `description`, `prompt`, `next`, `final` or `parameters`
+    line 12: strategy `first`, stage `middle`: it has no `description`; expected a text
+    line 16: strategy `first`, stage `middle`, parameter `score`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
+    line 17: strategy `first`, stage `middle`, parameter `count`: `type` is the text "int"; expected text, integer, number, boolean, thought, list, object, map or any
+    line 18: strategy `first`, stage `middle`, parameter `range`: `min` is above `max`; expected the least first
+    line 19: strategy `first`, stage `middle`, parameter `plan`: it has no `items`, which its type needs
+    line 23: strategy `first`, stage `middle`, parameter `nested[].name`: it has no `description`; expected a text
+    line 24: strategy `first`, stage `middle`, parameter `wrong`: `wrong` is the text "text"; expected a mapping with `type` and `description`
+    line 29: strategy `first`, stage `island`: it has no `prompt`; expected a text
+    line 29: strategy `first`, stage `island`: no way leads to it from the start
+    line 32: strategy `first`, stage `island`: `next` is the text "end"; expected a list of texts
+    line 36: strategy `first`, stage `end`: `final` is the text "yes"; expected true or false
+    line 38: strategy `first`: `middle` is there twice; expected once
+    line 43: strategy `second`: `description` is 12; expected a text
+    line 44: strategy `second`: `start` names `nowhere`, which is not a stage; expected `a`
+    line 46: strategy `second`, stage `a`: it is final, but has `next`; expected one or the other
+    line 47: `third` is 7; expected a mapping with `description` and `stages`
+    line 48: strategy `fourth`: it has no `stages`; expected at least one
+    "#);
+}
+
+#[test]
+fn json_has_the_same_problems_and_lines() {
+    let json = r#"{
+  "mine": {
+    "description": "Goes nowhere.",
+    "stages": {
+      "a": {"description": "d", "prompt": "p", "next": ["b"]},
+      "c": {"description": "d", "prompt": "p", "final": true}
+    }
+  }
+}"#;
+    insta::assert_snapshot!(format!("{:#}", Strategies::from_json(json).unwrap_err()), @"
+    3 problems in the tables:
+    line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`
+    line 5: strategy `mine`, stage `a`: no way leads from it to a final stage
+    line 6: strategy `mine`, stage `c`: no way leads to it from the start
+    ");
+    insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`");
+}
+
+#[test]
+fn texts_that_cannot_be_read() {
+    insta::assert_snapshot!(problems("a: [b"), @"line 2: did not find expected ',' or ']'");
+    insta::assert_snapshot!(problems("- a\n- b"), @"line 1: a list; expected strategies by their names");
+    insta::assert_snapshot!(problems("a: {}\n---\nb: {}"), @"deserializing from YAML containing more than one document is not supported");
+    insta::assert_snapshot!(problems("%TAG ! x\n---\na: 1"), @"line 1: a line begins with `%`, a directive of YAML; expected a table");
+    insta::assert_snapshot!(problems("? [a]\n: b"), @"line 1: a key is a list; expected a text");
+    insta::assert_snapshot!(Strategies::from_json("{\"a\": 1} x").unwrap_err(), @"line 1: trailing characters");
+    insta::assert_snapshot!(Strategies::from_json("{\"a\": \n}").unwrap_err(), @"line 2: expected value");
+    insta::assert_snapshot!(problems(&" ".repeat(MAX_TABLE_BYTES + 1)), @"262145 bytes; at most 262144 are read");
+}
+
+#[test]
+fn a_name_that_is_taken() {
+    let mut strategies = Strategies::built_in();
+    let before = strategies.clone();
+    let mine = Strategies::from_yaml(
+        "mine:\n  aliases: [react]\n  description: d\n  stages:\n    a: {description: d, prompt: p, final: true}",
+    );
+    let error = strategies.extend(mine.unwrap()).unwrap_err();
+    assert_eq!(error.problems()[0].kind, TableProblemKind::NameTaken("react".to_owned()));
+    assert_eq!(
+        error.to_string(),
+        "strategy `mine`: `react` is the name of another strategy; expected one of its own"
+    );
+    assert_eq!(strategies, before);
+}
+
+/// Generous, as the machine may be busy: without the bounds each takes minutes, or all memory.
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn hostile_tables_are_refused_soon() {
+    let size = MAX_TABLE_BYTES - 100;
+    let long = format!("a: &a \"{}\"\nb: [{}]", "x".repeat(size / 2), "*a,".repeat(5_000));
+    let mut laughs = "l0: &l0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..40 {
+        let before = level - 1;
+        laughs += &format!("l{level}: &l{level} [{}*l{before}]\n", format!("*l{before},").repeat(8));
+    }
+    let hostile = [
+        "[".repeat(size),
+        "{a: ".repeat(size / 4),
+        "[".repeat(9_999),
+        "- ".repeat(size / 2),
+        (0..size / 10).map(|n| format!("a{n}: 1\n")).collect(),
+        "? ".repeat(size / 2),
+        "a: b\n".repeat(size / 5),
+        "%TAG !a! x\n".repeat(size / 11),
+        (0..size / 12).map(|n| format!("- &a{n} x\n")).collect(),
+        long,
+        laughs,
+        "\"\\".repeat(size / 2),
+        "a:\n".to_owned() + &" ".repeat(size / 2) + "b: c",
+    ];
+    for text in hostile {
+        let begun = Instant::now();
+        let error = Strategies::from_yaml(&text).unwrap_err();
+        Strategies::from_json(&text).unwrap_err();
+        assert!(error.to_string().len() < 1_000, "{error}");
+        assert!(format!("{error:#}").len() < 100_000);
+        assert!(begun.elapsed() < SOON, "{:?} for {:.40}", begun.elapsed(), text);
+    }
+}
