@@ -141,7 +141,8 @@ impl<S: Send> Visit<S> for Wait<S> {
         Box::pin(async move {
             let why = (self.why)(state);
             let (step, journal) = here.recorded("a wait")?;
-            let awaited = Awaited { event: &self.event, within: self.within, accept: &self.accept };
+            let awaited =
+                Awaited { event: &self.event, why: &why, within: self.within, accept: &self.accept };
             match journal.wait(step, awaited).await {
                 Ok(Waited::Answered(answer)) => (self.use_answer)(state, &answer)
                     .map_err(|error| Failure::node(Phase::Post, error).into()),

@@ -69,7 +69,7 @@ mod journal;
 pub use journal::RunJournal;
 
 mod summary;
-pub use summary::{RunStatus, RunSummary};
+pub use summary::{RunStatus, RunSummary, WaitSummary};
 
 mod error;
 pub use error::StoreError;

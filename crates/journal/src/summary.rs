@@ -29,14 +29,10 @@ pub enum RunStatus {
     /// It runs now, has an answer that it has not taken yet, or stopped without a word. Unless it runs,
     /// it can be taken up.
     Open,
-    /// It waits for an event that nobody has answered.
+    /// It waits for events that nobody has answered.
     Paused {
-        /// The step that waits; where several do, the first of them.
-        step: String,
-        /// The event.
-        event: String,
-        /// When it is too late: taken up then, the run goes on without an answer.
-        until: Option<SystemTime>,
+        /// The steps that wait, in the order in which they began to.
+        waits: Vec<WaitSummary>,
     },
     /// It stopped on an error, and can be taken up.
     Failed {
@@ -57,21 +53,29 @@ pub enum RunStatus {
     },
 }
 
+/// A step that waits for an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitSummary {
+    /// The step.
+    pub step: String,
+    /// The event.
+    pub event: String,
+    /// What [`Wait::why`](cogwork_flow::Wait::why) says; empty where it says nothing.
+    pub why: String,
+    /// When it is too late: taken up then, the run goes on without an answer.
+    pub until: Option<SystemTime>,
+}
+
 /// How a run stands after the entries so far.
 #[derive(Default)]
 pub(crate) struct Standing {
     entries: u64,
     /// In the order in which they began to wait.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitSummary>,
     /// How many answers are kept for each event.
     answers: HashMap<String, u64>,
     stopped: Option<RunStatus>,
-}
-
-struct Waiting {
-    step: String,
-    event: String,
-    until: Option<u64>,
 }
 
 impl Standing {
@@ -79,8 +83,10 @@ impl Standing {
         self.entries += 1;
         self.stopped = None;
         match entry {
-            Entry::Waiting { step, event, until } => {
-                self.waiting.push(Waiting { step: step.clone(), event: event.clone(), until: *until });
+            Entry::Waiting { step, event, why, until } => {
+                let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
+                let (step, event, why) = (step.clone(), event.clone(), why.clone());
+                self.waiting.push(WaitSummary { step, event, why, until });
             }
             Entry::Answer { event, .. } => *self.answers.entry(event.clone()).or_default() += 1,
             Entry::Taken { step, event } => {
@@ -112,12 +118,9 @@ impl Standing {
         if self.waiting.iter().any(|waiting| answered(&waiting.event)) {
             return RunStatus::Open;
         }
-        match self.waiting.first() {
-            None => RunStatus::Open,
-            Some(Waiting { step, event, until }) => {
-                let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
-                RunStatus::Paused { step: step.clone(), event: event.clone(), until }
-            }
+        match self.waiting.as_slice() {
+            [] => RunStatus::Open,
+            waits => RunStatus::Paused { waits: waits.to_vec() },
         }
     }
 

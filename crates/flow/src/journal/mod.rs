@@ -159,6 +159,8 @@ pub trait Journal: Send + Sync {
 pub struct Awaited<'a> {
     /// The name of the event.
     pub event: &'a str,
+    /// What [`Wait::why`](crate::Wait::why) says, for whoever is to answer.
+    pub why: &'a str,
     /// How long to wait, from the first time this was asked.
     pub within: Option<Duration>,
     pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),

@@ -89,6 +89,9 @@ pub enum Entry {
         step: String,
         /// The event.
         event: String,
+        /// What for, for whoever is to answer; empty where nothing was said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
         /// Until when, in milliseconds since 1970.
         until: Option<u64>,
     },
@@ -460,7 +463,8 @@ impl<L: Log> Journal for Recorded<L> {
             None => {
                 self.index().same_way(&name)?;
                 let until = awaited.within.map(|within| self.clock.after(within));
-                self.record(Entry::Waiting { step: name.clone(), event: event.clone(), until }).await?;
+                let why = awaited.why.chars().take(MAX_WHY).collect();
+                self.record(Entry::Waiting { step: name.clone(), event: event.clone(), why, until }).await?;
                 until
             }
         };
@@ -523,6 +527,9 @@ impl<L: Log> Journal for Recorded<L> {
         self.log.written(line).await
     }
 }
+
+/// How much of what a run waits for is put on record, in characters.
+const MAX_WHY: usize = 10_000;
 
 /// How much of an error is put on record, in characters.
 const MAX_ERROR: usize = 1_000;

@@ -45,7 +45,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// let mut text: String = journal.state()?;
 /// let stopped = flow.begin().journal(journal).finish(&mut text).await.unwrap_err();
 /// assert!(stopped.paused().is_some());
-/// assert!(matches!(&store.runs().await?[0].status, RunStatus::Paused { event, .. } if event == "name"));
+/// assert!(matches!(&store.runs().await?[0].status, RunStatus::Paused { waits } if waits[0].event == "name"));
 ///
 /// // From any process, at any time:
 /// store.deliver("greeting 1", "name", &"Ada").await?;

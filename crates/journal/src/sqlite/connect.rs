@@ -31,16 +31,23 @@ const TABLES: &str = "
         started INTEGER NOT NULL, -- milliseconds since 1970
         lines INTEGER NOT NULL, -- how many there are
         status TEXT NOT NULL CHECK (status IN ('open', 'paused', 'failed', 'ended')),
-        step TEXT, -- which waits
-        event TEXT, -- for which it waits
-        until INTEGER, -- when it is too late, in milliseconds since 1970
         error TEXT, -- on which it stopped
         action TEXT, -- on which it ended
         steps INTEGER -- in which it ended
     ) STRICT;
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_flow ON runs (flow, started);
-    CREATE INDEX runs_by_status ON runs (status, event, started);
+    CREATE INDEX runs_by_status ON runs (status, started);
+    CREATE TABLE waits (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        number INTEGER NOT NULL, -- in the order in which they began
+        step TEXT NOT NULL,
+        event TEXT NOT NULL,
+        why TEXT NOT NULL, -- for whoever is to answer
+        until INTEGER, -- when it is too late, in milliseconds since 1970
+        PRIMARY KEY (run, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX waits_by_event ON waits (event);
     CREATE TABLE lines (
         run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
         number INTEGER NOT NULL,

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::database::Database;
-use crate::{RunStatus, RunSummary, StoreError};
+use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// Which runs of a [`SqliteStore`](crate::SqliteStore) to list, and in which order.
 ///
@@ -23,6 +23,7 @@ pub struct RunQuery {
     flow: Option<String>,
     status: Option<&'static str>,
     event: Option<String>,
+    due: Option<i64>,
     since: Option<i64>,
     order: &'static str,
     limit: i64,
@@ -39,6 +40,7 @@ impl RunQuery {
             flow: None,
             status: None,
             event: None,
+            due: None,
             since: None,
             order: "started DESC, key DESC",
             limit: Self::DEFAULT_LIMIT.into(),
@@ -75,6 +77,12 @@ impl RunQuery {
         self.status("paused", Some(event.into()))
     }
 
+    /// Runs that wait for an event that came too late by then: taken up, they go on without it.
+    #[must_use]
+    pub fn due(self, by: SystemTime) -> Self {
+        Self { due: Some(millis(by)), ..self.paused() }
+    }
+
     /// Runs that stopped on an error: [`RunStatus::Failed`].
     #[must_use]
     pub fn failed(self) -> Self {
@@ -88,7 +96,7 @@ impl RunQuery {
     }
 
     fn status(self, status: &'static str, event: Option<String>) -> Self {
-        Self { status: Some(status), event, ..self }
+        Self { status: Some(status), event, due: None, ..self }
     }
 
     /// Runs that were started then or later.
@@ -136,7 +144,8 @@ impl RunQuery {
         let conditions = [
             ("flow = ?", self.flow.clone().map(Value::from)),
             ("status = ?", self.status.map(|status| status.to_owned().into())),
-            ("event = ?", self.event.clone().map(Value::from)),
+            ("key IN (SELECT run FROM waits WHERE event = ?)", self.event.clone().map(Value::from)),
+            ("key IN (SELECT run FROM waits WHERE until <= ?)", self.due.map(Value::from)),
             ("started >= ?", self.since.map(Value::from)),
         ];
         let (mut sql, mut values) = (format!("SELECT {COLUMNS} FROM runs WHERE true"), Vec::new());
@@ -164,13 +173,36 @@ impl Database {
         let (sql, values) = query.sql();
         let found = self.read(|reader| {
             let mut find = reader.prepare_cached(&sql)?;
-            find.query_map(params_from_iter(values), summary)?.collect()
+            let found =
+                find.query_map(params_from_iter(values), |row| Ok((row.get("key")?, summary(row)?)))?;
+            let mut runs = found.collect::<rusqlite::Result<Vec<(i64, RunSummary)>>>()?;
+            for (key, run) in &mut runs {
+                if let RunStatus::Paused { waits } = &mut run.status {
+                    *waits = waits_of(reader, *key)?;
+                }
+            }
+            Ok(runs.into_iter().map(|(_, run)| run).collect())
         });
         Ok(found?.unwrap_or_default())
     }
 }
 
-const COLUMNS: &str = "id, flow, started, lines, status, step, event, until, error, action, steps";
+const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
+
+fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
+    let mut find =
+        reader.prepare_cached("SELECT step, event, why, until FROM waits WHERE run = ? ORDER BY number")?;
+    let waits = find.query_map([key], |row| {
+        let until: Option<i64> = row.get("until")?;
+        Ok(WaitSummary {
+            step: row.get("step")?,
+            event: row.get("event")?,
+            why: row.get("why")?,
+            until: until.and_then(time),
+        })
+    })?;
+    waits.collect()
+}
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
@@ -179,10 +211,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         Ok::<_, rusqlite::Error>(u64::try_from(count.unwrap_or_default()).unwrap_or_default())
     };
     let status = match row.get_ref("status")?.as_str()? {
-        "paused" => {
-            let until: Option<i64> = row.get("until")?;
-            RunStatus::Paused { step: text("step")?, event: text("event")?, until: until.and_then(time) }
-        }
+        "paused" => RunStatus::Paused { waits: Vec::new() },
         "failed" => RunStatus::Failed { error: text("error")? },
         "ended" => RunStatus::Ended { action: text("action")?, steps: count("steps")? },
         _ => RunStatus::Open,
@@ -200,9 +229,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 #[derive(Default)]
 pub(super) struct Columns {
     status: &'static str,
-    step: Option<String>,
-    event: Option<String>,
-    until: Option<i64>,
+    waits: Vec<WaitSummary>,
     error: Option<String>,
     action: Option<String>,
     steps: Option<i64>,
@@ -211,13 +238,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of(status: RunStatus) -> Self {
         match status {
-            RunStatus::Paused { step, event, until } => Self {
-                status: "paused",
-                step: Some(step),
-                event: Some(event),
-                until: until.map(millis),
-                ..Self::default()
-            },
+            RunStatus::Paused { waits } => Self { status: "paused", waits, ..Self::default() },
             RunStatus::Failed { error } => Self { status: "failed", error: Some(error), ..Self::default() },
             RunStatus::Ended { action, steps } => {
                 let steps = i64::try_from(steps).unwrap_or(i64::MAX);
@@ -229,12 +250,19 @@ impl Columns {
     }
 
     pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
-        let Self { status, step, event, until, error, action, steps } = self;
+        let Self { status, waits, error, action, steps } = self;
         let mut update = database.prepare_cached(
-            "UPDATE runs SET status = ?2, step = ?3, event = ?4, until = ?5, error = ?6, action = ?7, steps = ?8
-             WHERE key = ?1",
+            "UPDATE runs SET status = ?2, error = ?3, action = ?4, steps = ?5 WHERE key = ?1",
         )?;
-        update.execute((key, status, step, event, until, error, action, steps)).map(drop)
+        update.execute((key, status, error, action, steps))?;
+        database.prepare_cached("DELETE FROM waits WHERE run = ?")?.execute([key])?;
+        let mut insert = database.prepare_cached(
+            "INSERT INTO waits (run, number, step, event, why, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        for (number, wait) in (1i64..).zip(waits) {
+            insert.execute((key, number, wait.step, wait.event, wait.why, wait.until.map(millis)))?;
+        }
+        Ok(())
     }
 }
 

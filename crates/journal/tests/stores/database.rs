@@ -136,7 +136,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     answered: greeting with 2 entries, Open
     ended: greeting with 4 entries, Ended { action: "default", steps: 1 }
     failed: failing with 2 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
-    paused: greeting with 1 entries, Paused { step: "greeting/ask#1", event: "name", until: None }
+    paused: greeting with 1 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
     "#);
 
     let found = async |query: RunQuery| {
@@ -153,12 +153,13 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     assert_eq!(found(all().paused()).await, "paused");
     assert_eq!(found(all().paused_on("name")).await, "paused");
     assert_eq!(found(all().paused_on("'; DROP TABLE runs; --")).await, "");
+    assert_eq!(found(all().due(SystemTime::now())).await, "", "it has no time limit");
     assert_eq!(found(all().failed()).await, "failed");
     assert_eq!(found(all().ended()).await, "ended");
     assert_eq!(found(all().started_since(runs[0].started)).await.split(", ").last(), Some("Open"));
     assert_eq!(found(all().started_since(SystemTime::now() + Duration::from_secs(60))).await, "");
     assert_eq!(found(all().limit(0)).await, "");
-    assert!(matches!(&runs[4].status, RunStatus::Paused { event, .. } if event == "name"));
+    assert!(matches!(&runs[4].status, RunStatus::Paused { waits } if waits[0].event == "name"));
 }
 
 #[tokio::test]
@@ -169,14 +170,15 @@ async fn what_is_asked_for_often_is_found_through_an_index() {
     let plan = |condition: &str, order: &str| {
         let sql =
             format!("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE true AND {condition} ORDER BY {order}");
-        database.query_row(&sql, [], |row| row.get::<_, String>("detail")).unwrap()
+        let mut explain = database.prepare(&sql).unwrap();
+        let details = explain.query_map([], |row| row.get::<_, String>("detail")).unwrap();
+        details.map(Result::unwrap).collect::<Vec<_>>().join("; ")
     };
     let newest = "started DESC, key DESC";
     assert_eq!(plan("flow = 'a'", newest), "SEARCH runs USING INDEX runs_by_flow (flow=?)");
-    assert_eq!(
-        plan("status = 'paused' AND event = 'b'", newest),
-        "SEARCH runs USING INDEX runs_by_status (status=? AND event=?)"
-    );
+    assert_eq!(plan("status = 'open'", newest), "SEARCH runs USING INDEX runs_by_status (status=?)");
+    let waits = plan("status = 'paused' AND key IN (SELECT run FROM waits WHERE event = 'b')", newest);
+    assert!(waits.contains("SEARCH waits USING COVERING INDEX waits_by_event (event=?)"), "{waits}");
     assert_eq!(plan("started >= 1", newest), "SEARCH runs USING INDEX runs_by_start (started>?)");
 }
 
@@ -335,4 +337,39 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
     insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: cannot be written: FOREIGN KEY constraint failed");
     other.unwrap();
     assert_eq!(second, undisturbed(3).await);
+}
+
+#[tokio::test]
+async fn all_that_a_run_waits_for_can_be_asked_for() {
+    let ask = |event: &str, seconds: u64| {
+        let wait = cogwork_flow::Wait::for_event(event, |_: &mut u32, (): ()| ())
+            .why(|n| format!("{n} asks"))
+            .within(Duration::from_secs(seconds));
+        let flow = Flow::builder(event).start("ask").wait("ask", wait);
+        flow.end("ask", "default").end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT).build().unwrap()
+    };
+    let branches = cogwork_flow::Branches::new()
+        .branch("ada", ask("ada", 60), |n: &u32| *n, |_, _| ())
+        .branch("bob", ask("bob", 9_999), |n: &u32| *n, |_, _| ());
+    let flow =
+        Flow::builder("two").start("fork").branches("fork", branches).end("fork", "default").build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::new(folder.path().join("runs.db"));
+    let journal = store.start("a", &flow, &7).await.unwrap();
+    assert!(flow.begin().journal(journal).finish(&mut 7).await.unwrap_err().paused().is_some());
+
+    let waits = async |query: RunQuery| match store.query(query).await.unwrap().as_slice() {
+        [] => 0,
+        [run] => match &run.status {
+            RunStatus::Paused { waits } => waits.len(),
+            status => panic!("{status:?}"),
+        },
+        runs => panic!("{runs:?}"),
+    };
+    assert_eq!(waits(RunQuery::new().paused_on("bob")).await, 2);
+    assert_eq!(waits(RunQuery::new().paused_on("ada")).await, 2);
+    assert_eq!(waits(RunQuery::new().due(SystemTime::now())).await, 0);
+    assert_eq!(waits(RunQuery::new().due(SystemTime::now() + Duration::from_secs(100))).await, 2);
+    store.deliver("a", "bob", &()).await.unwrap();
+    assert_eq!(waits(RunQuery::new().paused()).await, 0, "it can go on");
 }

@@ -57,7 +57,7 @@ async fn runs_are_listed_as_they_stand() {
     ended: greeting with 4 entries, Ended { action: "default", steps: 1 }
     failed: failing with 2 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
     foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this is no journal of a run: expected a line that begins with `{\"cogwork_journal\":1,`" }
-    paused: greeting with 1 entries, Paused { step: "greeting/ask#1", event: "name", until: None }
+    paused: greeting with 1 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
     running: failing with 0 entries, Open
     "#);
 }
@@ -65,8 +65,9 @@ async fn runs_are_listed_as_they_stand() {
 #[tokio::test]
 async fn a_run_that_waits_says_until_when() {
     use std::time::{Duration, SystemTime};
-    let wait =
-        cogwork_flow::Wait::for_event("word", |_: &mut u32, _: u32| ()).within(Duration::from_secs(3_600));
+    let wait = cogwork_flow::Wait::for_event("word", |_: &mut u32, _: u32| ())
+        .why(|n| format!("{n} wants a word"))
+        .within(Duration::from_secs(3_600));
     let flow = Flow::builder("f")
         .start("w")
         .wait("w", wait)
@@ -79,9 +80,8 @@ async fn a_run_that_waits_says_until_when() {
     let journal = store.start("a", &flow, &1).await.unwrap();
     flow.begin().journal(journal).finish(&mut 1).await.unwrap_err();
     let runs = store.runs().await.unwrap();
-    let cogwork_journal::RunStatus::Paused { until: Some(until), .. } = &runs[0].status else {
-        panic!("{runs:?}")
-    };
-    let left = until.duration_since(SystemTime::now()).unwrap();
+    let cogwork_journal::RunStatus::Paused { waits } = &runs[0].status else { panic!("{runs:?}") };
+    assert_eq!((waits[0].event.as_str(), waits[0].why.as_str()), ("word", "1 wants a word"));
+    let left = waits[0].until.unwrap().duration_since(SystemTime::now()).unwrap();
     assert!(left <= Duration::from_secs(3_601) && left > Duration::from_secs(3_000), "{left:?}");
 }
