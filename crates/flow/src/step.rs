@@ -219,6 +219,8 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
 }
 
 fn key(run: &str, step: &StepName) -> String {
+    // A colon ends the run's id, which may be any text.
+    let run = run.replace('%', "%25").replace(':', "%3A");
     format!("{run}:{step}")
 }
 

@@ -33,21 +33,28 @@ impl Lock {
             .truncate(false)
             .open(path)
             .map_err(failed)?;
-        let mut waited = Duration::ZERO;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if waited < PATIENCE => {
-                    std::thread::sleep(BETWEEN);
-                    waited += BETWEEN;
-                }
-                Err(TryLockError::WouldBlock) => return Err(in_use(path, run_id)),
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
-            }
+        match within(PATIENCE, &file) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(in_use(path, run_id)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // Only for the message of those who come second, so it may fail.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
+    }
+}
+
+/// Takes the lock on a file, and blocks for so long at most.
+pub(crate) fn within(patience: Duration, file: &File) -> Result<(), TryLockError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                std::thread::sleep(BETWEEN);
+                waited += BETWEEN;
+            }
+            tried => return tried,
+        }
     }
 }
 

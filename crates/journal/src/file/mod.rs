@@ -27,7 +27,9 @@ use crate::{RunSummary, Store, StoreError, name};
 /// file is left as it is.
 ///
 /// Locks are the operating system's, so they end with the process. Over a network file system
-/// they are as good as that is.
+/// they are as good as that is. Lock files stay when a run is done. One that is removed while its run
+/// is at work locks nothing any more: keep them from whatever cleans the folder. A run that is open
+/// takes two file descriptors.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};

@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::database::Database;
 use crate::StoreError;
 use crate::error::Kind;
+use crate::lock;
 
 /// In the header of each database, so that it is known for one of ours: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
@@ -63,7 +64,7 @@ impl Database {
         // One at a time makes the database, or changes its mode. No run's lock has this name.
         let one = self.locks().join("database");
         let one = OpenOptions::new().append(true).create(true).open(one).map_err(failed)?;
-        one.lock().map_err(failed)?;
+        lock::within(PATIENCE, &one).map_err(|error| failed(error.into()))?;
         if self.is_there()? {
             self.check_untouched()?;
         }
