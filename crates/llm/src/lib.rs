@@ -36,7 +36,7 @@
 //! | for | see |
 //! |---|---|
 //! | what a backend implements and a program calls | [`LlmClient`] |
-//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`] |
+//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`], [`ReplyFormat`] |
 //! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
 //! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
@@ -64,6 +64,9 @@ pub use message::{Message, Messages, Role};
 
 mod request;
 pub use request::ChatRequest;
+
+mod format;
+pub use format::ReplyFormat;
 
 mod response;
 pub use response::{ChatResponse, FinishReason, Usage};

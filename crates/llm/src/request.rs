@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages};
+use crate::{Message, Messages, ReplyFormat};
 
 /// What is asked of a model: a conversation, and settings that are left to the backend when unset.
 ///
@@ -24,6 +24,8 @@ pub struct ChatRequest {
     seed: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stop: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<ReplyFormat>,
 }
 
 impl ChatRequest {
@@ -67,6 +69,15 @@ impl ChatRequest {
         self
     }
 
+    /// The form that the reply is held to. Unset: free text. A backend that cannot do it may pass it
+    /// over; ask its [capabilities](crate::LlmClient::capabilities) first. This crate's clients send it
+    /// or fail.
+    #[must_use]
+    pub fn with_format(mut self, format: ReplyFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
     /// Adds a message at the end of the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
@@ -90,6 +101,11 @@ impl ChatRequest {
     /// The seed of the sampling, if set.
     pub fn seed(&self) -> Option<u64> {
         self.seed
+    }
+
+    /// The form that the reply is held to, if set.
+    pub fn format(&self) -> Option<&ReplyFormat> {
+        self.format.as_ref()
     }
 
     /// Texts at which the reply ends.

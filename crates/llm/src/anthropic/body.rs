@@ -2,12 +2,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::http::{Call, json};
-use crate::{LlmError, Message, Role};
+use crate::{LlmError, LlmErrorKind, Message, ReplyFormat, Role};
 
 /// The limit of tokens where nobody sets one. The API wants one.
 const MAX_TOKENS: u32 = 4096;
+const OUTPUT_CONFIG: &str = "output_config";
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -23,6 +25,8 @@ struct Body<'a> {
     stop_sequences: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
@@ -33,6 +37,32 @@ struct Turn<'a> {
     content: &'a str,
 }
 
+/// What settings say in `extra`, with the format in it.
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonSchema { schema: &'a RawValue },
+}
+
+impl<'a> Format<'a> {
+    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
+        match format {
+            ReplyFormat::Json => {
+                let message = "the messages API has no JSON of any shape; expected a schema, or no format";
+                Err(LlmError::new(LlmErrorKind::InvalidRequest, message))
+            }
+            ReplyFormat::Schema { schema, .. } => Ok(Self::JsonSchema { schema: json::schema(schema)? }),
+        }
+    }
+}
+
 /// The JSON of a request. What the request sets goes before the same field in `extra`.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let (request, extra) = (call.request, call.extra);
@@ -40,12 +70,16 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         "max_tokens" => request.max_tokens().is_some(),
         "temperature" => request.temperature().is_some(),
         "stop_sequences" => !request.stop().is_empty(),
+        OUTPUT_CONFIG => request.format().is_some(),
         _ => false,
     };
     let is_system = |message: &&Message| message.role() == Role::System;
     let leading = request.messages().iter().take_while(is_system).count();
     let system: Vec<&str> = request.messages().iter().take(leading).map(Message::text).collect();
     let default = (!extra.contains_key("max_tokens")).then_some(MAX_TOKENS);
+    let others = extra.get(OUTPUT_CONFIG).and_then(Value::as_object).into_iter().flatten();
+    let others = others.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| *name != "format");
+    let format = request.format().map(Format::of).transpose()?;
     json::to_bytes(&Body {
         model: call.model,
         max_tokens: request.max_tokens().or(default),
@@ -62,6 +96,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         temperature: request.temperature(),
         stop_sequences: request.stop(),
         stream: call.stream.then_some(true),
+        output_config: format.map(|format| OutputConfig { format, extra: others.collect() }),
         extra: extra
             .iter()
             .map(|(name, value)| (name.as_str(), value))

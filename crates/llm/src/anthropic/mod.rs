@@ -129,8 +129,9 @@ impl LlmClient for AnthropicClient {
         self.0.stream(request).await
     }
 
+    /// Those of the API. Older models know no schemas, and refuse a [format](crate::ReplyFormat).
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming)
+        Capabilities::none().with(Capability::Streaming).with(Capability::JsonSchema)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-use crate::{ChatRequest, Message};
+use crate::{ChatRequest, Message, ReplyFormat};
 
 /// How much of a text is shown on each side of the place where it differs, in characters.
 const AROUND: usize = 30;
@@ -28,8 +28,7 @@ impl Difference {
                 difference.equal_messages += usize::from(difference.parts.is_empty());
                 continue;
             }
-            let texts = (before.map_or("", Message::text), now.map_or("", Message::text));
-            let common = texts.0.chars().zip(texts.1.chars()).take_while(|(one, other)| one == other).count();
+            let common = in_common(before.map_or("", Message::text), now.map_or("", Message::text));
             if difference.parts.is_empty() {
                 difference.equal_characters = common;
             }
@@ -44,6 +43,9 @@ impl Difference {
         setting("temperature", shown(recorded.temperature()), shown(asked.temperature()));
         setting("seed", shown(recorded.seed()), shown(asked.seed()));
         setting("stop", format!("{:?}", recorded.stop()), format!("{:?}", asked.stop()));
+        let (before, now) = (form(recorded), form(asked));
+        let common = in_common(&before, &now);
+        setting("format", excerpt(&before, common), excerpt(&now, common));
         difference
     }
 
@@ -77,14 +79,33 @@ impl fmt::Display for Difference {
     }
 }
 
+/// How many characters at the start of two texts are the same.
+fn in_common(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
+}
+
 /// A message around the place where it begins to differ.
 fn said(message: Option<&Message>, common: usize) -> String {
-    let Some(message) = message else { return "missing".to_owned() };
+    message.map_or_else(
+        || "missing".to_owned(),
+        |message| format!("{} {}", message.role(), excerpt(message.text(), common)),
+    )
+}
+
+fn excerpt(text: &str, common: usize) -> String {
     let start = common.saturating_sub(AROUND);
-    let mut rest = message.text().chars().skip(start);
+    let mut rest = text.chars().skip(start);
     let part: String = rest.by_ref().take(2 * AROUND).collect();
     let (before, after) = (if start > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
-    format!("{} {before}{part:?}{after}", message.role())
+    format!("{before}{part:?}{after}")
+}
+
+fn form(request: &ChatRequest) -> String {
+    match request.format() {
+        None => "free text".to_owned(),
+        Some(ReplyFormat::Json) => "JSON".to_owned(),
+        Some(ReplyFormat::Schema { name, schema }) => format!("{name}: {schema}"),
+    }
 }
 
 fn shown(setting: Option<impl fmt::Display>) -> String {

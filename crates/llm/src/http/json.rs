@@ -24,6 +24,15 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
     }
 }
 
+/// A JSON Schema, which is text so far.
+pub(crate) fn schema(schema: &str) -> Result<&RawValue, LlmError> {
+    let read = serde_json::from_str::<&RawValue>(schema).ok().filter(|value| value.get().starts_with('{'));
+    read.ok_or_else(|| {
+        let message = "the schema of the reply's format is no JSON object; expected a JSON Schema";
+        LlmError::new(LlmErrorKind::InvalidRequest, message)
+    })
+}
+
 /// The body of a request as bytes.
 pub(crate) fn to_bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, LlmError> {
     serde_json::to_vec(body).map_err(|error| {

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::http::{Call, json};
-use crate::{LlmError, Messages};
+use crate::{LlmError, Messages, ReplyFormat};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -14,8 +15,26 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Map::is_empty")]
     options: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Format<'a> {
+    Named(&'static str),
+    Schema(&'a RawValue),
+}
+
+impl<'a> Format<'a> {
+    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
+        Ok(match format {
+            ReplyFormat::Json => Self::Named("json"),
+            ReplyFormat::Schema { schema, .. } => Self::Schema(json::schema(schema)?),
+        })
+    }
 }
 
 /// The JSON of a request. What the request sets goes before the same option in `extra`.
@@ -34,12 +53,14 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
             options.insert(name.to_owned(), value);
         }
     }
-    let extra = call.extra.iter().filter(|(name, _)| *name != "options");
+    let taken = |name: &str| name == "options" || name == "format" && request.format().is_some();
+    let extra = call.extra.iter().filter(|(name, _)| !taken(name));
     json::to_bytes(&Body {
         model: call.model,
         messages: request.messages(),
         stream: call.stream,
         options,
+        format: request.format().map(Format::of).transpose()?,
         extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
     })
 }

@@ -82,7 +82,10 @@ impl LlmClient for OllamaClient {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming)
+        Capabilities::none()
+            .with(Capability::Streaming)
+            .with(Capability::JsonMode)
+            .with(Capability::JsonSchema)
     }
 }
 

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::http::{Call, json};
-use crate::{LlmError, Messages};
+use crate::{LlmError, Messages, ReplyFormat};
 
 /// The field that asks for usage in a stream.
 const STREAM_OPTIONS: &str = "stream_options";
@@ -25,6 +26,8 @@ struct Body<'a> {
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Format<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
@@ -32,6 +35,31 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonObject,
+    JsonSchema { json_schema: Schema<'a> },
+}
+
+#[derive(Serialize)]
+struct Schema<'a> {
+    name: &'a str,
+    schema: &'a RawValue,
+    strict: bool,
+}
+
+impl<'a> Format<'a> {
+    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
+        Ok(match format {
+            ReplyFormat::Json => Self::JsonObject,
+            ReplyFormat::Schema { name, schema } => {
+                Self::JsonSchema { json_schema: Schema { name, schema: json::schema(schema)?, strict: true } }
+            }
+        })
+    }
 }
 
 /// The JSON of a request. What the request sets goes before the same field in `extra`, which so
@@ -43,6 +71,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         "temperature" => request.temperature().is_some(),
         "seed" => request.seed().is_some(),
         "stop" => !request.stop().is_empty(),
+        "response_format" => request.format().is_some(),
         // Servers refuse the field without a stream, and some refuse it always.
         STREAM_OPTIONS => !call.stream || value.is_null(),
         _ => false,
@@ -57,6 +86,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         stop: request.stop(),
         stream: call.stream.then_some(true),
         stream_options: asks_for_usage.then_some(StreamOptions { include_usage: true }),
+        response_format: request.format().map(Format::of).transpose()?,
         extra: extra
             .iter()
             .map(|(name, value)| (name.as_str(), value))

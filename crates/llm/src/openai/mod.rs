@@ -166,8 +166,13 @@ impl LlmClient for OpenAiClient {
         self.0.stream(request).await
     }
 
+    /// Those of the protocol. A server may know less of it, and then refuses a
+    /// [format](crate::ReplyFormat) with an error of kind `InvalidRequest`.
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming)
+        Capabilities::none()
+            .with(Capability::Streaming)
+            .with(Capability::JsonMode)
+            .with(Capability::JsonSchema)
     }
 }
 

@@ -1,5 +1,5 @@
 use cogwork_llm::{
-    Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, Messages,
+    Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, Messages, ReplyFormat,
     ScriptedClient, ScriptedReply, Usage,
 };
 
@@ -44,6 +44,9 @@ async fn a_request_that_differs_in_anything_is_another_one() {
         hello().with_stop(["x"]),
         hello().with_stop(["x", "y"]),
         hello().with_stop(["xy"]),
+        hello().with_format(ReplyFormat::Json),
+        hello().with_format(ReplyFormat::schema("a", "{}")),
+        hello().with_format(ReplyFormat::schema("b", "{}")),
     ];
     let script = ScriptedClient::new((0..variants.len()).map(|n| n.to_string()));
     let client = Cache::new(script.clone());

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
-    LlmErrorKind, Message, Recorder, Replay, ScriptedClient, ScriptedReply, Usage,
+    LlmErrorKind, Message, Recorder, Replay, ReplyFormat, ScriptedClient, ScriptedReply, Usage,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -32,6 +32,7 @@ fn conversation() -> ChatRequest {
     .with_max_tokens(50)
     .with_temperature(0.2)
     .with_stop(["END"])
+    .with_format(ReplyFormat::schema("sum", r#"{"type": "object"}"#))
 }
 
 #[tokio::test]
@@ -145,6 +146,9 @@ async fn a_miss_names_the_nearest_recording_and_the_difference() {
     stop
     - ["END"]
     + []
+    format
+    - "sum: {\"type\": \"object\"}"
+    + "free text"
 
     other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 2: there max_tokens is 50, here 51
     max_tokens

@@ -10,6 +10,7 @@ mod anthropic;
 mod environment;
 mod failures;
 mod faults;
+mod formats;
 mod ollama;
 mod replies;
 mod requests;
