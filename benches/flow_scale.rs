@@ -132,7 +132,8 @@ fn main() -> Result<(), BoxError> {
         let by_hand = Arc::clone(&by_hand);
         async move { by_hand.run(&mut Counter { left: STEPS }).await }
     };
-    let (flow_bytes, hand_bytes) = (runtime.block_on(all_at_once(own))?, runtime.block_on(all_at_once(hand))?);
+    let (flow_bytes, hand_bytes) =
+        (runtime.block_on(all_at_once(own))?, runtime.block_on(all_at_once(hand))?);
     print("bytes a run of 10,000 at once, the task and its timer counted", flow_bytes / RUNS);
     print("the same by hand", hand_bytes / RUNS);
     print("bytes a run more than by hand", flow_bytes.saturating_sub(hand_bytes) / RUNS);
