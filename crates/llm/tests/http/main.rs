@@ -8,6 +8,7 @@ mod support;
 
 mod anthropic;
 mod environment;
+mod everyone;
 mod failures;
 mod faults;
 mod formats;
