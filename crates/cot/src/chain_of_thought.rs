@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Node};
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmClient, Message};
+use cogwork_flow::{Action, Flow, Node, note};
+use cogwork_llm::{Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -62,6 +62,7 @@ pub struct ChainOfThought {
     reading: Reading,
     history: History,
     early_end: EarlyEnd,
+    streaming: bool,
 }
 
 /// What `exec` needs for a turn.
@@ -170,6 +171,7 @@ impl ChainOfThought {
             reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
+            streaming: true,
         }
     }
 
@@ -225,6 +227,15 @@ impl ChainOfThought {
         self
     }
 
+    /// Whether replies are asked for piece by piece from a client that says it can, so that the
+    /// [reporter](Reporter::delta) and those who watch the run (as notes of the step) see a thought grow.
+    /// What is read at the end is the same. Default: true.
+    #[must_use]
+    pub fn with_streaming(mut self, streaming: bool) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
     /// The node alone as a flow: one node named `think` that leads to itself.
     #[expect(clippy::expect_used, reason = "the wiring is fixed, and every test of the loop builds it")]
     pub fn into_flow(self) -> Flow<Reasoning> {
@@ -250,7 +261,8 @@ impl ChainOfThought {
         let mut request = brief.request.clone();
         let mut asks_left = self.limits.asks_again;
         loop {
-            let response = self.client.complete(request.clone()).await.map_err(Kind::Client)?;
+            let response =
+                self.response(brief.thought_number, request.clone()).await.map_err(Kind::Client)?;
             count(&mut trace.spent, &request, &response);
             let verdict = self.judge(&response, early.is_some());
             let text = response.into_text();
@@ -282,6 +294,21 @@ impl ChainOfThought {
             }
             self.reporter.asking_again(brief.thought_number, &problem);
         }
+    }
+
+    /// Calls the model, piece by piece where the client can, so that people see the thought grow.
+    async fn response(&self, thought_number: u32, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        if !self.streaming || !self.client.capabilities().has(Capability::Streaming) {
+            return self.client.complete(request).await;
+        }
+        let reporter = Arc::clone(&self.reporter);
+        let look = move |piece: &Result<Delta, LlmError>| {
+            if let Ok(Delta::Text(text)) = piece {
+                reporter.delta(thought_number, text);
+                note(|| text.clone());
+            }
+        };
+        self.client.stream(request).await?.inspect(look).collect().await
     }
 
     fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {

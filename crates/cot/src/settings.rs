@@ -25,7 +25,7 @@ pub struct Limits {
     /// How often a turn asks again when a reply cannot be used. Default: 2.
     pub asks_again: u32,
     /// The longest reply that is read, in bytes. Default: 256 KiB; made as bad as can be,
-    /// such a text takes some 100 ms and 30 MB to read.
+    /// such a text takes some 200 ms to read and repair.
     pub reply_bytes: usize,
     /// The most steps of a reply's plan, on all levels. Default: 10,000.
     pub reply_steps: usize,

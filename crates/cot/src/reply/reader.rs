@@ -28,8 +28,8 @@ pub enum Reading {
 /// strictly again. Every repair is reported; a part that is missing, a status or a truth value that
 /// names none stays an error.
 ///
-/// Of several blocks the last one counts. If it is closed and cannot be read even after repairs, an
-/// earlier one is used, and that is reported as [`RepairKind::EarlierBlock`].
+/// Of several blocks the last one counts. If it is closed and cannot be read even after repairs, the
+/// nearest of the eight before it that can be read is used, and that is reported as [`RepairKind::EarlierBlock`].
 ///
 /// ```
 /// use cogwork_cot::{Reading, ReplyReader};
@@ -56,6 +56,9 @@ impl Default for ReplyReader {
         Self { reading: Reading::default(), max_bytes: 256 * 1024, bounds: Bounds::default() }
     }
 }
+
+/// Blocks before the last one that are tried: each costs a look at the text.
+const EARLIER: usize = 8;
 
 /// A reply that can be used, and what had to be done to read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -124,7 +127,7 @@ impl ReplyReader {
             return Err(problem);
         }
         let Some((block, mut read)) =
-            earlier.iter().find_map(|block| Some((block, self.read_block(text, block).ok()?)))
+            earlier.iter().take(EARLIER).find_map(|block| Some((block, self.read_block(text, block).ok()?)))
         else {
             return Err(problem);
         };

@@ -149,6 +149,17 @@ impl Styles {
         writeln!(text, "{heading}Plan{heading:#}  {}  {progress}", self.bar(progress.fraction()))?;
         self.tree(&mut text, thought.planning())?;
         self.changes(&mut text, reasoning, thought)?;
+        let repairs = thought.trace().repairs.len();
+        if repairs > 0 {
+            let plural = if repairs == 1 { "" } else { "s" };
+            writeln!(text, "{faint}The reply was read after {repairs} repair{plural}.{faint:#}")?;
+        }
+        if thought.trace().truncated {
+            writeln!(
+                text,
+                "{warning}The reply ends in the middle of a step, which was left out.{warning:#}"
+            )?;
+        }
         if thought.trace().ended_early {
             writeln!(text, "{warning}Ended although steps of the plan are not done.{warning:#}")?;
         }

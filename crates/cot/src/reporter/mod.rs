@@ -42,6 +42,12 @@ pub trait Reporter: Send + Sync {
         Working::default()
     }
 
+    /// The next piece of the reply, from a client that gives it piece by piece. The pieces of one
+    /// reply are its raw text; what follows [`asking_again`](Reporter::asking_again) is another reply.
+    fn delta(&self, thought_number: u32, text: &str) {
+        let _ = (thought_number, text);
+    }
+
     /// A reply could not be used, and the model is asked again.
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let _ = (thought_number, problem);

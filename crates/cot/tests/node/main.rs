@@ -8,9 +8,11 @@ mod journaled;
 mod limits;
 mod mocking;
 #[cfg(feature = "console")]
+mod repairing;
 mod reporting;
 mod saving;
 mod sequences;
 mod state_files;
+mod streaming;
 mod support;
 mod turns;

@@ -16,10 +16,10 @@ use crate::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll
 
 /// Standard output, for a test to look at. Takes a few bytes at a time, as a writer may.
 #[derive(Clone, Default)]
-struct Screen(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
 
 impl Screen {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }

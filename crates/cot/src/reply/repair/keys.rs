@@ -37,6 +37,16 @@ impl Key {
             Self::SubSteps => "sub_steps",
         }
     }
+
+    /// The letters of its name.
+    fn letters(self) -> &'static str {
+        match self {
+            Self::Thinking => "currentthinking",
+            Self::Needed => "nextthoughtneeded",
+            Self::SubSteps => "substeps",
+            other => other.as_str(),
+        }
+    }
 }
 
 const TOP: [Key; 3] = [Key::Thinking, Key::Planning, Key::Needed];
@@ -108,7 +118,7 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
     }
     let bare = letters(name);
     let bare = bare.as_str();
-    let variant = keys.iter().find(|key| letters(key.as_str()) == bare);
+    let variant = keys.iter().find(|key| key.letters() == bare);
     let quoted = name.starts_with(['"', '\'', '“', '*', '`']);
     let wide = text.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with('：'));
     let separate = spaced || quoted || wide;

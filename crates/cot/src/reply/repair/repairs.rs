@@ -75,6 +75,8 @@ pub enum RepairKind {
     CutOff,
     /// A later block could not be read.
     EarlierBlock,
+    /// More repairs than are listed one by one, which are 1,000.
+    More,
 }
 
 impl fmt::Display for Repair {
@@ -92,12 +94,20 @@ impl Report {
         self.0.push(Repair { kind, line, what: what.into() });
     }
 
-    /// In the order of the lines.
+    /// In the order of the lines; of very many the first.
     pub(super) fn into_sorted(mut self) -> Vec<Repair> {
         self.0.sort_by_key(|repair| repair.line);
+        if let Some(line) = self.0.get(LISTED).map(|repair| repair.line) {
+            let more = self.0.len() - LISTED;
+            self.0.truncate(LISTED);
+            self.add(RepairKind::More, line, format!("made {more} more repairs from here on"));
+        }
         self.0
     }
 }
+
+/// Repairs that are listed: they are kept with every thought, and only a loop needs more.
+const LISTED: usize = 1000;
 
 /// Characters of the model's text that a repair quotes.
 const EXCERPT: usize = 40;

@@ -62,8 +62,8 @@ pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
         each_list(steps, &mut |steps| {
             join_parts(steps, report);
             drop_empty(steps, report);
-            steps.iter_mut().for_each(|step| status(step, report));
             drop_loops(steps, report);
+            steps.iter_mut().for_each(|step| status(step, report));
         });
     }
     truth(draft, report);
