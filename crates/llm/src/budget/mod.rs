@@ -31,7 +31,7 @@ pub use prices::{Price, Prices};
 /// client.complete(ChatRequest::default()).await?;
 /// let error = client.complete(ChatRequest::default()).await.unwrap_err();
 /// assert_eq!(error.kind(), LlmErrorKind::Budget);
-/// assert_eq!(error.to_string(), "budget: the limit of 1 calls is reached: 1 calls, 1 tokens, 0 in money");
+/// assert_eq!(error.to_string(), "budget: the limit on calls is 1, and is reached (calls: 1, tokens: 1, money: 0)");
 /// # Ok(())
 /// # }
 /// ```
@@ -61,7 +61,7 @@ impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Sums of floating-point numbers have tails that nobody wants to read.
         let money = (self.money * 1e6).round() / 1e6;
-        write!(f, "{} calls, {} tokens, {money} in money", self.calls, self.usage.total_tokens())
+        write!(f, "calls: {}, tokens: {}, money: {money}", self.calls, self.usage.total_tokens())
     }
 }
 
@@ -109,17 +109,17 @@ impl<C> Budget<C> {
     fn begin(&self, request: &ChatRequest) -> Result<Account, LlmError> {
         let mut spending = locked(&self.spending);
         let reached = [
-            self.calls.filter(|limit| spending.calls >= *limit).map(|limit| format!("{limit} calls")),
+            self.calls.filter(|limit| spending.calls >= *limit).map(|limit| format!("calls is {limit}")),
             self.tokens
                 .filter(|limit| spending.usage.total_tokens() >= *limit)
-                .map(|limit| format!("{limit} tokens")),
+                .map(|limit| format!("tokens is {limit}")),
             // Not `>=`: a limit that is no number allows nothing.
             self.money
                 .filter(|limit| !matches!(spending.money.partial_cmp(limit), Some(std::cmp::Ordering::Less)))
-                .map(|limit| format!("{limit} in money")),
+                .map(|limit| format!("money is {limit}")),
         ];
         if let Some(limit) = reached.into_iter().flatten().next() {
-            let message = format!("the limit of {limit} is reached: {spending}");
+            let message = format!("the limit on {limit}, and is reached ({spending})");
             return Err(LlmError::new(LlmErrorKind::Budget, message));
         }
         spending.calls += 1;

@@ -96,8 +96,8 @@ impl Cassette {
             return Err(match equal().count() {
                 0 => self.miss(request),
                 times => self.wrong(format_args!(
-                    "this request was recorded {times} times and has been played as often; expected a recording \
-                     for each time it is asked"
+                    "this request has been played as often as it was recorded ({times}); expected a recording for each \
+                     time it is asked"
                 )),
             });
         };

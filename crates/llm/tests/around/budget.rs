@@ -15,15 +15,15 @@ async fn each_limit_ends_the_calls_and_says_what_was_spent() {
     for (budget, said) in [
         (
             Budget::new(script()).calls(2),
-            "budget: the limit of 2 calls is reached: 2 calls, 30 tokens, 0 in money",
+            "budget: the limit on calls is 2, and is reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
             Budget::new(script()).tokens(30),
-            "budget: the limit of 30 tokens is reached: 2 calls, 30 tokens, 0 in money",
+            "budget: the limit on tokens is 30, and is reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
             Budget::new(script()).calls(9).money(0.03, prices),
-            "budget: the limit of 0.03 in money is reached: 2 calls, 30 tokens, 0.04 in money",
+            "budget: the limit on money is 0.03, and is reached (calls: 2, tokens: 30, money: 0.04)",
         ),
     ] {
         ask(&budget).await.unwrap();

@@ -176,7 +176,7 @@ async fn a_request_asked_once_too_often_is_a_miss() {
     ask(&replay).await.unwrap();
     assert_eq!(
         without_folder(&ask(&replay).await.unwrap_err().to_string(), &folder),
-        "other: the cassette /calls.yaml: this request was recorded 1 times and has been played as often; \
+        "other: the cassette /calls.yaml: this request has been played as often as it was recorded (1); \
          expected a recording for each time it is asked"
     );
 }

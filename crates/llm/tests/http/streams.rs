@@ -7,6 +7,8 @@ use cogwork_llm::{
     OllamaClient, OpenAiClient, Usage,
 };
 
+use proptest::prelude::*;
+
 use crate::support::{Answer, Server, answer, ask, follow, ok, says, streamed};
 
 const OPENAI: &str = include_str!("fixtures/openai.sse");
@@ -322,4 +324,37 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}
     {"model":"m","messages":[{"role":"user","content":"Hello"}]}
     "#);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn a_damaged_stream_gives_a_reply_or_an_error_that_holds_a_beginning(
+        damages in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, "[\\x00-\\x7f\"{}\\[\\]:,\n]{0,6}"), 1..6),
+        which in 0_usize..5,
+    ) {
+        let (stream, _, client) = recorded()[which];
+        let mut bytes = stream.as_bytes().to_vec();
+        for (place, removed, put) in damages {
+            let place = place.index(bytes.len());
+            let end = (place + removed).min(bytes.len());
+            bytes.splice(place..end, put.bytes());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (deltas, outcome) = runtime.block_on(async {
+            let server = Server::start([Answer::Raw([streamed("").as_slice(), &bytes].concat())]).await;
+            follow(&client(&server)).await
+        });
+        let mut seen = String::new();
+        for delta in deltas {
+            if let Delta::Text(text) = delta {
+                seen += &text;
+            }
+        }
+        match outcome {
+            Ok(response) => prop_assert_eq!(response.text(), seen),
+            Err(error) => prop_assert_eq!(error.text_so_far().unwrap_or_default(), seen),
+        }
+    }
 }
