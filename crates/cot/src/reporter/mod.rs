@@ -97,6 +97,10 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
         self.as_ref().working(thought_number)
     }
 
+    fn delta(&self, thought_number: u32, text: &str) {
+        self.as_ref().delta(thought_number, text);
+    }
+
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         self.as_ref().asking_again(thought_number, problem);
     }
