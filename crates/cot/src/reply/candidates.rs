@@ -39,10 +39,15 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
     let wanted = || fenced.iter().rev().filter(|fence| fence.wanted).map(|fence| fence.block);
     let mut meant: Vec<_> = wanted().filter(|block| names_a_key(block.text)).map(document).collect();
     let first = meant.iter().map(|block| block.offset).min();
-    if let Some(before) = first.and_then(|first| text.get(..first)) {
-        // Keys that stand before the first fence belong to the reply too, unless a block is whole.
-        if names_a_key(before) && !meant.iter().any(|block| top_keys(block.text).is_all()) {
+    if let Some((before, rest)) = first.and_then(|first| text.split_at_checked(first)) {
+        // Keys before the first fence, or behind what looks like its end, belong to the reply too, unless
+        // a block is whole.
+        let outside =
+            names_a_key(before) || end_of_fences(rest) > meant.iter().map(|block| block.text.len()).sum();
+        if outside && !meant.iter().any(|block| top_keys(block.text).is_all()) {
             meant.extend(unfenced(text).filter(|block| block.offset < before.len()));
+            let all = block(text, before.len(), before.len() + end_of_fences(rest), true);
+            meant.splice(0..0, all.filter(|block| top_keys(block.text).is_all()));
         }
         meant
     } else if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
@@ -57,6 +62,14 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
 
 fn unfenced(text: &str) -> Option<Block<'_>> {
     object(text).into_iter().chain(from_first_key(text)).min_by_key(|block| block.offset)
+}
+
+/// Where a text ends in which a fence was opened: before its last fence, if no key follows that.
+fn end_of_fences(text: &str) -> usize {
+    match text.rfind("\n```") {
+        Some(at) if !text.get(at + 1..).is_some_and(names_a_key) => at + 1,
+        _ => text.len(),
+    }
 }
 
 /// Where the thinking of a reasoning model ends that stands before its reply; servers that cut the

@@ -104,6 +104,7 @@ fn in_quotes(rest: &str, open: char, place: Place) -> Found {
             }
             let body = inner.get(..at).unwrap_or_default();
             let (text, verbatim) = unescaped_or_verbatim(body, if curly { '\'' } else { open });
+            let text = if inner_quote { text.replace("\\'", "'") } else { text };
             if inner_quote && !(open == '\'' && body.replace("''", "").find('\'').is_none()) {
                 faults.push((RepairKind::Quotes, "escaped the quotes inside of a text"));
             }

@@ -110,7 +110,7 @@ pub(super) fn step(text: &str) -> Option<Known<'_>> {
 }
 
 fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Known<'t>> {
-    let (name, value, spaced) = pair(text)?;
+    let Pair { name, value, spaced, apart } = pair(text)?;
     let exact = keys.iter().find(|key| key.as_str() == name);
     // Only of a key that is spelt as asked for it is certain that a blank was forgotten.
     if let Some(key) = exact {
@@ -120,8 +120,7 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
     let bare = bare.as_str();
     let variant = keys.iter().find(|key| key.letters() == bare);
     let quoted = name.starts_with(['"', '\'', '“', '*', '`']);
-    let wide = text.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with('：'));
-    let separate = spaced || quoted || wide;
+    let separate = apart || quoted;
     if let Some(key) = variant.filter(|_| separate) {
         return Some(Known { key: *key, spelling: Spelling::Variant, value, spaced });
     }
@@ -129,15 +128,25 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
     synonym.map(|(_, key)| Known { key: *key, spelling: Spelling::Synonym, value, spaced })
 }
 
-/// The name before the first colon, what stands behind it, and whether a blank or the end does. A
-/// colon in bold or quotes belongs to the name: `**status:** Done`.
-pub(super) fn pair(text: &str) -> Option<(&str, &str, bool)> {
+/// A name before the first colon, and what stands behind it.
+pub(super) struct Pair<'t> {
+    pub(super) name: &'t str,
+    pub(super) value: &'t str,
+    /// Whether an ASCII colon and a space, a tab or the end follow the name.
+    pub(super) spaced: bool,
+    /// Whether the colon stands apart by any kind of blank, or by itself.
+    apart: bool,
+}
+
+/// A colon in bold belongs to the name: `**status:** Done`.
+pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
     let colon = text.char_indices().take(REACH).find(|(_, c)| matches!(c, ':' | '：'))?;
     let (name, rest) = text.split_at_checked(colon.0)?;
     let value = rest.get(colon.1.len_utf8()..)?;
     let value = if name.starts_with("**") { value.strip_prefix("**").unwrap_or(value) } else { value };
-    let spaced = colon.1 == ':' && (value.is_empty() || value.starts_with(char::is_whitespace));
-    Some((name.trim_end(), value.trim_matches(is_blank), spaced))
+    let spaced = colon.1 == ':' && (value.is_empty() || value.starts_with([' ', '\t']));
+    let apart = colon.1 == '：' || value.is_empty() || value.starts_with(is_blank);
+    Some(Pair { name: name.trim_end(), value: value.trim_matches(is_blank), spaced, apart })
 }
 
 /// Blanks of any kind, and the marks that are none and look like it.

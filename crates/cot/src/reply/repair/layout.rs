@@ -129,6 +129,11 @@ impl Layout<'_> {
                 self.step(dash, value, opened)?;
                 self.levels.len().saturating_sub(1)
             }
+            None if self.is_beneath(opened, value.column) => {
+                self.report.add(RepairKind::Form, value.line, "read the mapping as a step");
+                self.step(value.column.saturating_sub(1), value, opened)?;
+                self.levels.len().saturating_sub(1)
+            }
             None => match self.owner(value.column) {
                 Some(level) => level,
                 // A plan that is one mapping: its keys are those of a step.
@@ -176,6 +181,12 @@ impl Layout<'_> {
             set(slot, field(value, text), key.as_str(), self.report);
         }
         Some(())
+    }
+
+    /// Whether a column is deeper than the keys of the step that has just got `sub_steps`.
+    fn is_beneath(&self, opened: Option<usize>, column: usize) -> bool {
+        let level = opened.and_then(|level| self.levels.get(level));
+        level.and_then(|level| level.keys).is_some_and(|keys| column > keys)
     }
 
     /// Reports a key that stands at another column than the keys of its step.

@@ -1,7 +1,7 @@
 //! From lines to entries: which lines begin a key or a step, and which are text of the one before.
 //! Known keys decide it, by their spelling and their column, where YAML goes by columns and signs.
 
-use super::keys::{self, Key, Known, Spelling, pair};
+use super::keys::{self, Key, Known, Pair, Spelling, pair};
 use super::lines::Line;
 use super::quoted::closing;
 use super::repairs::{RepairKind, Report, excerpt};
@@ -252,7 +252,7 @@ impl<'t> Scan<'t, '_> {
         let Known { key, spelling, value, spaced } = known;
         if spelling != Spelling::Exact {
             let text = Item::of(line).map_or(line.text(), |item| item.rest);
-            let name = pair(text).map_or("", |(name, ..)| name);
+            let name = pair(text).map_or("", |pair| pair.name);
             if name.trim_matches(['"', '\'']) != key.as_str() {
                 self.report.add(
                     RepairKind::Key,
@@ -380,7 +380,7 @@ fn is_sign(text: &str) -> bool {
 
 /// A name before a colon that is no key of a reply, and its value.
 fn unknown(text: &str) -> Option<(&str, &str)> {
-    let (name, value, spaced) = pair(text)?;
+    let Pair { name, value, spaced, .. } = pair(text)?;
     let in_quotes = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
     let is_name = in_quotes || name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
     (spaced && is_name && name.split_whitespace().count() <= 3).then_some((name, value))
