@@ -146,3 +146,8 @@ fn watch_a_run() {
 fn read_reply() {
     check("11_read_reply.rs");
 }
+
+#[test]
+fn stream_a_turn() {
+    check("13_stream_a_turn.rs");
+}
