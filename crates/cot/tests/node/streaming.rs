@@ -35,7 +35,7 @@ async fn reporter_and_watchers_see_every_piece() {
     let mut reasoning = Reasoning::new(PROBLEM);
     flow.begin().events_to(sink).finish(&mut reasoning).await.unwrap();
 
-    let pieces = pieces.0.lock().unwrap();
+    let pieces = pieces.0.lock().unwrap().clone();
     let of = |number: u32| {
         pieces.iter().filter(|(of, _)| *of == number).map(|(_, text)| text.as_str()).collect::<String>()
     };
