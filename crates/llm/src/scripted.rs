@@ -101,10 +101,11 @@ impl LlmClient for ScriptedClient {
     /// its end.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let reply = self.next(request).await?;
-        for _ in &reply.pieces {
+        let pieces = reply.pieces.unwrap_or_default();
+        for _ in &pieces {
             pause(reply.between).await;
         }
-        let text = reply.pieces.concat();
+        let text = pieces.concat();
         reply.outcome.map_err(|error| if text.is_empty() { error } else { error.with_text_so_far(text) })
     }
 
@@ -115,13 +116,11 @@ impl LlmClient for ScriptedClient {
     /// As of [`complete`](Self::complete). An error after pieces comes through the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let reply = self.next(request).await?;
-        if reply.pieces.is_empty() {
-            return Ok(reply.outcome?.into());
-        }
+        let Some(pieces) = reply.pieces else { return Ok(reply.outcome?.into()) };
         let reasoning = reply.outcome.as_ref().ok().and_then(ChatResponse::reasoning);
         let reasoning = reasoning.map(|text| Delta::Reasoning(text.to_owned()));
         let between = reply.between;
-        let pieces = stream::iter(reply.pieces).then(move |text| async move {
+        let pieces = stream::iter(pieces).then(move |text| async move {
             pause(between).await;
             Ok(Delta::Text(text))
         });
@@ -144,8 +143,8 @@ impl LlmClient for ScriptedClient {
 /// ```
 #[derive(Debug)]
 pub struct ScriptedReply {
-    /// The text as a stream gives it. Empty: in one piece.
-    pieces: Vec<String>,
+    /// The text as a stream gives it. None: in one piece, or an error before the stream.
+    pieces: Option<Vec<String>>,
     outcome: Result<ChatResponse, LlmError>,
     after: Duration,
     between: Duration,
@@ -156,10 +155,11 @@ impl ScriptedReply {
     pub fn in_pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(Into::into).collect();
         let reply = Self::from(pieces.concat());
-        Self { pieces, ..reply }
+        Self { pieces: Some(pieces), ..reply }
     }
 
-    /// Lets the reply end with this error after its pieces.
+    /// Lets the reply end with this error after its pieces: a stream that has begun, even where there are
+    /// none.
     ///
     /// ```
     /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
@@ -196,7 +196,7 @@ impl ScriptedReply {
 
 impl From<Result<ChatResponse, LlmError>> for ScriptedReply {
     fn from(outcome: Result<ChatResponse, LlmError>) -> Self {
-        Self { pieces: Vec::new(), outcome, after: Duration::ZERO, between: Duration::ZERO }
+        Self { pieces: None, outcome, after: Duration::ZERO, between: Duration::ZERO }
     }
 }
 

@@ -114,6 +114,7 @@ impl<C> HttpClientBuilder<C> {
     }
 
     /// How long a call may take in all, from connecting to the reply's last byte, streamed or not.
+    /// [`Timeout`](crate::Timeout) has finer limits for streams.
     ///
     /// # Default
     ///
