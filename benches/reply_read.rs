@@ -10,8 +10,11 @@ fn bare(block: &str) -> Result<Reply, serde_yaml::Error> {
     serde_yaml::from_str(block)
 }
 
+/// Puts a fault into a reply.
+type Spoil = fn(&str) -> String;
+
 /// What a model may do to a reply, one for each repair.
-fn faults() -> [(&'static str, fn(&str) -> String); 10] {
+fn faults() -> [(&'static str, Spoil); 10] {
     fn with(text: &str, from: &str, to: &str) -> String {
         text.replace(from, to)
     }
