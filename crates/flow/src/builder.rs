@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -208,15 +209,19 @@ struct Check<'b> {
     /// Each name and the actions declared under it, in the order of the nodes.
     nodes: Vec<(&'b str, &'b Arc<[Action]>)>,
     index: HashMap<&'b str, usize>,
-    /// The names once more, as problems carry them: one list, however many problems there are.
-    names: Arc<[String]>,
+    names: OnceCell<Arc<[String]>>,
     problems: Vec<Problem>,
 }
 
 impl<'b> Check<'b> {
     fn new<S>(builder: &'b FlowBuilder<S>) -> Self {
-        let mut check =
-            Self { nodes: Vec::new(), index: HashMap::new(), names: Arc::new([]), problems: Vec::new() };
+        let count = builder.nodes.len();
+        let mut check = Self {
+            nodes: Vec::with_capacity(count),
+            index: HashMap::with_capacity(count),
+            names: OnceCell::new(),
+            problems: Vec::new(),
+        };
         if builder.nodes.is_empty() {
             check.problems.push(Problem::NoNodes);
         }
@@ -252,12 +257,11 @@ impl<'b> Check<'b> {
                 Entry::Occupied(_) => {}
             }
         }
-        check.names = check.nodes.iter().map(|(name, _)| (*name).to_owned()).collect();
         check
     }
 
     fn start(&mut self, starts: &[String]) -> Option<usize> {
-        let nodes = || Arc::clone(&self.names);
+        let nodes = || self.names();
         let problem = match starts {
             [] => Problem::NoStart { nodes: nodes() },
             [start] => match self.index.get(start.as_str()) {
@@ -272,51 +276,57 @@ impl<'b> Check<'b> {
 
     /// The exits of each node, in the order of the nodes.
     fn exits(&mut self, edges: &'b [Edge]) -> Vec<Vec<Exit>> {
-        let mut exits: Vec<Vec<Exit>> = self.nodes.iter().map(|_| Vec::new()).collect();
-        // Whether an edge bears it, for each action declared by each node.
-        let mut borne: HashMap<(usize, &Action), bool> = HashMap::new();
-        for (index, (_, declared)) in self.nodes.iter().enumerate() {
-            borne.extend(declared.iter().map(|action| ((index, action), false)));
-        }
+        let mut exits: Vec<Vec<Exit>> =
+            self.nodes.iter().map(|(_, declared)| Vec::with_capacity(declared.len())).collect();
+        let mut borne: Vec<Borne<'b>> =
+            self.nodes.iter().map(|(_, declared)| Borne::none(declared)).collect();
         for edge in edges {
-            let (from, action, nodes) = (edge.from.clone(), edge.action.clone(), Arc::clone(&self.names));
-            let target = match &edge.to {
+            let Edge { from, action, to } = edge;
+            let target = match to {
                 None => Some(Target::End),
                 Some(to) => self.index.get(to.as_str()).copied().map(Target::Node),
             };
-            if let (None, Some(to)) = (target, edge.to.clone()) {
-                let (from, action, nodes) = (from.clone(), action.clone(), Arc::clone(&nodes));
+            if let (None, Some(to)) = (target, to.clone()) {
+                let (from, action, nodes) = (from.clone(), action.clone(), self.names());
                 self.problems.push(Problem::UnknownTarget { from, action, to, nodes });
             }
-            let index = self.index.get(from.as_str()).copied();
-            let found = index.and_then(|index| Some((index, self.nodes.get(index)?, exits.get_mut(index)?)));
-            let Some((index, (_, declared), known)) = found else {
+            let found = self.index.get(from.as_str()).copied();
+            let found = found.and_then(|index| {
+                Some((self.nodes.get(index)?, exits.get_mut(index)?, borne.get_mut(index)?))
+            });
+            let Some(((_, declared), known, borne)) = found else {
+                let (from, action, nodes) = (from.clone(), action.clone(), self.names());
                 self.problems.push(Problem::UnknownSource { from, action, nodes });
                 continue;
             };
-            match borne.get_mut(&(index, &edge.action)) {
+            match borne.mark(action) {
                 None => {
-                    let declared = Arc::clone(declared);
+                    let (from, action, declared) = (from.clone(), action.clone(), Arc::clone(declared));
                     self.problems.push(Problem::UndeclaredAction { from, action, declared });
                 }
-                Some(true) => self.problems.push(Problem::DuplicateEdge { from, action }),
-                Some(borne) => {
-                    *borne = true;
-                    // An unknown target is reported already; the edge still answers its action.
-                    known.push(Exit { action, target: target.unwrap_or(Target::End) });
+                Some(true) => {
+                    let (from, action) = (from.clone(), action.clone());
+                    self.problems.push(Problem::DuplicateEdge { from, action });
+                }
+                // An unknown target is reported already; the edge still answers its action.
+                Some(false) => {
+                    known.push(Exit { action: action.clone(), target: target.unwrap_or(Target::End) });
                 }
             }
         }
-        for (index, (name, declared)) in self.nodes.iter().enumerate() {
-            for action in declared.iter() {
-                // Removed, so that an action declared twice is reported once.
-                if borne.remove(&(index, action)) == Some(false) {
-                    let (node, action) = ((*name).to_owned(), action.clone());
-                    self.problems.push(Problem::ActionLeadsNowhere { node, action });
-                }
+        for ((name, _), borne) in self.nodes.iter().zip(borne) {
+            for action in borne.unmarked() {
+                let (node, action) = ((*name).to_owned(), action.clone());
+                self.problems.push(Problem::ActionLeadsNowhere { node, action });
             }
         }
         exits
+    }
+
+    /// The names of all nodes: one list, however many problems carry it, and none where there are none.
+    fn names(&self) -> Arc<[String]> {
+        let names = || self.nodes.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Arc::clone(self.names.get_or_init(names))
     }
 
     fn reachable(&mut self, start: Option<usize>, exits: &[Vec<Exit>]) {
@@ -335,5 +345,51 @@ impl<'b> Check<'b> {
         let unreached = self.nodes.iter().zip(&reached).filter(|(_, reached)| !**reached);
         self.problems
             .extend(unreached.map(|((name, _), _)| Problem::Unreachable { node: (*name).to_owned() }));
+    }
+}
+
+/// Which of the actions that a node declares an edge bears.
+struct Borne<'b> {
+    declared: &'b [Action],
+    marks: Vec<bool>,
+    /// Where there are too many to look through.
+    places: HashMap<&'b Action, usize>,
+}
+
+impl<'b> Borne<'b> {
+    /// As many are looked through faster than looked up.
+    const FEW: usize = 16;
+
+    fn none(declared: &'b [Action]) -> Self {
+        let mut places = HashMap::new();
+        if declared.len() > Self::FEW {
+            for (place, action) in declared.iter().enumerate() {
+                places.entry(action).or_insert(place);
+            }
+        }
+        Self { declared, marks: vec![false; declared.len()], places }
+    }
+
+    /// Marks an action; answers whether it was marked before, and nothing if it is not declared.
+    fn mark(&mut self, action: &Action) -> Option<bool> {
+        let place = self.place(action)?;
+        self.marks.get_mut(place).map(|mark| std::mem::replace(mark, true))
+    }
+
+    /// Where an action is declared first.
+    fn place(&self, action: &Action) -> Option<usize> {
+        if self.places.is_empty() {
+            self.declared.iter().position(|declared| declared == action)
+        } else {
+            self.places.get(action).copied()
+        }
+    }
+
+    /// Those that are not marked, each once.
+    fn unmarked(&self) -> impl Iterator<Item = &'b Action> {
+        let places = self.declared.iter().zip(&self.marks).enumerate();
+        let unmarked =
+            places.filter(|(place, (action, marked))| !**marked && self.place(action) == Some(*place));
+        unmarked.map(|(_, (action, _))| action)
     }
 }
