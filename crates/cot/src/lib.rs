@@ -73,7 +73,7 @@ pub use cogwork_flow::{
     from_phases,
 };
 #[cfg(feature = "http")]
-pub use cogwork_llm::OpenAiClient;
+pub use cogwork_llm::{AnthropicClient, OllamaClient, OpenAiClient};
 pub use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry, Role,
     ScriptedClient, Usage, async_trait,

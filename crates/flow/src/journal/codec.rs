@@ -97,8 +97,10 @@ impl Write for Bounded {
         self.bytes.extend_from_slice(part);
         // Only a text that was JSON before, a `RawValue`, has more than one line, and there it is between
         // values alone.
-        let lines = self.bytes.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r'));
-        lines.for_each(|byte| *byte = b' ');
+        if part.contains(&b'\n') || part.contains(&b'\r') {
+            let lines = self.bytes.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r'));
+            lines.for_each(|byte| *byte = b' ');
+        }
         Ok(part.len())
     }
 
