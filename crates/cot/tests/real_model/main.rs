@@ -4,7 +4,8 @@
 //! `scripts/check --real-model` gets and starts a server and runs this. With `OPENAI_BASE_URL` and
 //! `OPENAI_MODEL` set, `cargo test -p cogwork-cot --test real_model -- --ignored --nocapture` uses that
 //! one; it must know llama.cpp's field `grammar`. `RUNS` says how many runs (default 4 constrained and
-//! 2 free ones), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought.
+//! 2 free ones), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought,
+//! `SAVE_REPLIES` names a folder to which every raw reply is written.
 #![cfg(all(feature = "http", feature = "console"))]
 #![expect(
     clippy::unwrap_used,
