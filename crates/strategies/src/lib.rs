@@ -2,25 +2,43 @@
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
-//! StageManager::move_to(stage, parameters) -> Stage, or a refusal that changed nothing
+//! Session::think(Draft { stage, thought, parameters, … }) -> ThoughtId, or a refusal that changed nothing
 //! ```
 //!
-//! ```
-//! use std::collections::BTreeMap;
-//! use cogwork_strategies::{StageManager, StrategyName};
+//! A session walks the table of its strategy. Every move is held against the table:
 //!
-//! let mut manager = StageManager::new(StrategyName::React);
-//! manager.move_to("initial_reasoning", &BTreeMap::new())?;
-//! let refusal = manager.move_to("action_execution", &BTreeMap::new()).unwrap_err();
+//! ```
+//! use cogwork_strategies::{Draft, Session, StrategyName};
+//!
+//! let mut session = Session::new(StrategyName::React);
+//! session.think(Draft::at("initial_reasoning", "I must find out how long the way is."))?;
+//!
+//! // An action is planned before it is carried out.
+//! let refused = session.think(Draft::at("action_execution", "I search."));
 //! assert_eq!(
-//!     refusal.to_string(),
+//!     refused.unwrap_err().to_string(),
 //!     "`react` does not lead from `initial_reasoning` to `action_execution`; expected `action_planning`",
 //! );
-//! # Ok::<(), Box<cogwork_strategies::Refusal>>(())
+//! let refused = session.think(Draft::at("action_planning", "I search for it."));
+//! assert_eq!(
+//!     refused.unwrap_err().to_string(),
+//!     "the stage `action_planning` of `react` lacks `action`",
+//! );
+//!
+//! // Neither left a trace. What the next stage needs can be asked.
+//! assert_eq!(session.stage().name(), "initial_reasoning");
+//! let planned = session.think(Draft::at("action_planning", "I search for it.").with("action", "search"))?;
+//!
+//! // Another way from the same thought, with a numbering of its own.
+//! let other = session.fork(planned, "by hand")?;
+//! session.think_on(other, Draft::at("action_execution", "I measure it on the map."))?;
+//! assert_eq!(session.path(session.branch(other)?.tip()).count(), 3);
+//! # Ok::<(), cogwork_strategies::SessionError>(())
 //! ```
 //!
 //! Nine strategies are part of the crate ([`StrategyName`]); more are read from YAML or JSON
-//! ([`Strategies`]), and checked whole. What is read is bounded in size, depth and count.
+//! ([`Strategies`]), and checked whole. What is read or thought is bounded in size, depth and count:
+//! tables by constants, sessions by their [`Limits`].
 
 mod name;
 pub use name::{StrategyName, UnknownStrategy};
@@ -45,6 +63,12 @@ pub use refusal::{Mistyped, Refusal, RefusalReason};
 
 mod stage_manager;
 pub use stage_manager::StageManager;
+
+mod session;
+pub use session::{
+    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, Draft, EarlyEnd, Limit,
+    Limits, Merged, Policy, Session, SessionError, SnapshotError, Thought, ThoughtId, ThoughtKind, WhenFull,
+};
 
 mod quote;
 mod schema;

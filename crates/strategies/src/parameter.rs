@@ -175,6 +175,27 @@ impl ParameterType {
             faults.push(Mistyped::new(place, self, shown(value)));
         }
     }
+
+    /// The numbers of thoughts that a value of this type names.
+    pub(crate) fn thoughts(&self, value: &Value, found: &mut Vec<u32>) {
+        match (self, value) {
+            (Self::Thought, value) => found.extend(thought_number(value)),
+            (Self::List { items, .. }, Value::Array(list)) => {
+                list.iter().for_each(|item| items.thoughts(item, found));
+            }
+            (Self::Object { fields }, Value::Object(object)) => {
+                for (name, field) in fields {
+                    if let Some(value) = object.get(name) {
+                        field.kind.thoughts(value, found);
+                    }
+                }
+            }
+            (Self::Map { values }, Value::Object(object)) => {
+                object.values().for_each(|value| values.thoughts(value, found));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn within(number: f64, min: Option<f64>, max: Option<f64>) -> bool {

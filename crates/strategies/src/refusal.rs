@@ -14,9 +14,9 @@ use crate::{Stage, Strategy};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The strategy.
+    /// The strategy that refuses.
     pub strategy: String,
-    /// The stage it stands in.
+    /// The stage from which the move was tried; of another strategy where this one was to be entered.
     pub from: String,
     /// The stage that was to be next.
     pub attempted: String,
@@ -69,34 +69,25 @@ impl Mistyped {
 
 impl fmt::Display for Mistyped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {}; expected {}", self.parameter, self.found, self.expected)
+        write!(f, "`{}` is {}, expected {}", self.parameter, self.found, self.expected)
     }
 }
 
-/// Where something stands in its strategy, and where it may go: what refusals are made from.
-pub(crate) struct Standing<'a> {
-    pub(crate) strategy: &'a Strategy,
-    pub(crate) from: &'a Stage,
-}
+/// What refusals are made from: where something stands, and where it may go.
+pub(crate) trait Refuse {
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal;
 
-impl<'a> Standing<'a> {
-    /// The stage with this name, if it may follow.
-    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
-        let next = self.strategy.next(self.from).find(|stage| stage.name() == attempted);
-        next.ok_or_else(|| {
-            let known = self.strategy.stage(attempted).is_some();
-            let reason = if known { RefusalReason::IllegalMove } else { RefusalReason::UnknownStage };
-            Box::new(self.refusal(attempted, reason))
-        })
+    /// The strategy of the stage that is to be next.
+    fn strategy(&self) -> &Strategy;
+
+    fn unreachable(&self, attempted: &str) -> Box<Refusal> {
+        let known = self.strategy().stage(attempted).is_some();
+        let reason = if known { RefusalReason::IllegalMove } else { RefusalReason::UnknownStage };
+        Box::new(self.refusal(attempted, reason))
     }
 
     /// Holds parameters against what a stage says of them; `entering` asks for the required ones too.
-    pub(crate) fn check(
-        &self,
-        to: &Stage,
-        given: &BTreeMap<String, Value>,
-        entering: bool,
-    ) -> Result<(), Box<Refusal>> {
+    fn check(&self, to: &Stage, given: &BTreeMap<String, Value>, entering: bool) -> Result<(), Box<Refusal>> {
         let known = to.parameters();
         let missing = |(name, _): &(&String, _)| entering && !given.contains_key(*name);
         let required = known.iter().filter(|(_, parameter)| parameter.is_required());
@@ -115,17 +106,83 @@ impl<'a> Standing<'a> {
         Err(Box::new(Refusal { missing, mistyped, unknown, ..refusal }))
     }
 
+    /// That a parameter is right by itself, but not here.
+    fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<Refusal> {
+        let refusal = self.refusal(to.name(), RefusalReason::Parameters);
+        Box::new(Refusal { mistyped: vec![fault], ..refusal })
+    }
+}
+
+/// A stage of a strategy, from which its edges lead.
+pub(crate) struct Standing<'a> {
+    pub(crate) strategy: &'a Strategy,
+    pub(crate) from: &'a Stage,
+}
+
+impl<'a> Standing<'a> {
+    /// The stage with this name, if it may follow.
+    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
+        let next = self.strategy.next(self.from).find(|stage| stage.name() == attempted);
+        next.ok_or_else(|| self.unreachable(attempted))
+    }
+}
+
+impl Refuse for Standing<'_> {
+    fn strategy(&self) -> &Strategy {
+        self.strategy
+    }
+
     fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
-        Refusal {
-            strategy: self.strategy.name().to_owned(),
-            from: self.from.name().to_owned(),
-            attempted: Name(attempted).to_string(),
-            reason,
-            allowed: self.from.next_names().to_vec(),
-            missing: Vec::new(),
-            mistyped: Vec::new(),
-            unknown: Vec::new(),
-        }
+        refusal(self.strategy, self.from, attempted, reason, self.from.next_names().to_vec())
+    }
+}
+
+/// A stage, perhaps of another strategy, from which a strategy is entered: anywhere, or in its start alone.
+pub(crate) struct Entry<'a> {
+    pub(crate) from: &'a Stage,
+    pub(crate) into: &'a Strategy,
+    pub(crate) anywhere: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// The stage with this name, if the strategy can be entered there.
+    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
+        self.stages().find(|stage| stage.name() == attempted).ok_or_else(|| self.unreachable(attempted))
+    }
+
+    fn stages(&self) -> impl Iterator<Item = &'a Stage> {
+        let (start, anywhere) = (self.into.start().index, self.anywhere);
+        self.into.stages().iter().filter(move |stage| anywhere || stage.index == start)
+    }
+}
+
+impl Refuse for Entry<'_> {
+    fn strategy(&self) -> &Strategy {
+        self.into
+    }
+
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
+        let allowed = self.stages().map(|stage| stage.name().to_owned()).collect();
+        refusal(self.into, self.from, attempted, reason, allowed)
+    }
+}
+
+fn refusal(
+    strategy: &Strategy,
+    from: &Stage,
+    attempted: &str,
+    reason: RefusalReason,
+    allowed: Vec<String>,
+) -> Refusal {
+    Refusal {
+        strategy: strategy.name().to_owned(),
+        from: from.name().to_owned(),
+        attempted: Name(attempted).to_string(),
+        reason,
+        allowed,
+        missing: Vec::new(),
+        mistyped: Vec::new(),
+        unknown: Vec::new(),
     }
 }
 

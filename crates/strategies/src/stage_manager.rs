@@ -2,10 +2,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use crate::refusal::Standing;
+use crate::refusal::{Refuse, Standing};
 use crate::{Parameter, Refusal, Stage, Strategy};
 
 /// Walks the stages of a strategy, without thoughts: where it stands, what may follow, where it has been.
+///
+/// A [`Session`](crate::Session) keeps thoughts and branches as well, and holds its moves against the
+/// table in the same way.
 ///
 /// ```
 /// use std::collections::BTreeMap;

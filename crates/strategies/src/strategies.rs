@@ -145,10 +145,10 @@ impl Serialize for Strategies {
     }
 }
 
-/// Checked like any text; the error lists every problem.
+/// Checked like any text; the error tells the first problem and how many there are.
 impl<'de> Deserialize<'de> for Strategies {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = table::deserialize(deserializer)?.map_err(|error| D::Error::custom(error.one_line()))?;
+        let list = table::deserialize(deserializer)?.map_err(D::Error::custom)?;
         Ok(Self { list })
     }
 }

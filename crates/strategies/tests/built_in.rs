@@ -6,13 +6,13 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+mod support;
+
 use std::collections::BTreeMap;
 
-use cogwork_strategies::{
-    Parameter, ParameterType, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName,
-};
+use cogwork_strategies::{Parameter, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use support::needed;
 
 /// The tables as the project was given them.
 fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
@@ -21,26 +21,6 @@ fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
 
 fn all() -> impl Iterator<Item = Strategy> {
     StrategyName::ALL.into_iter().map(StrategyName::strategy)
-}
-
-/// A value that fits.
-fn fitting(kind: &ParameterType) -> Value {
-    match kind {
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => json!(min.unwrap_or(0.0)),
-        ParameterType::Boolean => json!(true),
-        ParameterType::Thought => json!(1),
-        ParameterType::List { items, .. } => json!([fitting(items)]),
-        ParameterType::Object { fields } => {
-            fields.iter().map(|(name, field)| (name.clone(), fitting(field.kind()))).collect()
-        }
-        ParameterType::Map { values } => json!({"name": fitting(values)}),
-        _ => json!("some text"),
-    }
-}
-
-fn needed(stage: &Stage) -> BTreeMap<String, Value> {
-    let required = stage.parameters().iter().filter(|(_, parameter)| parameter.is_required());
-    required.map(|(name, parameter)| (name.clone(), fitting(parameter.kind()))).collect()
 }
 
 /// The shortest way from the start.
@@ -137,7 +117,7 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     /// Whatever way is taken, an end is near: a walk that turns to the end after a while gets there.
     #[test]

@@ -4,6 +4,7 @@ mod graph;
 mod locate;
 mod problem;
 mod read;
+mod read_parameter;
 mod tree;
 
 pub use problem::{TableError, TableProblem, TableProblemKind};

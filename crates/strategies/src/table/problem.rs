@@ -107,14 +107,6 @@ impl TableError {
     pub fn problems(&self) -> &[TableProblem] {
         &self.problems
     }
-
-    /// All problems in one line.
-    pub(crate) fn one_line(&self) -> String {
-        let problems: Vec<String> = self.problems.iter().take(SHOWN).map(ToString::to_string).collect();
-        let more = self.problems.len().saturating_sub(SHOWN);
-        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-        format!("{}{more}", problems.join(", "))
-    }
 }
 
 /// Problems in the lines of `{:#}`; the rest is counted.
@@ -192,7 +184,7 @@ impl fmt::Display for TableProblemKind {
             Self::NoDescription => f.write_str("it has no `description`; expected a text"),
             Self::NoPrompt => f.write_str("it has no `prompt`; expected a text"),
             Self::NoType => {
-                write!(f, "it has no `type`; expected {}", List(&super::read::TYPES, "or"))
+                write!(f, "it has no `type`; expected {}", List(&super::read_parameter::TYPES, "or"))
             }
             Self::NoInnerType(key) => write!(f, "it has no `{key}`, which its type needs"),
             Self::EmptyRange => f.write_str("`min` is above `max`; expected the least first"),

@@ -1,0 +1,175 @@
+//! Taking branches into another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{BranchId, BranchStatus, Draft, Session, SessionError, ThoughtId};
+
+/// What a merge does where branches have set one parameter to different values since they parted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConflictRule {
+    /// The target's value stays; where only sources differ, the first of them has its way.
+    #[default]
+    KeepTarget,
+    /// The last source that set it has its way.
+    TakeSource,
+    /// The branch with the highest score has its way; one without a score comes after all others. Of
+    /// equals the target comes first, then the sources in their order.
+    HighestScore,
+    /// The merge is refused, with every conflict.
+    Refuse,
+}
+
+/// What a thought took in from other branches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The branches.
+    pub sources: Vec<BranchId>,
+    /// The last thought of each.
+    pub parents: Vec<ThoughtId>,
+    /// What was done about conflicts.
+    pub rule: ConflictRule,
+    /// The parameters that the sources had set since they parted from the target, as the merge left
+    /// them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Value>,
+    /// Where they differed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A parameter that branches set to different values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// Its name.
+    pub parameter: String,
+    /// The branches that set it, the target first, then the sources in their order.
+    pub branches: Vec<BranchId>,
+    /// What each set it to.
+    pub values: Vec<Value>,
+    /// The branch that had its way; `None` where the merge was refused.
+    pub taken: Option<BranchId>,
+}
+
+impl Session {
+    /// Takes branches into another one, with a thought that has the last thoughts of all of them as
+    /// parents. The sources are closed; where one of them is current, the target is from now on.
+    ///
+    /// The stage is the target's, and the thought moves on from there like any other. Texts are not
+    /// joined: they stay on their branches, and the new thought says what came of them. Parameters are:
+    /// what a source has set since it parted from the target is taken over, and where two have set one to
+    /// different values the rule decides, on record.
+    ///
+    /// # Errors
+    ///
+    /// When the sources are none, or one of them twice or the target; when a branch is not there or not
+    /// open; when the rule is to refuse conflicts and there are some; and whenever
+    /// [`think_on`](Self::think_on) refuses the thought.
+    pub fn merge(
+        &mut self,
+        sources: &[BranchId],
+        into: BranchId,
+        rule: ConflictRule,
+        draft: Draft,
+    ) -> Result<ThoughtId, SessionError> {
+        let merged = self.merged(sources, into, rule, |conflict| self.decided(rule, conflict))?;
+        if rule == ConflictRule::Refuse && !merged.conflicts.is_empty() {
+            return Err(SessionError::Conflicts { conflicts: merged.conflicts });
+        }
+        let mut prepared = self.prepare(into, draft)?;
+        prepared.merged = Some(Box::new(merged));
+        self.add(prepared)
+    }
+
+    /// Closes the branches that a thought has taken in.
+    pub(super) fn close_merged(&mut self, merged: &Merged, by: ThoughtId, into: BranchId) {
+        for source in &merged.sources {
+            if let Ok(branch) = self.branch_mut(*source) {
+                branch.status = BranchStatus::Merged(by);
+            }
+            if self.current == *source {
+                self.current = into;
+            }
+        }
+    }
+
+    /// What a merge finds; `decide` says which branch has its way.
+    pub(super) fn merged(
+        &self,
+        sources: &[BranchId],
+        into: BranchId,
+        rule: ConflictRule,
+        decide: impl Fn(&Conflict) -> Option<BranchId>,
+    ) -> Result<Merged, SessionError> {
+        let target = self.open(into)?.tip;
+        let once: BTreeSet<BranchId> = sources.iter().copied().collect();
+        if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
+            return Err(SessionError::MergeSources);
+        }
+        let mut parents = Vec::with_capacity(sources.len());
+        // For each parameter: who set it to what, and since when the target is asked too.
+        let mut set: BTreeMap<String, (Vec<(BranchId, Value)>, u32)> = BTreeMap::new();
+        let mut least = u32::MAX;
+        for source in sources {
+            let tip = self.open(*source)?.tip;
+            parents.extend(tip);
+            let parted = self.depth(self.common(tip, target));
+            least = least.min(parted);
+            for (name, (value, _)) in self.values_since(tip, parted) {
+                let (values, since) = set.entry(name).or_insert((Vec::new(), parted));
+                values.push((*source, value));
+                *since = (*since).min(parted);
+            }
+        }
+        for (name, (value, depth)) in self.values_since(target, least) {
+            match set.get_mut(&name) {
+                Some((values, since)) if depth > *since => values.insert(0, (into, value)),
+                _ => {}
+            }
+        }
+        let mut merged = Merged {
+            sources: sources.to_vec(),
+            parents,
+            rule,
+            values: BTreeMap::new(),
+            conflicts: Vec::new(),
+        };
+        for (parameter, (set, _)) in set {
+            let agreed = set.windows(2).all(|pair| matches!(pair, [(_, a), (_, b)] if a == b));
+            let (branches, values): (Vec<_>, Vec<_>) = set.into_iter().unzip();
+            let mut taken = 0;
+            if !agreed {
+                let mut conflict =
+                    Conflict { parameter: parameter.clone(), branches, values: values.clone(), taken: None };
+                conflict.taken = decide(&conflict);
+                taken = conflict.branches.iter().position(|b| Some(*b) == conflict.taken).unwrap_or(0);
+                merged.conflicts.push(conflict);
+            }
+            merged.values.extend(values.into_iter().nth(taken).map(|value| (parameter, value)));
+        }
+        Ok(merged)
+    }
+
+    fn decided(&self, rule: ConflictRule, conflict: &Conflict) -> Option<BranchId> {
+        let score = |branch: &BranchId| self.branch(*branch).ok()?.score;
+        match rule {
+            ConflictRule::KeepTarget => conflict.branches.first().copied(),
+            ConflictRule::TakeSource => conflict.branches.last().copied(),
+            ConflictRule::HighestScore => {
+                let better = |best: BranchId, other: BranchId| {
+                    if score(&other) > score(&best) { other } else { best }
+                };
+                conflict.branches.iter().copied().reduce(better)
+            }
+            ConflictRule::Refuse => None,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! How many bytes thoughts take, and forgetting some to make room.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{BranchStatus, Limit, Session, SessionError, Thought, WhenFull};
+
+/// About what a thought takes in memory.
+pub(super) fn bytes(thought: &Thought) -> usize {
+    let merged = thought.merged.as_ref().map_or(0, |merged| {
+        let lists = size_of_val(&merged.sources[..]) + size_of_val(&merged.parents[..]);
+        let conflicts = merged.conflicts.iter().map(|conflict| {
+            let values: usize = conflict.values.iter().map(value_bytes).sum();
+            size_of_val(conflict) + conflict.parameter.len() + size_of_val(&conflict.branches[..]) + values
+        });
+        size_of_val(&**merged) + lists + map_bytes(&merged.values) + conflicts.sum::<usize>()
+    });
+    size_of::<Thought>() + content_bytes(thought) + merged
+}
+
+/// What a thought gives back when it is forgotten.
+fn content_bytes(thought: &Thought) -> usize {
+    thought.text.len() + map_bytes(&thought.parameters)
+}
+
+fn map_bytes(map: &BTreeMap<String, Value>) -> usize {
+    map.iter().map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value)).sum()
+}
+
+/// Values are at most as deep as their type, and where that is any, 32 levels.
+fn value_bytes(value: &Value) -> usize {
+    size_of::<Value>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(value_bytes).sum(),
+            Value::Object(object) => {
+                object.iter().map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value)).sum()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+}
+
+impl Session {
+    /// Makes room for so many bytes, or changes nothing.
+    pub(super) fn make_room(&mut self, needed: usize) -> Result<(), SessionError> {
+        let most = self.policy.limits.bytes;
+        let excess = self.bytes.saturating_add(needed).saturating_sub(most);
+        if excess == 0 {
+            return Ok(());
+        }
+        let full = SessionError::Full { limit: Limit::Bytes, most };
+        if self.policy.when_full == WhenFull::Refuse || !self.may_forget {
+            return Err(full);
+        }
+        let kept = self.kept();
+        let given_up =
+            self.thoughts.iter().zip(&kept).filter(|(thought, kept)| !**kept && !thought.forgotten);
+        if given_up.map(|(thought, _)| content_bytes(thought)).sum::<usize>() < excess {
+            return Err(full);
+        }
+        for (thought, kept) in self.thoughts.iter_mut().zip(kept) {
+            if !kept && !thought.forgotten {
+                self.bytes = self.bytes.saturating_sub(content_bytes(thought));
+                thought.text = "".into();
+                thought.parameters = BTreeMap::new();
+                thought.forgotten = true;
+            }
+        }
+        // Nothing more to forget until another branch is pruned: the search need not be made again.
+        self.may_forget = false;
+        Ok(())
+    }
+
+    /// For each thought whether a branch that was not given up stands on it.
+    pub(super) fn kept(&self) -> Vec<bool> {
+        let mut kept = vec![false; self.thoughts.len()];
+        let alive = |status| matches!(status, BranchStatus::Open | BranchStatus::Complete);
+        let mut open: Vec<_> = self
+            .branches
+            .iter()
+            .filter(|branch| alive(branch.status))
+            .filter_map(|branch| branch.tip)
+            .collect();
+        while let Some(id) = open.pop() {
+            match id.index().and_then(|index| kept.get_mut(index)) {
+                Some(kept) if !*kept => *kept = true,
+                _ => continue,
+            }
+            open.extend(self.thought(id).into_iter().flat_map(Thought::parents));
+        }
+        kept
+    }
+}

@@ -1,0 +1,154 @@
+//! What the text says of the parameters of a stage.
+
+use std::collections::BTreeMap;
+
+use super::problem::TableProblemKind as Kind;
+use super::read::{Place, Reader};
+use super::tree::Tree;
+use crate::{Parameter, ParameterType};
+
+/// The names of types, as [`ParameterType::name`] writes them.
+pub(super) const TYPES: [&str; 9] =
+    ["text", "integer", "number", "boolean", "thought", "list", "object", "map", "any"];
+
+impl Reader<'_> {
+    /// `inside`: the place in a parameter, if these are the fields of an object.
+    pub(super) fn parameters(
+        &mut self,
+        place: &Place<'_>,
+        inside: &str,
+        key: &str,
+        tree: Option<Tree>,
+    ) -> BTreeMap<String, Parameter> {
+        let entries = tree.map(|tree| self.entries(place, key, tree)).unwrap_or_default();
+        let mut parameters = BTreeMap::new();
+        for (name, tree) in entries {
+            let inner = format!("{inside}{name}");
+            let place = Place { parameter: Some(&inner), ..*place };
+            self.check_name(&place, &name);
+            if let Some(parameter) = self.parameter(&place, &inner, tree) {
+                parameters.insert(name, parameter);
+            }
+        }
+        parameters
+    }
+
+    fn parameter(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<Parameter> {
+        if !matches!(tree, Tree::Map(_)) {
+            self.wrong(place, path, &tree, "a mapping with `type` and `description`");
+            return None;
+        }
+        let mut entries = self.entries(place, path, tree);
+        let mut take = |key: &str| {
+            let at = entries.iter().position(|(known, _)| known == key)?;
+            Some(entries.remove(at).1)
+        };
+        let (description, required) = (take("description"), take("required"));
+        Some(Parameter {
+            description: self.text(place, "description", description, Kind::NoDescription),
+            required: self.truth(place, "required", required, true),
+            kind: self.kind(place, path, Tree::Map(entries))?,
+        })
+    }
+
+    fn kind(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<ParameterType> {
+        let Tree::Map(mut entries) = tree else {
+            self.wrong(place, path, &tree, "a mapping with `type`");
+            return None;
+        };
+        let Some(at) = entries.iter().position(|(key, _)| key == "type") else {
+            self.report(place, Kind::NoType);
+            return None;
+        };
+        let name = match entries.remove(at).1 {
+            Tree::Text(name) if TYPES.contains(&name.as_str()) => name,
+            other => {
+                let expected = "text, integer, number, boolean, thought, list, object, map or any";
+                self.wrong(place, "type", &other, expected);
+                return None;
+            }
+        };
+        let rest = Tree::Map(entries);
+        match name.as_str() {
+            "text" => {
+                let [choices] = self.keys(place, path, rest, ["choices"]);
+                Some(ParameterType::Text { choices: self.names(place, "choices", choices) })
+            }
+            "integer" => {
+                let (min, max) = self.range(place, path, rest);
+                Some(ParameterType::Integer { min, max })
+            }
+            "number" => {
+                let (min, max) = self.range(place, path, rest);
+                Some(ParameterType::Number { min, max })
+            }
+            "list" => {
+                let [items, min_items] = self.keys(place, path, rest, ["items", "min_items"]);
+                let items = Box::new(self.inner(place, path, "items", items)?);
+                let min_items = match min_items {
+                    None => 0,
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+                    Some(Tree::Number(n)) if n.fract() == 0.0 && (0.0..=1_000_000.0).contains(&n) => {
+                        n as usize
+                    }
+                    Some(other) => {
+                        self.wrong(place, "min_items", &other, "an integer from 0 to 1000000");
+                        return None;
+                    }
+                };
+                Some(ParameterType::List { items, min_items })
+            }
+            "object" => {
+                let [fields] = self.keys(place, path, rest, ["fields"]);
+                if fields.is_none() {
+                    self.report(place, Kind::NoInnerType("fields"));
+                }
+                let fields = self.parameters(place, &format!("{path}."), "fields", fields);
+                Some(ParameterType::Object { fields })
+            }
+            "map" => {
+                let [values] = self.keys(place, path, rest, ["values"]);
+                Some(ParameterType::Map { values: Box::new(self.inner(place, path, "values", values)?) })
+            }
+            plain => {
+                let [] = self.keys(place, path, rest, []);
+                Some(match plain {
+                    "boolean" => ParameterType::Boolean,
+                    "thought" => ParameterType::Thought,
+                    _ => ParameterType::Any,
+                })
+            }
+        }
+    }
+
+    fn inner(
+        &mut self,
+        place: &Place<'_>,
+        path: &str,
+        key: &'static str,
+        tree: Option<Tree>,
+    ) -> Option<ParameterType> {
+        let Some(tree) = tree else {
+            self.report(place, Kind::NoInnerType(key));
+            return None;
+        };
+        let path = format!("{path}[]");
+        self.kind(&Place { parameter: Some(&path), ..*place }, &path, tree)
+    }
+
+    fn range(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> (Option<f64>, Option<f64>) {
+        let [min, max] = self.keys(place, path, tree, ["min", "max"]);
+        let mut bound = |key: &str, tree: Option<Tree>| match tree? {
+            Tree::Number(number) if number.is_finite() => Some(number),
+            other => {
+                self.wrong(place, key, &other, "a number");
+                None
+            }
+        };
+        let (min, max) = (bound("min", min), bound("max", max));
+        if min.zip(max).is_some_and(|(min, max)| min > max) {
+            self.report(place, Kind::EmptyRange);
+        }
+        (min, max)
+    }
+}
