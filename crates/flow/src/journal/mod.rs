@@ -1,6 +1,10 @@
 //! What a run is recorded against, so that it can be taken up again.
 
+mod clock;
 mod codec;
+mod entry;
+mod index;
+mod log;
 mod recorded;
 mod shared;
 mod unrecorded;
@@ -8,7 +12,9 @@ mod work;
 
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
-pub use recorded::{Entry, Json, Log, MemoryJournal, Recorded, Snapshot};
+pub use entry::{Entry, Json, Snapshot};
+pub use log::Log;
+pub use recorded::{MemoryJournal, Recorded};
 pub use unrecorded::Unrecorded;
 pub(crate) use work::{Attempt, EachItem, StepProblem};
 pub use work::{Items, StepError, Work, WorkError};

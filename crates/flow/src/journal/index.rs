@@ -1,0 +1,143 @@
+//! What is known of a run on record: the lines, and where to find them.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::{Entry, Json, Snapshot, StepError};
+
+/// How many answers may be kept for one event.
+const MAX_ANSWERS: usize = 1_000;
+
+/// What is known of a run: the lines, and where to find them.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) steps: HashMap<String, Known>,
+    /// The name of the step at each moment, to see that a replay goes the same way.
+    pub(super) moments: HashMap<String, String>,
+    pub(super) answers: HashMap<String, VecDeque<Json>>,
+    pub(super) snapshot: Option<Snapshot>,
+    /// The highest number of a step on record, of those that are not inside items and branches.
+    pub(super) last: u64,
+    pub(super) ended: bool,
+}
+
+pub(super) struct Known {
+    pub(super) what: What,
+    /// The line to wait for before it is used.
+    pub(super) line: u64,
+}
+
+#[derive(Clone)]
+pub(super) enum What {
+    Outcome(Json),
+    Sleep { until: u64 },
+    Waiting { until: Option<u64> },
+    Answered { answer: Json },
+    TimedOut,
+}
+
+impl Index {
+    /// Whether a line can follow those before it.
+    pub(super) fn check(&self, entry: &Entry) -> Result<(), String> {
+        let waits = |step| match self.steps.get(step) {
+            Some(Known { what: What::Waiting { .. }, .. }) => Ok(()),
+            _ => Err(format!("the step `{step}` does not wait for an event")),
+        };
+        let answers = |event| self.answers.get(event).map_or(0, VecDeque::len);
+        let answered = |event| match answers(event) {
+            0 => Err(format!("no answer to `{event}` is on record")),
+            _ => Ok(()),
+        };
+        match entry {
+            Entry::Outcome { step, .. } | Entry::Sleep { step, .. } | Entry::Waiting { step, .. }
+                if self.steps.contains_key(step) =>
+            {
+                Err(format!("the step `{step}` is on record already"))
+            }
+            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => {
+                Err(format!("{MAX_ANSWERS} answers to `{event}` wait for a step already"))
+            }
+            Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
+            Entry::Refused { event, .. } => answered(event),
+            Entry::TimedOut { step } => waits(step),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds a line that can follow.
+    pub(super) fn add(&mut self, entry: Entry, line: u64) {
+        // What follows an end, as when a longer flow takes the run up, makes it none.
+        self.ended = matches!(entry, Entry::Ended { .. });
+        match entry {
+            Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
+            Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
+            Entry::Waiting { step, until, .. } => self.know(step, What::Waiting { until }, line),
+            Entry::Answer { event, answer } => self.answers.entry(event).or_default().push_back(answer),
+            Entry::Taken { step, event } => {
+                if let Some(answer) = self.take(&event) {
+                    self.know(step, What::Answered { answer }, line);
+                }
+            }
+            Entry::Refused { event, .. } => drop(self.take(&event)),
+            Entry::TimedOut { step } => self.know(step, What::TimedOut, line),
+            Entry::Snapshot(snapshot) => *self = Self { snapshot: Some(snapshot), ..Self::default() },
+            Entry::Failed { .. } | Entry::Ended { .. } => {}
+        }
+    }
+
+    /// What becomes of a wait takes the place of the wait.
+    fn know(&mut self, step: String, what: What, line: u64) {
+        for (moment, visited) in moments(&step) {
+            self.moments.insert(moment, visited.to_owned());
+        }
+        self.last = self.last.max(outermost_number(&step));
+        self.steps.insert(step, Known { what, line });
+    }
+
+    pub(super) fn take(&mut self, event: &str) -> Option<Json> {
+        self.answers.get_mut(event)?.pop_front()
+    }
+
+    /// That no other node was visited where a step is that is not on record.
+    pub(super) fn same_way(&self, step: &str) -> Result<(), StepError> {
+        let other = moments(step).find_map(|(moment, visited)| {
+            self.moments.get(&moment).filter(|other| other.as_str() != visited)
+        });
+        match other {
+            Some(other) => Err(StepError::journal(format!(
+                "the run goes another way than the one on record, which visited `{other}` here: with the same state \
+                 and outcomes, `prep` and `post` must do the same again"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// A snapshot of a run that is past its record, and the answers not taken.
+    pub(super) fn after(&self, snapshot: Snapshot) -> Vec<Entry> {
+        let mut entries = vec![Entry::Snapshot(snapshot)];
+        for (event, answers) in &self.answers {
+            entries.extend(
+                answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() }),
+            );
+        }
+        entries
+    }
+}
+
+/// What only one node can have been visited at in a run, and that node: of the step, without its
+/// item, and of each step that it is inside of.
+fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
+    // Names hold none of the marks, so each `#` is that of a step.
+    step.match_indices('#').filter_map(|(mark, _)| {
+        let (before, number) = (step.get(..mark)?, step.get(mark + 1..)?);
+        let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+        // Up to the last item or branch the way is part of the moment; what follows are subflows.
+        let way = before.rfind(']').and_then(|end| before.get(..=end)).unwrap_or("");
+        Some((format!("{way}#{}", number.get(..digits)?), step.get(..=mark + digits)?))
+    })
+}
+
+fn outermost_number(step: &str) -> u64 {
+    let number = step.split_once('#').map_or("", |(_, rest)| rest);
+    let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+    number.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
