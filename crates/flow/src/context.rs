@@ -201,6 +201,8 @@ impl<S> Walk<'_, '_, S> {
         let Some(mut place) = cursor.place() else {
             return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
+        // Outside of the loop, so that a run without names has nothing to drop each time.
+        let mut step = None;
         loop {
             let Some(reserved) = context.reserve(around.is_some()) else {
                 return Err(RunError::step_limit(cursor.flow_path(), &place.name, context.max_steps));
@@ -208,9 +210,9 @@ impl<S> Walk<'_, '_, S> {
             if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
-            let step = context.named.as_deref().map(|named| named.step(cursor, around, place));
-            if let Some(step) = &step {
-                step.tell(|| EventKind::StepEntered);
+            if let Some(named) = &context.named {
+                let entered = step.insert(named.step(cursor, around, place));
+                entered.tell(|| EventKind::StepEntered);
             }
             let here = Here { context, step: step.as_deref() };
             let action = match flow.visit(state, cursor.position(), here).await {
