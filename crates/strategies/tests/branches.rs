@@ -87,7 +87,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
     assert_eq!(session.stage().name(), "thought_evaluation");
     assert_eq!(session.stage_on(branch).unwrap().name(), "thought_generation");
     let line = session.branch(branch).unwrap();
-    assert_eq!((line.len(), line.total_thoughts(), line.forked_from()), (0, 8, Some(ids[1])));
+    assert_eq!((line.own(), line.total_thoughts(), line.forked_from()), (&[][..], 8, Some(ids[1])));
 
     // A fork of a fork that has no thought yet.
     let id = session.think_on(branch, Draft::at("thought_evaluation", "judged")).unwrap();

@@ -33,8 +33,8 @@ pub struct Branch {
     pub(super) id: BranchId,
     pub(super) name: String,
     pub(super) from: Option<ThoughtId>,
-    pub(super) tip: Option<ThoughtId>,
-    pub(super) len: u32,
+    /// Its own thoughts, in order.
+    pub(super) own: Vec<ThoughtId>,
     pub(super) total_thoughts: u32,
     pub(super) score: Option<f64>,
     pub(super) status: BranchStatus,
@@ -84,17 +84,16 @@ impl Branch {
 
     /// Its last thought; where it has none of its own yet, the one it was forked from.
     pub fn tip(&self) -> Option<ThoughtId> {
-        self.tip
+        self.own.last().copied().or(self.from)
     }
 
-    /// How many thoughts of its own it has.
-    pub fn len(&self) -> u32 {
-        self.len
+    /// Its own thoughts, in order: the first has the number 1 on the branch.
+    pub fn own(&self) -> &[ThoughtId] {
+        &self.own
     }
 
-    /// Whether it has no thought of its own yet.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.own.len()).unwrap_or(u32::MAX)
     }
 
     /// How many thoughts of its own it is expected to have. It rises with the thoughts, and by request
@@ -146,8 +145,7 @@ impl Session {
             id,
             name,
             from: Some(from),
-            tip: Some(from),
-            len: 0,
+            own: Vec::new(),
             total_thoughts,
             score: None,
             status: BranchStatus::Open,

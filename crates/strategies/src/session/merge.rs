@@ -109,7 +109,7 @@ impl Session {
         rule: ConflictRule,
         decide: impl Fn(&Conflict) -> Option<BranchId>,
     ) -> Result<Merged, SessionError> {
-        let target = self.open(into)?.tip;
+        let target = self.open(into)?.tip();
         let once: BTreeSet<BranchId> = sources.iter().copied().collect();
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
             return Err(SessionError::MergeSources);
@@ -119,7 +119,7 @@ impl Session {
         let mut set: BTreeMap<String, (Vec<(BranchId, Value)>, u32)> = BTreeMap::new();
         let mut least = u32::MAX;
         for source in sources {
-            let tip = self.open(*source)?.tip;
+            let tip = self.open(*source)?.tip();
             parents.extend(tip);
             let parted = self.depth(self.common(tip, target));
             least = least.min(parted);
@@ -129,6 +129,8 @@ impl Session {
                 *since = (*since).min(parted);
             }
         }
+        // Nothing to compare where no source has set anything.
+        let target = if set.is_empty() { None } else { target };
         for (name, (value, depth)) in self.values_since(target, least) {
             match set.get_mut(&name) {
                 Some((values, since)) if depth > *since => values.insert(0, (into, value)),

@@ -101,8 +101,7 @@ impl Session {
             id: BranchId::MAIN,
             name: "main".to_owned(),
             from: None,
-            tip: None,
-            len: 0,
+            own: Vec::new(),
             total_thoughts: 1,
             score: None,
             status: BranchStatus::Open,
@@ -137,7 +136,7 @@ impl Session {
     ///
     /// When the branch is not there.
     pub fn stage_on(&self, branch: BranchId) -> Result<&Stage, SessionError> {
-        let tip = self.branch(branch)?.tip.and_then(|tip| self.thought(tip));
+        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
         Ok(tip.map_or_else(|| self.strategy().start(), Thought::stage))
     }
 
@@ -152,7 +151,7 @@ impl Session {
         if line.status != BranchStatus::Open {
             return Ok(Vec::new());
         }
-        let Some(tip) = line.tip.and_then(|tip| self.thought(tip)) else {
+        let Some(tip) = line.tip().and_then(|tip| self.thought(tip)) else {
             let strategy = self.strategy();
             return Ok(strategy.next(strategy.start()).collect());
         };

@@ -47,10 +47,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The greatest limits there can be: 250,000 thoughts, 4,000 branches, 256 MiB.
+    /// The greatest limits there can be: 250,000 thoughts, 2,000 branches, 256 MiB.
     ///
-    /// Some questions cost thoughts times branches at worst; with these that is still a matter of seconds.
-    pub const MAX: Self = Self { thoughts: 250_000, branches: 4_000, bytes: 256 * 1024 * 1024 };
+    /// To merge every branch costs thoughts times branches at worst; with these that is still a matter of
+    /// seconds.
+    pub const MAX: Self = Self { thoughts: 250_000, branches: 2_000, bytes: 256 * 1024 * 1024 };
 
     /// Thoughts of all branches together, forgotten ones too. Default: 100,000.
     pub fn thoughts(self, thoughts: usize) -> Self {

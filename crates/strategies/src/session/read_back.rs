@@ -1,6 +1,6 @@
 //! Reading a session: thoughts, paths, differences, histories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl Session {
     ///
     /// When one of them is not there.
     pub fn difference(&self, ours: BranchId, theirs: BranchId) -> Result<Difference<'_>, SessionError> {
-        let (ours, theirs) = (self.branch(ours)?.tip, self.branch(theirs)?.tip);
+        let (ours, theirs) = (self.branch(ours)?.tip(), self.branch(theirs)?.tip());
         let parted = self.common(ours, theirs);
         let since = |tip: Option<ThoughtId>| {
             let mut list: Vec<&Thought> = self.path(tip).take_while(|t| Some(t.id) != parted).collect();
@@ -77,7 +77,7 @@ impl Session {
             }
             None => false,
         };
-        let tip = self.branch(branch)?.tip;
+        let tip = self.branch(branch)?.tip();
         let mut history: Vec<&Thought> = self.path(tip).take(max_thoughts).take_while(fits).collect();
         history.reverse();
         Ok(history)
@@ -89,7 +89,7 @@ impl Session {
     ///
     /// When the branch is not there.
     pub fn values(&self, branch: BranchId) -> Result<BTreeMap<String, Value>, SessionError> {
-        let values = self.values_since(self.branch(branch)?.tip, 0);
+        let values = self.values_since(self.branch(branch)?.tip(), 0);
         Ok(values.into_iter().map(|(name, (value, _))| (name, value)).collect())
     }
 
@@ -108,15 +108,21 @@ impl Session {
 
     /// The last thought that two paths share.
     pub(super) fn common(&self, a: Option<ThoughtId>, b: Option<ThoughtId>) -> Option<ThoughtId> {
-        let (mut a, mut b) = (a, b);
-        while a != b {
-            if self.depth(a) >= self.depth(b) {
-                a = self.thought(a?)?.parent;
-            } else {
-                b = self.thought(b?)?.parent;
-            }
-        }
-        a
+        let ours: HashMap<BranchId, u32> = self.lines(a).collect();
+        let shared =
+            self.lines(b).find_map(|(branch, number)| Some((branch, number.min(*ours.get(&branch)?))));
+        let (branch, number) = shared?;
+        let own = &self.branch(branch).ok()?.own;
+        own.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+    }
+
+    /// The branches of a path from its end on, each with the number of its last thought on the path. Goes
+    /// from fork to fork and not from thought to thought, so that what needs no more costs the same in a
+    /// long session as in a short one.
+    fn lines(&self, tip: Option<ThoughtId>) -> impl Iterator<Item = (BranchId, u32)> {
+        let thought = |id: Option<ThoughtId>| self.thought(id?);
+        let before = move |last: &&Thought| thought(self.branch(last.branch).ok()?.from);
+        std::iter::successors(thought(tip), before).map(|last| (last.branch, last.number))
     }
 
     /// Thoughts from the root to this one, itself counted.
@@ -124,17 +130,8 @@ impl Session {
         thought.and_then(|thought| self.thought(thought)).map_or(0, |thought| thought.depth)
     }
 
-    /// Whether a thought is on the path to another. Goes from fork to fork and not from thought to
-    /// thought, so that a revision in a long session costs no more than in a short one.
+    /// Whether a thought is on the path to another.
     pub(super) fn is_on_path(&self, thought: &Thought, tip: Option<ThoughtId>) -> bool {
-        let mut at = tip.and_then(|tip| self.thought(tip));
-        while let Some(last) = at {
-            if last.branch == thought.branch {
-                return thought.number <= last.number;
-            }
-            let from = self.branch(last.branch).ok().and_then(|branch| branch.from);
-            at = from.and_then(|from| self.thought(from));
-        }
-        false
+        self.lines(tip).any(|(branch, last)| branch == thought.branch && thought.number <= last)
     }
 }

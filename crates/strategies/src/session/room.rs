@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{BranchStatus, Limit, Session, SessionError, Thought, WhenFull};
+use super::{Branch, BranchStatus, Limit, Session, SessionError, Thought, ThoughtId, WhenFull};
 
 /// About what a thought takes in memory.
 pub(super) fn bytes(thought: &Thought) -> usize {
@@ -16,7 +16,8 @@ pub(super) fn bytes(thought: &Thought) -> usize {
         });
         size_of_val(&**merged) + lists + map_bytes(&merged.values) + conflicts.sum::<usize>()
     });
-    size_of::<Thought>() + content_bytes(thought) + merged
+    // Its number stands on its branch too.
+    size_of::<Thought>() + size_of::<ThoughtId>() + content_bytes(thought) + merged
 }
 
 /// What a thought gives back when it is forgotten.
@@ -76,12 +77,8 @@ impl Session {
     pub(super) fn kept(&self) -> Vec<bool> {
         let mut kept = vec![false; self.thoughts.len()];
         let alive = |status| matches!(status, BranchStatus::Open | BranchStatus::Complete);
-        let mut open: Vec<_> = self
-            .branches
-            .iter()
-            .filter(|branch| alive(branch.status))
-            .filter_map(|branch| branch.tip)
-            .collect();
+        let mut open: Vec<_> =
+            self.branches.iter().filter(|branch| alive(branch.status)).filter_map(Branch::tip).collect();
         while let Some(id) = open.pop() {
             match id.index().and_then(|index| kept.get_mut(index)) {
                 Some(kept) if !*kept => *kept = true,

@@ -261,12 +261,12 @@ fn replay(
     let told = |error: SessionError| error.to_string();
     let next = ThoughtId::at(session.thoughts.len());
     let branch = session.branch(read.branch).map_err(told)?;
-    if (read.id, read.number) != (next, branch.len + 1) {
+    if (read.id, read.number) != (next, branch.len() + 1) {
         return Err(format!(
             "it has the id {} and the number {}; expected {next} and {}",
             read.id,
             read.number,
-            branch.len + 1
+            branch.len() + 1
         ));
     }
     if read.forgotten && !(read.thought.is_empty() && read.parameters.is_empty()) {
@@ -332,8 +332,8 @@ fn finish(session: &mut Session, branches: &[WrittenBranch], current: BranchId) 
             Err(format!("branch `{}`: {what}; expected {expected}", Name(&written.name)))
         };
         let expected = written.total_thoughts.max(1);
-        let most = u32::try_from(most).unwrap_or(u32::MAX).max(branch.len.saturating_add(1));
-        if expected != written.total_thoughts || !(branch.len..=most).contains(&expected) {
+        let most = u32::try_from(most).unwrap_or(u32::MAX).max(branch.len().saturating_add(1));
+        if expected != written.total_thoughts || !(branch.len()..=most).contains(&expected) {
             return wrong(
                 "`total_thoughts` does not fit",
                 "at least as many as it has, and at most the limit",

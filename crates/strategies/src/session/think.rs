@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::merge::Merged;
 use super::place::Place;
 use super::{
-    Branch, BranchId, BranchStatus, Completion, Draft, EarlyEnd, Limit, Limits, Session, SessionError,
-    Thought, ThoughtId, ThoughtKind, room,
+    BranchId, BranchStatus, Completion, Draft, EarlyEnd, Limit, Limits, Session, SessionError, Thought,
+    ThoughtId, ThoughtKind, room,
 };
 use crate::refusal::{Entry, Refuse};
 use crate::{Mistyped, Parameter, ParameterType, Strategy};
@@ -149,7 +149,7 @@ impl Session {
         forgotten: bool,
     ) -> Result<Prepared, SessionError> {
         let from = self.place(branch)?;
-        let begins = self.branch(branch)?.tip.is_none();
+        let begins = self.branch(branch)?.tip().is_none();
         let moves_to = draft.stage.as_deref().filter(|stage| !(begins && *stage == from.stage().name()));
         let Some(stage) = moves_to else {
             self.open(branch)?;
@@ -174,7 +174,8 @@ impl Session {
         forgotten: bool,
     ) -> Result<Prepared, SessionError> {
         let stage = place.stage();
-        let Branch { name, tip, .. } = self.branch(branch)?;
+        let line = self.branch(branch)?;
+        let tip = line.tip();
         let revising = stage.parameters().get(REVISES).is_some_and(|p| *p.kind() == ParameterType::Thought);
         if let (true, Some(revised), false) = (revising, draft.revises, forgotten) {
             draft.parameters.entry(REVISES.to_owned()).or_insert_with(|| revised.get().into());
@@ -200,9 +201,9 @@ impl Session {
             draft.revises = given;
         }
         if let Some(revised) = draft.revises
-            && !self.is_on_path(self.existing(revised)?, *tip)
+            && !self.is_on_path(self.existing(revised)?, tip)
         {
-            return Err(SessionError::NotOnPath { thought: revised, branch: name.clone() });
+            return Err(SessionError::NotOnPath { thought: revised, branch: line.name.clone() });
         }
         let early = !draft.next_thought_needed && !place.is_end();
         if early && self.policy.early_end == EarlyEnd::Refuse {
@@ -222,12 +223,13 @@ impl Session {
         if self.thoughts.len() >= most {
             return Err(SessionError::Full { limit: Limit::Thoughts, most });
         }
-        let Branch { tip, len, .. } = *self.branch(branch)?;
+        let line = self.branch(branch)?;
+        let tip = line.tip();
         let id = ThoughtId::at(self.thoughts.len());
         let thought = Thought {
             id,
             branch,
-            number: len.saturating_add(1),
+            number: line.len().saturating_add(1),
             depth: self.depth(tip).saturating_add(1),
             parent: tip,
             revises: draft.revises,
@@ -252,8 +254,7 @@ impl Session {
         }
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let line = self.branch_mut(branch)?;
-        line.tip = Some(id);
-        line.len = thought.number;
+        line.own.push(id);
         let expected = draft.total_thoughts.unwrap_or(line.total_thoughts);
         let least = thought.number.saturating_add(u32::from(draft.needs_more_thoughts));
         line.total_thoughts = expected.min(most).max(least);
@@ -269,7 +270,7 @@ impl Session {
 
     /// Where a branch stands.
     fn place(&self, branch: BranchId) -> Result<Place, SessionError> {
-        let tip = self.branch(branch)?.tip.and_then(|tip| self.thought(tip));
+        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
         Ok(match tip {
             Some(thought) => thought.place.clone(),
             None => Place::start(self.strategy().clone()),
