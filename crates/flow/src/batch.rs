@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, tried};
-use crate::context::{Here, yield_now};
+use crate::context::Here;
 use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
 use crate::step::{Current, NamedStep};
 use crate::visit::{ExecItem, Failed, Failure, Visit, Visited};
 use crate::wiring::Inside;
+use crate::yielding::give_way;
 use crate::{Action, Node, Phase};
 
 /// One node over each of many items, in one step.
@@ -145,15 +146,6 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
     }
 }
-
-/// Many items that never wait give way to other tasks now and then, or nothing could stop them.
-pub(crate) async fn give_way(index: usize) {
-    if index % ITEMS_BETWEEN_YIELDS == ITEMS_BETWEEN_YIELDS - 1 {
-        yield_now().await;
-    }
-}
-
-const ITEMS_BETWEEN_YIELDS: usize = 128;
 
 fn of_item(phase: Phase, error: crate::BoxError, index: usize) -> Failure {
     Failed { item: Some(index), ..Failed::new(phase, error) }.into()

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
-use crate::batch::give_way;
 use crate::journal::{Attempt, OutcomeProblemKind, WorkError, decode, encode};
 use crate::step::NamedStep;
 use crate::visit::{BoxFuture, Failed, Failure};
+use crate::yielding::give_way;
 use crate::{EventKind, Node, Phase};
 
 pub(crate) struct Call<'a, S, N: Node<S>> {

@@ -15,6 +15,7 @@ use crate::journal::Journaled;
 use crate::step::NamedStep;
 use crate::visit::Failure;
 use crate::wiring::Place;
+use crate::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::{Action, EventKind, Flow, Journal, Level, MemoryJournal, Progress, StepName};
 
 pub(crate) struct Context<'j> {
@@ -207,7 +208,7 @@ impl<S> Walk<'_, '_, S> {
             let Some(reserved) = context.reserve(around.is_some()) else {
                 return Err(RunError::step_limit(cursor.flow_path(), &place.name, context.max_steps));
             };
-            if reserved.number % STEPS_BETWEEN_YIELDS == 0 {
+            if reserved.number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
             if let Some(named) = &context.named {
@@ -286,21 +287,4 @@ impl Drop for Reserved<'_> {
             self.steps.store(self.number - 1, Ordering::Relaxed);
         }
     }
-}
-
-/// A run whose nodes never wait gives way to other tasks after so many steps, or nothing outside
-/// could stop it.
-const STEPS_BETWEEN_YIELDS: u64 = 128;
-
-/// Lets other tasks run, on any runtime.
-pub(crate) async fn yield_now() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

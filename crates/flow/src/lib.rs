@@ -122,6 +122,7 @@ mod quote;
 mod stop;
 mod visit;
 mod wiring;
+mod yielding;
 
 pub use cogwork_backoff::Backoff;
 pub use tokio_util::sync::CancellationToken;
