@@ -229,7 +229,7 @@ fn a_revision_names_a_thought_of_its_path() {
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 1).revises(ThoughtId::new(2))), @"the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised");
 
     let revised = session.think(revise().revises(ThoughtId::new(2))).unwrap();
-    assert_eq!(session.thought(revised).unwrap().parameters()["revises_thought"], json!(2));
+    assert_eq!(session.thought(revised).unwrap().parameter("revises_thought"), Some(&json!(2)));
     walk(&mut session, &["continuation_decision"]);
     // Any thought may revise, whatever its stage; and the parameter alone is enough.
     session.think(Draft::here("No, think again.").revises(revised)).unwrap();

@@ -304,7 +304,7 @@ fn what_is_no_session_is_refused() {
 
 #[test]
 fn texts_that_are_no_snapshot() {
-    insta::assert_snapshot!(Session::from_json("").unwrap_err(), @"snapshot: line 1, column 70048: invalid length 2001, expected a list of at most 2000");
+    insta::assert_snapshot!(Session::from_json("").unwrap_err(), @"snapshot: line 1, column 0: EOF while parsing a value");
     insta::assert_snapshot!(Session::from_json("{\"version\": 1,\n \"strategy\": 5}").unwrap_err(), @"snapshot: line 2, column 14: invalid type: integer `5`, expected a string");
     let deep = "[".repeat(1_000_000);
     insta::assert_snapshot!(Session::from_json(&deep).unwrap_err(), @"snapshot: line 1, column 1: invalid type: sequence, expected u32");

@@ -99,7 +99,7 @@ impl Session {
         for thought in self.path(tip).take_while(|thought| thought.depth > depth) {
             for (name, value) in thought.values() {
                 if !values.contains_key(name) {
-                    values.insert(name.clone(), (value.clone(), thought.depth));
+                    values.insert(name.to_owned(), (value.clone(), thought.depth));
                 }
             }
         }

@@ -1,7 +1,5 @@
 //! How many bytes thoughts take, and forgetting some to make room.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{Branch, BranchStatus, Limit, Session, SessionError, Thought, ThoughtId, WhenFull};
@@ -14,7 +12,7 @@ pub(super) fn bytes(thought: &Thought) -> usize {
             let values: usize = conflict.values.iter().map(value_bytes).sum();
             size_of_val(conflict) + conflict.parameter.len() + size_of_val(&conflict.branches[..]) + values
         });
-        size_of_val(&**merged) + lists + map_bytes(&merged.values) + conflicts.sum::<usize>()
+        size_of_val(&**merged) + lists + tree_bytes(merged.values.iter()) + conflicts.sum::<usize>()
     });
     // Its number stands on its branch too.
     size_of::<Thought>() + size_of::<ThoughtId>() + content_bytes(thought) + merged
@@ -22,11 +20,15 @@ pub(super) fn bytes(thought: &Thought) -> usize {
 
 /// What a thought gives back when it is forgotten.
 fn content_bytes(thought: &Thought) -> usize {
-    thought.text.len() + map_bytes(&thought.parameters)
+    let parameters = thought.parameters.iter();
+    let parameters = parameters.map(|(name, value)| size_of::<Box<str>>() + name.len() + value_bytes(value));
+    thought.text.len() + parameters.sum::<usize>()
 }
 
-fn map_bytes(map: &BTreeMap<String, Value>) -> usize {
-    map.iter().map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value)).sum()
+/// Nodes of the standard library's trees have room for 11 entries and are at least half full.
+fn tree_bytes<'a>(entries: impl ExactSizeIterator<Item = (&'a String, &'a Value)>) -> usize {
+    let nodes = entries.len().div_ceil(6) * 11 * size_of::<(String, Value)>();
+    nodes + entries.map(|(name, value)| name.len() + value_bytes(value)).sum::<usize>()
 }
 
 /// Values are at most as deep as their type, and where that is any, 32 levels.
@@ -35,9 +37,7 @@ fn value_bytes(value: &Value) -> usize {
         + match value {
             Value::String(text) => text.len(),
             Value::Array(list) => list.iter().map(value_bytes).sum(),
-            Value::Object(object) => {
-                object.iter().map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value)).sum()
-            }
+            Value::Object(object) => tree_bytes(object.iter()),
             Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         }
 }
@@ -64,7 +64,7 @@ impl Session {
             if !kept && !thought.forgotten {
                 self.bytes = self.bytes.saturating_sub(content_bytes(thought));
                 thought.text = "".into();
-                thought.parameters = BTreeMap::new();
+                thought.parameters = Box::default();
                 thought.forgotten = true;
             }
         }

@@ -127,13 +127,21 @@ pub(super) fn write_thought<S: Serializer>(thought: &Thought, serializer: S) -> 
         strategy: thought.strategy().name(),
         stage: thought.stage().name(),
         thought: &*thought.text,
-        parameters: &thought.parameters,
+        parameters: Parameters(thought),
         revises: thought.revises,
         next_thought_needed: thought.next_thought_needed,
         forgotten: thought.forgotten,
         merged: thought.merged.as_ref(),
     }
     .serialize(serializer)
+}
+
+struct Parameters<'a>(&'a Thought);
+
+impl Serialize for Parameters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.parameters())
+    }
 }
 
 /// A thought, borrowed for writing or owned from reading.

@@ -238,7 +238,7 @@ impl Session {
             forgotten,
             place,
             text: draft.thought.into(),
-            parameters: draft.parameters,
+            parameters: draft.parameters.into_iter().map(|(name, value)| (name.into(), value)).collect(),
             merged,
         };
         let bytes = room::bytes(&thought);

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -74,7 +73,8 @@ pub struct Thought {
     pub(super) forgotten: bool,
     pub(super) place: Place,
     pub(super) text: Box<str>,
-    pub(super) parameters: BTreeMap<String, Value>,
+    /// By name. A tree of them would take five times the memory for the one or two there are.
+    pub(super) parameters: Box<[(Box<str>, Value)]>,
     pub(super) merged: Option<Box<Merged>>,
 }
 
@@ -131,9 +131,14 @@ impl Thought {
         &self.text
     }
 
-    /// What it carries for its stage.
-    pub fn parameters(&self) -> &BTreeMap<String, Value> {
-        &self.parameters
+    /// What it carries for its stage, by name.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.parameters.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// What it carries under a name.
+    pub fn parameter(&self, name: &str) -> Option<&Value> {
+        self.parameters().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     /// The thought that it takes the place of.
@@ -157,8 +162,9 @@ impl Thought {
     }
 
     /// What it says of parameters: what it merged, and over it what it carries.
-    pub(super) fn values(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.parameters.iter().chain(self.merged.iter().flat_map(|merged| &merged.values))
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let merged = self.merged.iter().flat_map(|merged| &merged.values);
+        self.parameters().chain(merged.map(|(name, value)| (&**name, value)))
     }
 }
 
