@@ -40,4 +40,6 @@ mod guides {
     struct WhenItGoesWrong;
     #[doc = include_str!("../../docs/guide/durable-engine.md")]
     struct DurableEngine;
+    #[doc = include_str!("../../docs/guide/strategies.md")]
+    struct Strategies;
 }

@@ -148,6 +148,11 @@ fn read_reply() {
 }
 
 #[test]
+fn stage_walk() {
+    check("12_stage_walk.rs");
+}
+
+#[test]
 fn stream_a_turn() {
     check("13_stream_a_turn.rs");
 }
