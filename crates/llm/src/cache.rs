@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ReplyStream,
-};
+use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
 /// What an entry takes besides its texts, in bytes, about.
 const ENTRY_BYTES: usize = 256;
@@ -131,9 +129,7 @@ impl Kept {
     }
 
     fn keep(&mut self, key: Key, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
-        let texts = key.0.messages().iter().map(Message::text).chain(key.0.stop().iter().map(String::as_str));
-        let texts = texts.chain([response.text(), response.reasoning().unwrap_or_default()]);
-        let bytes = texts.map(str::len).fold(ENTRY_BYTES, usize::saturating_add);
+        let bytes = ENTRY_BYTES.saturating_add(key.0.bytes()).saturating_add(response.bytes());
         if *response.finish_reason() != FinishReason::Stop || bytes > max_bytes || max_entries == 0 {
             return;
         }

@@ -36,7 +36,8 @@
 //! | for | see |
 //! |---|---|
 //! | what a backend implements and a program calls | [`LlmClient`] |
-//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`], [`ReplyFormat`] |
+//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`], [`Block`], [`ReplyFormat`] |
+//! | tools that the model may call | [`ToolDefinition`], [`ToolChoice`], [`ToolCall`], [`Message::tool_result`] |
 //! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
 //! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
@@ -60,7 +61,16 @@ mod capabilities;
 pub use capabilities::{Capabilities, Capability};
 
 mod message;
-pub use message::{Message, Messages, Role};
+pub use message::{Message, Role};
+
+mod messages;
+pub use messages::Messages;
+
+mod block;
+pub use block::Block;
+
+mod tool;
+pub use tool::{ToolCall, ToolChoice, ToolDefinition};
 
 mod request;
 pub use request::ChatRequest;

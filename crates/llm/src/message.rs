@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Block, ToolCall};
+
 /// Who speaks in a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -14,15 +16,18 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
+    /// A tool that the model called.
+    Tool,
 }
 
 impl Role {
-    /// The role as chat protocols spell it: `system`, `user` or `assistant`.
+    /// The role as chat protocols spell it: `system`, `user`, `assistant` or `tool`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
             Self::User => "user",
             Self::Assistant => "assistant",
+            Self::Tool => "tool",
         }
     }
 }
@@ -46,12 +51,32 @@ impl fmt::Display for Role {
 pub struct Message {
     role: Role,
     content: Arc<str>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    blocks: Arc<[Block]>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    tool_calls: Arc<[ToolCall]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result_of: Option<Arc<ResultOf>>,
+}
+
+/// The call that a tool's message answers.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ResultOf {
+    id: String,
+    name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
+}
+
+fn is_empty<T>(list: &Arc<[T]>) -> bool {
+    list.is_empty()
 }
 
 impl Message {
     /// A message in any role.
     pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
-        Self { role, content: text.into() }
+        let (blocks, tool_calls) = (Arc::default(), Arc::default());
+        Self { role, content: text.into(), blocks, tool_calls, result_of: None }
     }
 
     /// Standing instructions to the model.
@@ -69,6 +94,32 @@ impl Message {
         Self::new(Role::Assistant, text)
     }
 
+    /// What a tool gave back for a call.
+    pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
+        let result_of = ResultOf { id: call.id().to_owned(), name: call.name().to_owned(), failed: false };
+        Self { result_of: Some(Arc::new(result_of)), ..Self::new(Role::Tool, text) }
+    }
+
+    /// What went wrong with the call of a tool, for the model to read.
+    pub fn tool_failure(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
+        let result_of = ResultOf { id: call.id().to_owned(), name: call.name().to_owned(), failed: true };
+        Self { result_of: Some(Arc::new(result_of)), ..Self::new(Role::Tool, text) }
+    }
+
+    /// Adds images and files, which stand before the text. Unset: none.
+    #[must_use]
+    pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
+        self.blocks = blocks.into_iter().collect();
+        self
+    }
+
+    /// Adds the calls of tools that the model asked for beside its text. Unset: none.
+    #[must_use]
+    pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        self.tool_calls = calls.into_iter().collect();
+        self
+    }
+
     /// Who speaks.
     pub fn role(&self) -> Role {
         self.role
@@ -78,131 +129,34 @@ impl Message {
     pub fn text(&self) -> &str {
         &self.content
     }
-}
 
-/// A conversation: messages in order, append-only, sharing what it has in common with its clones.
-///
-/// A clone costs one reference count whatever the length, and pushing to a clone leaves the
-/// original alone. A loop that sends the same conversation, a little longer each time, so holds
-/// every message once, even when all its requests are kept.
-///
-/// ```
-/// use cogwork_llm::{Message, Messages};
-///
-/// let first: Messages = [Message::system("Be brief."), Message::user("Hello")].into_iter().collect();
-/// let mut second = first.clone();
-/// second.push(Message::assistant("Hi."));
-/// assert_eq!(first.len(), 2);
-/// assert_eq!(second.iter().map(Message::text).collect::<Vec<_>>(), ["Be brief.", "Hello", "Hi."]);
-/// ```
-#[derive(Clone, Default)]
-pub struct Messages {
-    newest: Option<Arc<Link>>,
-}
-
-/// A message and the ones before it. A list linked backwards is what makes a clone free and a
-/// push constant; a `Vec` behind an `Arc` would copy itself whenever an older clone is alive.
-struct Link {
-    message: Message,
-    length: usize,
-    earlier: Option<Arc<Link>>,
-}
-
-impl Messages {
-    /// An empty conversation.
-    pub fn new() -> Self {
-        Self::default()
+    pub(crate) fn bytes(&self) -> usize {
+        let calls = self.tool_calls.iter().map(ToolCall::bytes);
+        calls.chain(self.blocks.iter().map(Block::bytes)).fold(self.content.len(), usize::saturating_add)
     }
 
-    /// Adds a message at the end.
-    pub fn push(&mut self, message: Message) {
-        let length = self.len() + 1;
-        self.newest = Some(Arc::new(Link { message, length, earlier: self.newest.take() }));
+    /// The images and files of the message.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
     }
 
-    /// How many messages there are.
-    pub fn len(&self) -> usize {
-        self.newest.as_ref().map_or(0, |link| link.length)
+    /// The calls that the model asks for in the message.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        &self.tool_calls
     }
 
-    /// Whether there is no message.
-    pub fn is_empty(&self) -> bool {
-        self.newest.is_none()
+    /// The [id](ToolCall::id) of the call that the message answers, if it is a tool's.
+    pub fn tool_call_id(&self) -> Option<&str> {
+        self.result_of.as_deref().map(|call| call.id.as_str())
     }
 
-    /// The newest message.
-    pub fn last(&self) -> Option<&Message> {
-        self.newest.as_ref().map(|link| &link.message)
+    /// The name of the tool that speaks, if one does.
+    pub fn tool_name(&self) -> Option<&str> {
+        self.result_of.as_deref().map(|call| call.name.as_str())
     }
 
-    /// The messages, oldest first.
-    pub fn iter(&self) -> std::vec::IntoIter<&Message> {
-        let mut messages = Vec::with_capacity(self.len());
-        let mut next = self.newest.as_ref();
-        while let Some(link) = next {
-            messages.push(&link.message);
-            next = link.earlier.as_ref();
-        }
-        messages.reverse();
-        messages.into_iter()
-    }
-}
-
-impl Drop for Messages {
-    /// Unlinks one by one: dropping the links recursively would exhaust the stack on a long list.
-    fn drop(&mut self) {
-        let mut next = self.newest.take();
-        while let Some(link) = next {
-            next = Arc::into_inner(link).and_then(|mut link| link.earlier.take());
-        }
-    }
-}
-
-impl<'a> IntoIterator for &'a Messages {
-    type Item = &'a Message;
-    type IntoIter = std::vec::IntoIter<&'a Message>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl Extend<Message> for Messages {
-    fn extend<I: IntoIterator<Item = Message>>(&mut self, messages: I) {
-        messages.into_iter().for_each(|message| self.push(message));
-    }
-}
-
-impl FromIterator<Message> for Messages {
-    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
-        let mut all = Self::new();
-        all.extend(messages);
-        all
-    }
-}
-
-impl PartialEq for Messages {
-    fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Messages {}
-
-impl fmt::Debug for Messages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl Serialize for Messages {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for Messages {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Vec::<Message>::deserialize(deserializer)?.into_iter().collect())
+    /// Whether the message says that the call of a tool failed.
+    pub fn is_tool_failure(&self) -> bool {
+        self.result_of.as_deref().is_some_and(|call| call.failed)
     }
 }

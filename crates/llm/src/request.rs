@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages, ReplyFormat};
+use crate::{Message, Messages, ReplyFormat, ToolChoice, ToolDefinition};
 
 /// What is asked of a model: a conversation, and settings that are left to the backend when unset.
 ///
@@ -26,6 +28,14 @@ pub struct ChatRequest {
     stop: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<ReplyFormat>,
+    #[serde(default, skip_serializing_if = "no_tools")]
+    tools: Arc<[ToolDefinition]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+}
+
+fn no_tools(tools: &Arc<[ToolDefinition]>) -> bool {
+    tools.is_empty()
 }
 
 impl ChatRequest {
@@ -78,6 +88,30 @@ impl ChatRequest {
         self
     }
 
+    /// The tools that the model may call. Unset: none. A backend that cannot do it may pass them over; ask
+    /// its [capabilities](crate::LlmClient::capabilities) first. This crate's clients send them or fail.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Whether the model calls a tool. Unset: the backend's own choice, which is [`ToolChoice::Auto`] with
+    /// all that are known. Without tools it is not sent.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = Some(choice);
+        self
+    }
+
+    /// How many bytes the conversation, the tools and the texts of its settings take.
+    pub(crate) fn bytes(&self) -> usize {
+        let messages = self.messages.iter().map(Message::bytes);
+        let tools = self.tools.iter().map(ToolDefinition::bytes);
+        let stop = self.stop.iter().map(String::len);
+        messages.chain(tools).chain(stop).fold(0, usize::saturating_add)
+    }
+
     /// Adds a message at the end of the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
@@ -106,6 +140,16 @@ impl ChatRequest {
     /// The form that the reply is held to, if set.
     pub fn format(&self) -> Option<&ReplyFormat> {
         self.format.as_ref()
+    }
+
+    /// The tools that the model may call.
+    pub fn tools(&self) -> &[ToolDefinition] {
+        &self.tools
+    }
+
+    /// Whether the model calls a tool, if set.
+    pub fn tool_choice(&self) -> Option<&ToolChoice> {
+        self.tool_choice.as_ref()
     }
 
     /// Texts at which the reply ends.

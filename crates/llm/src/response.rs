@@ -2,7 +2,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Delta;
+use crate::{Delta, Message, ToolCall};
 
 /// What a model answered.
 ///
@@ -28,6 +28,8 @@ pub struct ChatResponse {
     reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall>,
 }
 
 impl ChatResponse {
@@ -71,6 +73,13 @@ impl ChatResponse {
         self
     }
 
+    /// The calls of tools that the model asks for. Unset: none.
+    #[must_use]
+    pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        self.tool_calls = calls.into_iter().collect();
+        self
+    }
+
     /// The same with these texts.
     pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
         Self { text, ..self.with_reasoning(reasoning) }
@@ -80,7 +89,14 @@ impl ChatResponse {
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> + Send {
         let reasoning = self.reasoning.clone().map(Delta::Reasoning);
         let text = Some(self.text.clone()).filter(|text| !text.is_empty()).map(Delta::Text);
-        [reasoning, text, Some(Delta::End(self))].into_iter().flatten()
+        let calls: Vec<_> = self.tool_calls.iter().cloned().map(Delta::ToolCall).collect();
+        reasoning.into_iter().chain(text).chain(calls).chain([Delta::End(self)])
+    }
+
+    /// How many bytes the model wrote.
+    pub(crate) fn bytes(&self) -> usize {
+        let calls = self.tool_calls.iter().map(ToolCall::bytes);
+        calls.chain(self.reasoning.as_ref().map(String::len)).fold(self.text.len(), usize::saturating_add)
     }
 
     /// The text of the reply.
@@ -91,6 +107,16 @@ impl ChatResponse {
     /// The text of the reply, without a copy.
     pub fn into_text(self) -> String {
         self.text
+    }
+
+    /// The calls of tools that the model asks for.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        &self.tool_calls
+    }
+
+    /// What the model said, text and calls, as a message of the conversation.
+    pub fn message(&self) -> Message {
+        Message::assistant(self.text.as_str()).with_tool_calls(self.tool_calls.iter().cloned())
     }
 
     /// Why the model stopped.
@@ -130,6 +156,8 @@ pub enum FinishReason {
     Stop,
     /// It reached the limit of tokens: the reply is cut off.
     Length,
+    /// It waits for what the tools give that it called.
+    ToolCalls,
     /// A filter withheld the reply or a part of it.
     ContentFilter,
     /// Anything else, in the backend's own word.

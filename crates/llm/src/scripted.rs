@@ -31,9 +31,16 @@ use crate::{
 /// assert_eq!(script.requests(), [hello.clone(), hello.clone(), hello]);
 /// # }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ScriptedClient {
     script: Arc<Mutex<Script>>,
+    capabilities: Capabilities,
+}
+
+impl Default for ScriptedClient {
+    fn default() -> Self {
+        Self { script: Arc::default(), capabilities: Capabilities::none().with(Capability::Streaming) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +64,13 @@ impl ScriptedClient {
         script.replies.push_back(reply.into());
         script.length += 1;
         drop(script);
+        self
+    }
+
+    /// What the client says it can do. Default: [`Capability::Streaming`].
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
         self
     }
 
@@ -124,12 +138,14 @@ impl LlmClient for ScriptedClient {
             pause(between).await;
             Ok(Delta::Text(text))
         });
+        let calls = reply.outcome.as_ref().map(|response| response.tool_calls().to_vec()).unwrap_or_default();
+        let calls = stream::iter(calls).map(|call| Ok(Delta::ToolCall(call)));
         let end = stream::iter([reply.outcome.map(Delta::End)]);
-        Ok(ReplyStream::new(stream::iter(reasoning.map(Ok)).chain(pieces).chain(end)))
+        Ok(ReplyStream::new(stream::iter(reasoning.map(Ok)).chain(pieces).chain(calls).chain(end)))
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming)
+        self.capabilities
     }
 }
 

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::stream::{self, BoxStream, Stream};
 
-use crate::{ChatResponse, LlmError, LlmErrorKind};
+use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 
 /// A piece of a reply as it grows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +15,21 @@ pub enum Delta {
     Text(String),
     /// More of the reasoning that goes before the reply, from backends that show it.
     Reasoning(String),
-    /// The last piece: the whole response, with the texts that came before it.
+    /// A call of a tool that the model asks for, whole.
+    ToolCall(ToolCall),
+    /// The last piece: the whole response, with the texts and calls that came before it.
     End(ChatResponse),
+}
+
+impl Delta {
+    /// How many bytes of the reply it adds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Reasoning(text) => text.len(),
+            Self::ToolCall(call) => call.bytes(),
+            Self::End(_) => 0,
+        }
+    }
 }
 
 /// A reply that comes piece by piece.
@@ -55,13 +68,16 @@ pub struct ReplyStream {
     first: Option<Delta>,
     text: String,
     reasoning: String,
+    tool_calls: Vec<ToolCall>,
 }
 
 impl ReplyStream {
-    /// A reply of these deltas. The last is a [`Delta::End`] with all that is known but the
-    /// texts, which are taken from the deltas before it; or an error. What comes after is not read.
+    /// A reply of these deltas. The last is a [`Delta::End`] with all that is known but the texts and the
+    /// calls, which are taken from the deltas before it; or an error. What comes after is not read.
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
-        Self { deltas: Some(Box::pin(deltas)), first: None, text: String::new(), reasoning: String::new() }
+        let deltas: BoxStream<'static, _> = Box::pin(deltas);
+        let (text, reasoning) = (String::new(), String::new());
+        Self { deltas: Some(deltas), first: None, text, reasoning, tool_calls: Vec::new() }
     }
 
     /// The next piece; nothing once the reply has ended. Dropping the future loses no piece.
@@ -77,8 +93,8 @@ impl ReplyStream {
     /// The one that came instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
         // The pieces already given cannot be taken back, so a stream in use is a started one.
-        if self.first.is_none() && self.deltas.is_some() && self.text.is_empty() && self.reasoning.is_empty()
-        {
+        let unread = self.text.is_empty() && self.reasoning.is_empty() && self.tool_calls.is_empty();
+        if unread && self.first.is_none() && self.deltas.is_some() {
             self.first = self.next().await.transpose()?;
         }
         Ok(self)
@@ -117,14 +133,15 @@ impl ReplyStream {
         Poll::Ready(Some(match delta {
             Ok(Delta::End(response)) => {
                 self.deltas = None;
-                Ok(Delta::End(
-                    response.with_texts(std::mem::take(&mut self.text), std::mem::take(&mut self.reasoning)),
-                ))
+                let (text, reasoning) = (std::mem::take(&mut self.text), std::mem::take(&mut self.reasoning));
+                let calls = std::mem::take(&mut self.tool_calls);
+                Ok(Delta::End(response.with_texts(text, reasoning).with_tool_calls(calls)))
             }
             Ok(delta) => {
                 match &delta {
                     Delta::Text(text) => self.text.push_str(text),
                     Delta::Reasoning(text) => self.reasoning.push_str(text),
+                    Delta::ToolCall(call) => self.tool_calls.push(call.clone()),
                     Delta::End(_) => {}
                 }
                 Ok(delta)

@@ -133,6 +133,7 @@ impl Trace {
         let reason = match response.finish_reason() {
             FinishReason::Stop => "stop",
             FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
             FinishReason::ContentFilter => "content_filter",
             FinishReason::Other(reason) => reason,
         };

@@ -153,17 +153,14 @@ struct Account {
 impl Account {
     fn see(&mut self, delta: &Result<Delta, LlmError>) {
         match delta {
-            Ok(Delta::Text(text) | Delta::Reasoning(text)) => {
-                self.written = self.written.saturating_add(text.len())
-            }
             Ok(Delta::End(response)) => self.settle(response),
+            Ok(more) => self.written = self.written.saturating_add(more.bytes()),
             Err(error) => self.fail(error),
         }
     }
 
     fn settle(&mut self, response: &ChatResponse) {
-        let bytes = response.text().len().saturating_add(response.reasoning().map_or(0, str::len));
-        let guessed = || Usage::new(self.prompt, guess::of_bytes(bytes));
+        let guessed = || Usage::new(self.prompt, guess::of_bytes(response.bytes()));
         self.charge(response.model(), response.usage().unwrap_or_else(guessed));
     }
 

@@ -143,10 +143,6 @@ impl Reading {
     /// The delta, if the reply stays within its bounds with it.
     fn checked(&mut self, delta: Delta) -> Result<Delta, LlmError> {
         match delta {
-            Delta::Text(ref text) | Delta::Reasoning(ref text) => {
-                self.taken = self.taken.saturating_add(text.len());
-                if self.taken > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(delta) }
-            }
             Delta::End(response) => {
                 // Nothing is read after the mark of the end, not even an end of the connection.
                 self.response = None;
@@ -154,6 +150,10 @@ impl Reading {
                     Some(id) => response.with_request_id(id),
                     None => response,
                 }))
+            }
+            more => {
+                self.taken = self.taken.saturating_add(more.bytes());
+                if self.taken > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(more) }
             }
         }
     }
