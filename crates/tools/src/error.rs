@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+/// Why the call of a tool gave nothing. Each line is fit for the model to read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// No tool has this name.
+    #[error("there is no tool `{name}`; expected {}", list(known))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The input is no JSON, or not what the tool takes.
+    #[error("bad input for the tool `{tool}`: {problem}")]
+    Input {
+        /// The name of the tool.
+        tool: String,
+        /// What is wrong, and what would have been accepted.
+        problem: String,
+    },
+    /// The tool ran and failed.
+    #[error("the tool `{tool}` failed: {problem}")]
+    Failed {
+        /// The name of the tool.
+        tool: String,
+        /// What it says.
+        problem: String,
+    },
+    /// It took too long.
+    #[error("the tool `{tool}` took longer than {limit:?}")]
+    Timeout {
+        /// The name of the tool.
+        tool: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// A tool cannot be registered.
+    #[error("{0}")]
+    Registry(String),
+}
+
+impl ToolError {
+    /// The tool failed with this. The name of the tool is added by the registry.
+    pub fn failed(problem: impl std::fmt::Display) -> Self {
+        Self::Failed { tool: String::new(), problem: problem.to_string() }
+    }
+
+    /// The input is not right. The name of the tool is added by the registry.
+    pub fn input(problem: impl std::fmt::Display) -> Self {
+        Self::Input { tool: String::new(), problem: problem.to_string() }
+    }
+
+    /// Whether the call was never made: the tool is unknown, or its input not right.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Unknown { .. } | Self::Input { .. })
+    }
+
+    pub(crate) fn of(mut self, name: &str) -> Self {
+        if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } = &mut self
+            && tool.is_empty()
+        {
+            name.clone_into(tool);
+        }
+        self
+    }
+}
+
+/// Names as a sentence has them.
+fn list(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => "none: there are no tools".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,51 @@
+//! Tools that a language model may call: one trait, typed functions as tools, and a bounded registry.
+//!
+//! ```text
+//! async fn call(&self, input: serde_json::Value) -> Result<String, ToolError>
+//! ```
+//!
+//! An async function with typed arguments is a tool; the model is told their JSON Schema, and arguments
+//! that do not fit are an answer it can learn from:
+//!
+//! ```
+//! use cogwork_llm::{Message, ToolCall};
+//! use cogwork_tools::{ToolError, Tools, function};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Sum {
+//!     /// The numbers to add.
+//!     numbers: Vec<f64>,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ToolError> {
+//! let tools = Tools::new()
+//!     .with(function("sum", "Adds numbers.", |Sum { numbers }| async move { Ok(numbers.iter().sum::<f64>().to_string()) }))?;
+//!
+//! let call = ToolCall::new("call_1", "sum", r#"{"numbers": [1, 2, 3.5]}"#);
+//! assert_eq!(tools.call(&call).await?, "6.5");
+//!
+//! let wrong = ToolCall::new("call_2", "sum", r#"{"numbers": 1}"#);
+//! assert_eq!(
+//!     tools.call(&wrong).await.unwrap_err().to_string(),
+//!     "bad input for the tool `sum`: invalid type: integer `1`, expected a sequence",
+//! );
+//! let unknown = ToolCall::new("call_3", "add", "{}");
+//! assert_eq!(tools.call(&unknown).await.unwrap_err().to_string(), "there is no tool `add`; expected `sum`");
+//! # Ok(())
+//! # }
+//! ```
+
+mod tool;
+pub use tool::{Tool, function};
+
+mod tools;
+pub use tools::Tools;
+
+mod error;
+pub use error::ToolError;
+
+pub use async_trait::async_trait;
+pub use schemars;

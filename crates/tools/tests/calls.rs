@@ -1,0 +1,130 @@
+//! What a model may ask of tools, and what it is told.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
+
+use std::time::Duration;
+
+use cogwork_llm::{ToolCall, ToolDefinition};
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{Tool, ToolError, Tools, async_trait, function};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct City {
+    /// Where.
+    city: String,
+}
+
+fn tools() -> Tools {
+    let weather = |City { city }| async move { Ok(format!("Rain in {city}.")) };
+    let broken = |_: Value| async { Err(ToolError::failed("the line is dead")) };
+    let slow = |_: Value| async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok(String::new())
+    };
+    let wild = |_: Value| async { panic!("at the disco") };
+    let long = |_: Value| async { Ok("é".repeat(100)) };
+    [
+        function("weather", "The weather in a city, now.", weather).boxed(),
+        function("broken", "Fails.", broken).boxed(),
+        function("slow", "Takes an hour.", slow).boxed(),
+        function("wild", "Panics.", wild).boxed(),
+        function("long", "Says much.", long).boxed(),
+    ]
+    .into_iter()
+    .try_fold(Tools::new(), Tools::with)
+    .unwrap()
+    .with_max_bytes(21)
+}
+
+trait Boxed: Tool + Sized + 'static {
+    fn boxed(self) -> Box<dyn Tool> {
+        Box::new(self)
+    }
+}
+
+impl<T: Tool + 'static> Boxed for T {}
+
+async fn asked(name: &str, arguments: &str) -> String {
+    match tools().call(&ToolCall::new("1", name, arguments)).await {
+        Ok(text) => text,
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_reads_what_came_or_what_went_wrong() {
+    let wrong = [
+        asked("weather", r#"{"city": "Bergen"}"#).await,
+        asked("weather", r#"{"town": "Bergen"}"#).await,
+        asked("weather", r#"{"city": "#).await,
+        asked("weather", "").await,
+        asked("wether", "{").await,
+        asked("broken", "{}").await,
+        asked("slow", "{}").await,
+        asked("wild", "{}").await,
+        asked("long", "{}").await,
+    ];
+    insta::assert_snapshot!(wrong.join("\n"), @"
+    Rain in Bergen.
+    error: bad input for the tool `weather`: unknown field `town`, expected `city`
+    error: bad input for the tool `weather`: EOF while parsing a value at line 1 column 8; expected a JSON object
+    error: bad input for the tool `weather`: missing field `city`
+    error: there is no tool `wether`; expected `broken`, `long`, `slow`, `weather` or `wild`
+    error: the tool `broken` failed: the line is dead
+    error: the tool `slow` took longer than 30s
+    error: the tool `wild` failed: it panicked
+    éééééééééé [cut: 20 of 200 bytes]
+    ");
+}
+
+#[test]
+fn what_a_model_is_told_has_the_comments_of_the_fields() {
+    let weather = tools().definitions().find(|tool| tool.name() == "weather").unwrap();
+    insta::assert_snapshot!(weather.input_schema(), @r#"{"additionalProperties":false,"properties":{"city":{"description":"Where.","type":"string"}},"required":["city"],"type":"object"}"#);
+}
+
+struct Named(&'static str, &'static str);
+
+#[async_trait]
+impl Tool for Named {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition::new(self.0, "", self.1)
+    }
+
+    async fn call(&self, _: Value) -> Result<String, ToolError> {
+        Ok(String::new())
+    }
+}
+
+#[test]
+fn a_tool_that_cannot_be_asked_for_is_refused() {
+    let refused = |tool| Tools::new().with(Named("a", "{}")).unwrap().with(tool).unwrap_err().to_string();
+    let refused = [
+        refused(Named("a", "{}")),
+        refused(Named("", "{}")),
+        refused(Named("two words", "{}")),
+        refused(Named("b", "[]")),
+        refused(Named("c", "")),
+    ];
+    insta::assert_snapshot!(refused.join("\n"), @"
+    there is a tool `a` already
+    `` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`
+    `two words` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`
+    the input schema of the tool `b` is no JSON object: invalid type: sequence, expected a map at line 1 column 0
+    the input schema of the tool `c` is no JSON object: EOF while parsing a value at line 1 column 0
+    ");
+}
+
+proptest! {
+    #[test]
+    fn any_call_gives_a_text_or_an_error(name in ".{0,80}", arguments in ".{0,200}") {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let tools = tools();
+        let outcome = runtime.block_on(tools.call(&ToolCall::new("1", name.as_str(), arguments)));
+        prop_assert!(outcome.is_err_and(|error| error.is_refusal()) || tools.names().any(|known| known == name));
+    }
+}
