@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::http::{Call, json};
-use crate::{LlmError, LlmErrorKind, Message, ReplyFormat, Role};
+use super::turns::{Turn, turns};
+use crate::http::{Call, invalid, json, tools};
+use crate::{ChatRequest, LlmError, Message, ReplyFormat, Role, ToolChoice, ToolDefinition};
 
 /// The limit of tokens where nobody sets one. The API wants one.
 const MAX_TOKENS: u32 = 4096;
@@ -27,14 +28,12 @@ struct Body<'a> {
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
-}
-
-#[derive(Serialize)]
-struct Turn<'a> {
-    role: &'static str,
-    content: &'a str,
 }
 
 /// What settings say in `extra`, with the format in it.
@@ -55,11 +54,47 @@ impl<'a> Format<'a> {
     fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
         match format {
             ReplyFormat::Json => {
-                let message = "the messages API has no JSON of any shape; expected a schema, or no format";
-                Err(LlmError::new(LlmErrorKind::InvalidRequest, message))
+                Err(invalid("the messages API has no JSON of any shape; expected a schema, or no format"))
             }
             ReplyFormat::Schema { schema, .. } => Ok(Self::JsonSchema { schema: json::schema(schema)? }),
         }
+    }
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: &'a RawValue,
+}
+
+impl<'a> Tool<'a> {
+    fn of(tool: &'a ToolDefinition) -> Result<Self, LlmError> {
+        let input_schema = tools::input_schema(tool)?;
+        Ok(Self { name: tool.name(), description: tool.description(), input_schema })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    Auto,
+    None,
+    Any,
+    Tool { name: &'a str },
+}
+
+impl<'a> Choice<'a> {
+    /// The API refuses a choice where there is nothing to choose from.
+    fn of(request: &'a ChatRequest) -> Option<Self> {
+        let choice = request.tool_choice().filter(|_| !request.tools().is_empty())?;
+        Some(match choice {
+            ToolChoice::Auto => Self::Auto,
+            ToolChoice::None => Self::None,
+            ToolChoice::Required => Self::Any,
+            ToolChoice::Tool(name) => Self::Tool { name },
+        })
     }
 }
 
@@ -71,6 +106,8 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         "temperature" => request.temperature().is_some(),
         "stop_sequences" => !request.stop().is_empty(),
         OUTPUT_CONFIG => request.format().is_some(),
+        "tools" => !request.tools().is_empty(),
+        "tool_choice" => !request.tools().is_empty() && request.tool_choice().is_some(),
         _ => false,
     };
     let is_system = |message: &&Message| message.role() == Role::System;
@@ -84,19 +121,13 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         model: call.model,
         max_tokens: request.max_tokens().or(default),
         system: system.join("\n\n"),
-        messages: request
-            .messages()
-            .iter()
-            .skip(leading)
-            .map(|message| Turn {
-                role: if message.role() == Role::Assistant { "assistant" } else { "user" },
-                content: message.text(),
-            })
-            .collect(),
+        messages: turns(request, leading)?,
         temperature: request.temperature(),
         stop_sequences: request.stop(),
         stream: call.stream.then_some(true),
         output_config: format.map(|format| OutputConfig { format, extra: others.collect() }),
+        tools: request.tools().iter().map(Tool::of).collect::<Result<_, _>>()?,
+        tool_choice: Choice::of(request),
         extra: extra
             .iter()
             .map(|(name, value)| (name.as_str(), value))

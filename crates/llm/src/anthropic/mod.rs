@@ -11,6 +11,7 @@ use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmE
 mod body;
 mod pieces;
 mod reply;
+mod turns;
 
 static ANTHROPIC: Protocol = Protocol {
     client: "AnthropicClient",
@@ -131,7 +132,7 @@ impl LlmClient for AnthropicClient {
 
     /// Those of the API. Older models know no schemas, and refuse a [format](crate::ReplyFormat).
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming).with(Capability::JsonSchema)
+        Capabilities::none().with(Capability::Streaming).with(Capability::Tools).with(Capability::JsonSchema)
     }
 }
 

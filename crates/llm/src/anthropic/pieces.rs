@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::reply::{Block, Counts, Reply, ended};
 use crate::http::json::{self, parse, parse_object};
 use crate::http::{Event, Reader, Secrets, failure};
-use crate::{Delta, LlmError};
+use crate::{Delta, LlmError, ToolCall};
 
 /// Any event; which fields it has is a matter of its type.
 #[derive(Deserialize)]
@@ -31,13 +31,15 @@ struct MessageDelta<'a> {
     stop_reason: Option<&'a RawValue>,
 }
 
-/// What the events of one stream have said besides the texts.
+/// What the events of one stream have said besides what was given out.
 #[derive(Default)]
 pub(super) struct Pieces {
+    /// The call whose block has not ended, and its input so far.
+    open: Option<(ToolCall, String)>,
     stop_reason: Option<String>,
     usage: Counts,
     model: Option<String>,
-    has_text: bool,
+    has_content: bool,
 }
 
 impl Reader for Pieces {
@@ -60,8 +62,12 @@ impl Reader for Pieces {
                     self.model = json::text(message.model);
                 }
             }
-            "content_block_start" => self.grow(piece.content_block, deltas),
+            "content_block_start" => {
+                self.close(deltas);
+                self.grow(piece.content_block, deltas);
+            }
             "content_block_delta" => self.grow(piece.delta, deltas),
+            "content_block_stop" => self.close(deltas),
             "message_delta" => {
                 self.usage.add(piece.usage);
                 let delta = piece.delta.and_then(parse_object::<MessageDelta<'_>>);
@@ -69,13 +75,18 @@ impl Reader for Pieces {
                 self.stop_reason = reason.or(self.stop_reason.take());
             }
             "message_stop" => {
-                let end = ended(self.stop_reason.take(), self.has_text, self.usage, self.model.take())?;
+                self.close(deltas);
+                let end = ended(self.stop_reason.take(), self.has_content, self.usage, self.model.take())?;
                 deltas.push_back(Delta::End(end));
             }
-            // Pings, ends of blocks, and whatever the API will add: its versioning allows for that.
+            // Pings, and whatever the API will add: its versioning allows for that.
             _ => {}
         }
         Ok(())
+    }
+
+    fn held(&self) -> usize {
+        self.open.as_ref().map_or(0, |(call, input)| call.bytes() + input.len())
     }
 }
 
@@ -84,7 +95,20 @@ impl Pieces {
         let Some(block) = block.and_then(parse_object::<Block<'_>>) else { return };
         deltas.extend(block.thinking().map(Delta::Reasoning));
         let text = block.text();
-        self.has_text |= text.is_some();
+        self.has_content |= text.is_some();
         deltas.extend(text.map(Delta::Text));
+        match (&mut self.open, block.more_input()) {
+            (Some((_, input)), Some(more)) => input.push_str(&more),
+            (Some(_), None) => {}
+            (open, _) => *open = block.call().map(|call| (call, String::new())),
+        }
+    }
+
+    /// Gives out the call whose block ends here. Some servers say its input at the beginning.
+    fn close(&mut self, deltas: &mut VecDeque<Delta>) {
+        let Some((call, input)) = self.open.take() else { return };
+        self.has_content = true;
+        let call = if input.is_empty() { call } else { ToolCall::new(call.id(), call.name(), input) };
+        deltas.push_back(Delta::ToolCall(call));
     }
 }

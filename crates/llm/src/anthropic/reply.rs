@@ -1,9 +1,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::http::calls::arguments;
 use crate::http::json::{self, count, finish_reason, parse, parse_object};
 use crate::http::{Secrets, failure};
-use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
+use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// Only what is needed is typed, and what is not needed is raw. A stream begins with one of these
 /// too, without content.
@@ -21,14 +22,24 @@ pub(super) struct Reply<'a> {
     pub(super) model: Option<&'a RawValue>,
 }
 
-/// A block of content, or a piece of one. One of another kind (a call of a tool, thinking that is
-/// not to be read) has neither.
+/// A block of content, or a piece of one. One of another kind (what the server's own tools did, thinking
+/// that is not to be read) has none of it.
 #[derive(Deserialize)]
 pub(super) struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
     #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    partial_json: Option<&'a RawValue>,
 }
 
 impl Block<'_> {
@@ -38,6 +49,19 @@ impl Block<'_> {
 
     pub(super) fn thinking(&self) -> Option<String> {
         json::text(self.thinking)
+    }
+
+    /// More of the input of a call.
+    pub(super) fn more_input(&self) -> Option<String> {
+        json::text(self.partial_json)
+    }
+
+    /// The call that it is; in a stream, what is known of it at its beginning.
+    pub(super) fn call(&self) -> Option<ToolCall> {
+        let is_call = json::text(self.kind).is_some_and(|kind| kind == "tool_use");
+        let part = |raw| json::text(raw).unwrap_or_default();
+        let input = || self.input.map(arguments).unwrap_or_default();
+        is_call.then(|| ToolCall::new(part(self.id), part(self.name), input()))
     }
 }
 
@@ -50,27 +74,29 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let content =
         reply.content.ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
-    let (mut text, mut reasoning) = (String::new(), String::new());
+    let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     for block in content.into_iter().filter_map(parse_object::<Block<'_>>) {
         text.push_str(&block.text().unwrap_or_default());
         reasoning.push_str(&block.thinking().unwrap_or_default());
+        calls.extend(block.call());
     }
     let mut usage = Counts::default();
     usage.add(reply.usage);
     let model = json::text(reply.model);
-    let response = ended(reply.stop_reason.and_then(parse::<String>), !text.is_empty(), usage, model)?;
-    Ok(response.with_texts(text, reasoning))
+    let has_content = !text.is_empty() || !calls.is_empty();
+    let response = ended(reply.stop_reason.and_then(parse::<String>), has_content, usage, model)?;
+    Ok(response.with_texts(text, reasoning).with_tool_calls(calls))
 }
 
-/// The response without its texts.
+/// The response without its texts and calls.
 pub(super) fn ended(
     stop_reason: Option<String>,
-    has_text: bool,
+    has_content: bool,
     usage: Counts,
     model: Option<String>,
 ) -> Result<ChatResponse, LlmError> {
     let reason = stop_reason.map(finish_reason).unwrap_or_default();
-    if reason == FinishReason::ContentFilter && !has_text {
+    if reason == FinishReason::ContentFilter && !has_content {
         return Err(LlmError::new(LlmErrorKind::ContentFilter, "the model refuses, without a word"));
     }
     let mut response = ChatResponse::default().with_finish_reason(reason);

@@ -10,34 +10,33 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use super::check::invalid;
 use super::excerpt::{Secrets, is_html};
-use crate::{ChatRequest, FinishReason, LlmError, LlmErrorKind};
+use crate::{FinishReason, LlmError, LlmErrorKind};
 
-/// JSON has no word for these; serde_json would write null, and the server use its own default.
-pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
-    match request.temperature().filter(|temperature| !temperature.is_finite()) {
-        Some(temperature) => {
-            let message = format!("the temperature is {temperature}; expected a finite number");
-            Err(LlmError::new(LlmErrorKind::InvalidRequest, message))
-        }
-        None => Ok(()),
-    }
+/// A JSON object, which is text so far.
+pub(crate) fn object(text: &str) -> Option<&RawValue> {
+    serde_json::from_str::<&RawValue>(text).ok().filter(|value| value.get().starts_with('{'))
 }
 
-/// A JSON Schema, which is text so far.
+/// The JSON Schema of a reply's format.
 pub(crate) fn schema(schema: &str) -> Result<&RawValue, LlmError> {
-    let read = serde_json::from_str::<&RawValue>(schema).ok().filter(|value| value.get().starts_with('{'));
-    read.ok_or_else(|| {
-        let message = "the schema of the reply's format is no JSON object; expected a JSON Schema";
-        LlmError::new(LlmErrorKind::InvalidRequest, message)
-    })
+    object(schema)
+        .ok_or_else(|| invalid("the schema of the reply's format is no JSON object; expected a JSON Schema"))
 }
 
 /// The body of a request as bytes.
 pub(crate) fn to_bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, LlmError> {
-    serde_json::to_vec(body).map_err(|error| {
-        LlmError::new(LlmErrorKind::InvalidRequest, "the request does not go into JSON").with_source(error)
-    })
+    serde_json::to_vec(body).map_err(unwritable)
+}
+
+/// A part of a request that is a text of JSON itself.
+pub(crate) fn to_text(part: &impl serde::Serialize) -> Result<String, LlmError> {
+    serde_json::to_string(part).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> LlmError {
+    invalid("the request does not go into JSON").with_source(error)
 }
 
 /// Reads a body, or says what is wrong with it.
@@ -75,6 +74,7 @@ pub(crate) fn finish_reason(reason: String) -> FinishReason {
         "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
             FinishReason::Length
         }
+        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
         "content_filter" | "safety" | "refusal" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }
@@ -99,28 +99,32 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<
     raw.get().starts_with('{').then(|| parse(raw)).flatten()
 }
 
-/// The first element of an array, if it has one. The others are passed over, not kept.
-pub(crate) struct First<T>(pub(crate) Option<T>);
+/// The first elements of an array, at most `N`. The others are passed over, not kept.
+pub(crate) struct First<T, const N: usize>(pub(crate) Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Elements<T>(PhantomData<T>);
+        struct Elements<T, const N: usize>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
-            type Value = First<T>;
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Elements<T, N> {
+            type Value = First<T, N>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array of choices")
+                f.write_str("an array")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
-                let first = elements.next_element()?;
+                let mut first = Vec::new();
+                while first.len() < N {
+                    let Some(element) = elements.next_element()? else { return Ok(First(first)) };
+                    first.push(element);
+                }
                 while elements.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(First(first))
             }
         }
 
-        deserializer.deserialize_seq(Elements(PhantomData))
+        deserializer.deserialize_seq(Elements::<T, N>(PhantomData))
     }
 }
 

@@ -15,6 +15,10 @@ pub use settings::HttpClientBuilder;
 pub(crate) use settings::{variable, wrong};
 
 mod base_url;
+mod braces;
+mod call_ids;
+pub(crate) mod calls;
+mod check;
 mod excerpt;
 mod exchange;
 pub(crate) mod failure;
@@ -22,9 +26,13 @@ pub(crate) mod json;
 mod retry_after;
 mod sse;
 mod streaming;
+pub(crate) mod tools;
 
+pub(crate) use check::invalid;
 pub(crate) use excerpt::Secrets;
 pub(crate) use sse::Event;
+
+use call_ids::CallIds;
 
 /// Fields that settings add to every request.
 pub(crate) type Extra = BTreeMap<String, Value>;
@@ -90,10 +98,15 @@ pub(crate) trait Reader: Send {
         deltas: &mut VecDeque<Delta>,
     ) -> Result<(), LlmError>;
 
-    /// What the response is if the stream ends here, in good order but without the mark of the
-    /// end. Nothing if that cannot be a whole reply.
-    fn end_without_mark(&mut self, _: &Secrets) -> Option<Result<ChatResponse, LlmError>> {
-        None
+    /// How many bytes of the reply it has read and not yet given out.
+    fn held(&self) -> usize {
+        0
+    }
+
+    /// Puts the end at the end of `deltas`, if the reply can be whole though the stream ends here, in
+    /// good order but without the mark of the end; whether it is.
+    fn end_without_mark(&mut self, _: &Secrets, _: &mut VecDeque<Delta>) -> Result<bool, LlmError> {
+        Ok(false)
     }
 }
 
@@ -110,7 +123,7 @@ impl Connection {
     pub(crate) async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let answer = self.exchange.post(self.encode(&request, false)?).await?;
         let response = (self.protocol.decode)(&answer.body, self.exchange.secrets());
-        match response {
+        match response.and_then(|response| CallIds::of(&request).whole(response)) {
             Ok(response) => Ok(match answer.origin.request_id {
                 Some(id) => response.with_request_id(id),
                 None => response,
@@ -123,11 +136,11 @@ impl Connection {
 
     pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let response = self.exchange.open(self.encode(&request, true)?, true).await?;
-        Ok(streaming::reply(self.protocol, self.exchange.clone(), response))
+        Ok(streaming::reply(self.protocol, self.exchange.clone(), response, CallIds::of(&request)))
     }
 
     fn encode(&self, request: &ChatRequest, stream: bool) -> Result<Vec<u8>, LlmError> {
-        json::check(request)?;
+        check::check(request)?;
         (self.protocol.encode)(&Call { model: &self.model, request, extra: &self.extra, stream })
     }
 }

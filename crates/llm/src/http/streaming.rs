@@ -4,6 +4,7 @@ use std::sync::Arc;
 use futures_util::stream;
 use reqwest::Response;
 
+use super::call_ids::CallIds;
 use super::exchange::{Exchange, Origin};
 use super::sse::{Event, Events, Lines, TooLong};
 use super::{Framing, Protocol, Reader};
@@ -14,7 +15,12 @@ use crate::{Delta, LlmError, LlmErrorKind, ReplyStream};
 const EVENT_BYTES: usize = 1024 * 1024;
 
 /// The reply that comes in this answer with a good status.
-pub(super) fn reply(protocol: &'static Protocol, exchange: Arc<Exchange>, response: Response) -> ReplyStream {
+pub(super) fn reply(
+    protocol: &'static Protocol,
+    exchange: Arc<Exchange>,
+    response: Response,
+    ids: CallIds,
+) -> ReplyStream {
     let limit = exchange.max_response_bytes.min(EVENT_BYTES);
     let reading = Reading {
         protocol,
@@ -29,6 +35,7 @@ pub(super) fn reply(protocol: &'static Protocol, exchange: Arc<Exchange>, respon
         unread: VecDeque::new(),
         deltas: VecDeque::new(),
         taken: 0,
+        ids,
     };
     ReplyStream::new(stream::unfold(reading, |mut reading| async move {
         let delta = reading.next().await?;
@@ -61,6 +68,7 @@ struct Reading {
     deltas: VecDeque<Delta>,
     /// Bytes of the reply so far.
     taken: usize,
+    ids: CallIds,
 }
 
 impl Reading {
@@ -78,9 +86,9 @@ impl Reading {
                     Err(error) => Err(self.origin.sign(self.exchange.broken_off(error))),
                 }
             } else {
-                let end = self.reader.end_without_mark(self.exchange.secrets());
-                let end = end.unwrap_or_else(|| Err(interrupted())).map_err(|error| self.origin.sign(error));
-                return Some(end.and_then(|end| self.checked(Delta::End(end))));
+                let ended = self.reader.end_without_mark(self.exchange.secrets(), &mut self.deltas);
+                let ended = ended.and_then(|is_whole| if is_whole { Ok(()) } else { Err(interrupted()) });
+                ended.map_err(|error| self.origin.sign(error))
             };
             if let Err(error) = done {
                 return Some(Err(error));
@@ -96,7 +104,13 @@ impl Reading {
             let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
             let error = if is_cut { interrupted() } else { error };
             self.origin.sign(error).with_body(secrets.body(event.data.as_bytes()))
-        })
+        })?;
+        self.within_bounds(self.reader.held())
+    }
+
+    fn within_bounds(&self, more: usize) -> Result<(), LlmError> {
+        let bytes = self.taken.saturating_add(more);
+        if bytes > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(()) }
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
@@ -146,14 +160,22 @@ impl Reading {
             Delta::End(response) => {
                 // Nothing is read after the mark of the end, not even an end of the connection.
                 self.response = None;
+                let response = self.ids.end(response);
                 Ok(Delta::End(match self.origin.request_id.take() {
                     Some(id) => response.with_request_id(id),
                     None => response,
                 }))
             }
             more => {
-                self.taken = self.taken.saturating_add(more.bytes());
-                if self.taken > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(more) }
+                self.within_bounds(more.bytes())?;
+                self.taken += more.bytes();
+                match more {
+                    Delta::ToolCall(call) => {
+                        let call = self.ids.admit(call).map_err(|error| self.origin.sign(error))?;
+                        Ok(Delta::ToolCall(call))
+                    }
+                    more => Ok(more),
+                }
             }
         }
     }

@@ -4,19 +4,23 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::http::{Call, json};
-use crate::{LlmError, Messages, ReplyFormat};
+use super::turns::Turn;
+use crate::http::tools::Tool;
+use crate::http::{Call, invalid, json};
+use crate::{ChatRequest, LlmError, ReplyFormat, ToolChoice};
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: &'a Messages,
+    messages: Vec<Turn<'a>>,
     /// Always said: Ollama streams unless it is told not to.
     stream: bool,
     #[serde(skip_serializing_if = "Map::is_empty")]
     options: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
@@ -37,6 +41,18 @@ impl<'a> Format<'a> {
     }
 }
 
+/// The API has no choice of tools. Not to call any is what a model does that knows of none.
+fn tools(request: &ChatRequest) -> Result<Vec<Tool<'_>>, LlmError> {
+    match request.tool_choice().unwrap_or(&ToolChoice::Auto) {
+        ToolChoice::Auto => Tool::all_of(request),
+        ToolChoice::None => Ok(Vec::new()),
+        _ if request.tools().is_empty() => Ok(Vec::new()),
+        ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
+            "Ollama's API cannot make a model call a tool; expected the tool choice Auto or None",
+        )),
+    }
+}
+
 /// The JSON of a request. What the request sets goes before the same option in `extra`.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let request = call.request;
@@ -53,14 +69,20 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
             options.insert(name.to_owned(), value);
         }
     }
-    let taken = |name: &str| name == "options" || name == "format" && request.format().is_some();
+    let taken = |name: &str| match name {
+        "options" => true,
+        "format" => request.format().is_some(),
+        "tools" => !request.tools().is_empty(),
+        _ => false,
+    };
     let extra = call.extra.iter().filter(|(name, _)| !taken(name));
     json::to_bytes(&Body {
         model: call.model,
-        messages: request.messages(),
+        messages: Turn::all_of(request)?,
         stream: call.stream,
         options,
         format: request.format().map(Format::of).transpose()?,
+        tools: tools(request)?,
         extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
     })
 }

@@ -10,6 +10,7 @@ use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmE
 
 mod body;
 mod reply;
+mod turns;
 
 static OLLAMA: Protocol = Protocol {
     client: "OllamaClient",
@@ -84,6 +85,7 @@ impl LlmClient for OllamaClient {
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
             .with(Capability::Streaming)
+            .with(Capability::Tools)
             .with(Capability::JsonMode)
             .with(Capability::JsonSchema)
     }

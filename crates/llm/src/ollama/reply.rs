@@ -3,9 +3,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::http::calls::Piece;
 use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
-use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, Usage};
+use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// A whole reply, or one line of a stream.
 #[derive(Deserialize)]
@@ -32,6 +33,9 @@ struct Said<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
+    /// Each of them whole, and in any line of a stream.
+    #[serde(borrow, default)]
+    tool_calls: Option<&'a RawValue>,
 }
 
 impl<'a> Reply<'a> {
@@ -55,7 +59,12 @@ impl<'a> Reply<'a> {
         self.message.as_ref().and_then(|said| json::text(said.thinking))
     }
 
-    /// The response without its texts.
+    fn calls(&self) -> impl Iterator<Item = ToolCall> {
+        let calls = self.message.as_ref().and_then(|said| said.tool_calls);
+        Piece::all_of(calls).filter_map(Piece::into_call)
+    }
+
+    /// The response without its texts and calls.
     fn end(&self) -> ChatResponse {
         let mut response = ChatResponse::default();
         if let Some(reason) = self.done_reason.and_then(parse::<String>) {
@@ -81,10 +90,11 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         let message = "the answer has no message; expected an object with content";
         return Err(LlmError::new(LlmErrorKind::Decode, message));
     }
-    Ok(reply.end().with_texts(reply.text().unwrap_or_default(), reply.thinking().unwrap_or_default()))
+    let (text, thinking) = (reply.text().unwrap_or_default(), reply.thinking().unwrap_or_default());
+    Ok(reply.end().with_texts(text, thinking).with_tool_calls(reply.calls()))
 }
 
-/// Reads the lines of one stream. The last says everything but the texts, so nothing is kept.
+/// Reads the lines of one stream. The last says everything but the texts and calls, so nothing is kept.
 pub(super) struct Pieces;
 
 impl Reader for Pieces {
@@ -97,6 +107,7 @@ impl Reader for Pieces {
         let reply = Reply::read(event.data.as_bytes(), secrets)?;
         deltas.extend(reply.thinking().map(Delta::Reasoning));
         deltas.extend(reply.text().map(Delta::Text));
+        deltas.extend(reply.calls().map(Delta::ToolCall));
         if reply.is_done() {
             deltas.push_back(Delta::End(reply.end()));
         }

@@ -4,8 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::turns::Turn;
+use crate::http::tools::Tool;
 use crate::http::{Call, json};
-use crate::{LlmError, Messages, ReplyFormat};
+use crate::{ChatRequest, LlmError, ReplyFormat, ToolChoice};
 
 /// The field that asks for usage in a stream.
 const STREAM_OPTIONS: &str = "stream_options";
@@ -13,7 +15,7 @@ const STREAM_OPTIONS: &str = "stream_options";
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: &'a Messages,
+    messages: Vec<Turn<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,6 +30,10 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
@@ -62,6 +68,31 @@ impl<'a> Format<'a> {
     }
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Tool { r#type: &'static str, function: Named<'a> },
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+impl<'a> Choice<'a> {
+    /// Servers refuse a choice where there is nothing to choose from.
+    fn of(request: &'a ChatRequest) -> Option<Self> {
+        let choice = request.tool_choice().filter(|_| !request.tools().is_empty())?;
+        Some(match choice {
+            ToolChoice::Auto => Self::Word("auto"),
+            ToolChoice::None => Self::Word("none"),
+            ToolChoice::Required => Self::Word("required"),
+            ToolChoice::Tool(name) => Self::Tool { r#type: "function", function: Named { name } },
+        })
+    }
+}
+
 /// The JSON of a request. What the request sets goes before the same field in `extra`, which so
 /// serves as a default.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
@@ -72,6 +103,8 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         "seed" => request.seed().is_some(),
         "stop" => !request.stop().is_empty(),
         "response_format" => request.format().is_some(),
+        "tools" => !request.tools().is_empty(),
+        "tool_choice" => !request.tools().is_empty() && request.tool_choice().is_some(),
         // Servers refuse the field without a stream, and some refuse it always.
         STREAM_OPTIONS => !call.stream || value.is_null(),
         _ => false,
@@ -79,7 +112,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let asks_for_usage = call.stream && !extra.contains_key(STREAM_OPTIONS);
     json::to_bytes(&Body {
         model: call.model,
-        messages: request.messages(),
+        messages: Turn::all_of(request)?,
         max_tokens: request.max_tokens(),
         temperature: request.temperature(),
         seed: request.seed(),
@@ -87,6 +120,8 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         stream: call.stream.then_some(true),
         stream_options: asks_for_usage.then_some(StreamOptions { include_usage: true }),
         response_format: request.format().map(Format::of).transpose()?,
+        tools: Tool::all_of(request)?,
+        tool_choice: Choice::of(request),
         extra: extra
             .iter()
             .map(|(name, value)| (name.as_str(), value))

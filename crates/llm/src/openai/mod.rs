@@ -11,6 +11,7 @@ use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmE
 mod body;
 mod pieces;
 mod reply;
+mod turns;
 
 static OPENAI: Protocol = Protocol {
     client: "OpenAiClient",
@@ -171,6 +172,7 @@ impl LlmClient for OpenAiClient {
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
             .with(Capability::Streaming)
+            .with(Capability::Tools)
             .with(Capability::JsonMode)
             .with(Capability::JsonSchema)
     }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::reply::{Said, refused, usage};
+use crate::http::calls::Growing;
 use crate::http::json::{self, Content, First, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, Usage};
@@ -14,7 +15,7 @@ struct Chunk<'a> {
     error: Option<&'a RawValue>,
     /// Empty in the chunk that brings usage.
     #[serde(borrow, default)]
-    choices: Option<First<Choice<'a>>>,
+    choices: Option<First<Choice<'a>, 1>>,
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -41,12 +42,14 @@ pub(super) struct Pieces {
     usage: Option<Usage>,
     model: Option<String>,
     refusal: String,
+    calls: Growing,
     has_text: bool,
 }
 
 impl Pieces {
-    fn end(&mut self, secrets: &Secrets) -> Result<ChatResponse, LlmError> {
-        if !self.has_text && !self.refusal.is_empty() {
+    /// The calls, and the response without its texts and calls.
+    fn end(&mut self, secrets: &Secrets, deltas: &mut VecDeque<Delta>) -> Result<(), LlmError> {
+        if !self.has_text && self.calls.is_empty() && !self.refusal.is_empty() {
             return Err(refused(&self.refusal, secrets));
         }
         let mut response =
@@ -57,7 +60,9 @@ impl Pieces {
         if let Some(model) = self.model.take() {
             response = response.with_model(model);
         }
-        Ok(response)
+        deltas.extend(self.calls.finish().map(Delta::ToolCall));
+        deltas.push_back(Delta::End(response));
+        Ok(())
     }
 }
 
@@ -69,8 +74,7 @@ impl Reader for Pieces {
         deltas: &mut VecDeque<Delta>,
     ) -> Result<(), LlmError> {
         if event.data.trim() == "[DONE]" {
-            deltas.push_back(Delta::End(self.end(secrets)?));
-            return Ok(());
+            return self.end(secrets, deltas);
         }
         let chunk: Chunk<'_> = json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
         if let Some(error) = chunk.error.filter(|error| !failure::says_nothing(error)) {
@@ -85,7 +89,9 @@ impl Reader for Pieces {
             self.model = json::text(chunk.model);
         }
         // Where several choices were asked for, only the first is the reply.
-        let Some(choice) = chunk.choices.and_then(|choices| choices.0) else { return Ok(()) };
+        let Some(choice) = chunk.choices.and_then(|choices| choices.0.into_iter().next()) else {
+            return Ok(());
+        };
         if choice.index.and_then(count).is_some_and(|index| index > 0) {
             return Ok(());
         }
@@ -97,6 +103,7 @@ impl Reader for Pieces {
         if let Some(said) = &choice.delta {
             deltas.extend(said.reasoning().map(Delta::Reasoning));
             self.refusal.push_str(&said.refusal().unwrap_or_default());
+            said.calls().into_iter().try_for_each(|piece| self.calls.add(piece))?;
         }
         let content = choice.delta.and_then(|said| said.content).or(choice.text);
         if let Some(text) = content.and_then(|content| content.0).filter(|text| !text.is_empty()) {
@@ -106,7 +113,19 @@ impl Reader for Pieces {
         Ok(())
     }
 
-    fn end_without_mark(&mut self, secrets: &Secrets) -> Option<Result<ChatResponse, LlmError>> {
-        self.finish_reason.is_some().then(|| self.end(secrets))
+    fn held(&self) -> usize {
+        self.refusal.len() + self.calls.bytes()
+    }
+
+    fn end_without_mark(
+        &mut self,
+        secrets: &Secrets,
+        deltas: &mut VecDeque<Delta>,
+    ) -> Result<bool, LlmError> {
+        let is_whole = self.finish_reason.is_some();
+        if is_whole {
+            self.end(secrets, deltas)?;
+        }
+        Ok(is_whole)
     }
 }

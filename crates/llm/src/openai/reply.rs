@@ -1,6 +1,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::http::calls::Piece;
 use crate::http::json::{self, Content, First, count, finish_reason, parse, parse_object};
 use crate::http::{Secrets, failure};
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
@@ -11,7 +12,7 @@ struct Completion<'a> {
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    choices: Option<First<Choice<'a>>>,
+    choices: Option<First<Choice<'a>, 1>>,
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -42,6 +43,11 @@ pub(super) struct Said<'a> {
     reasoning: Option<&'a RawValue>,
     #[serde(borrow, default)]
     refusal: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_calls: Option<&'a RawValue>,
+    /// What there was before `tool_calls`. Some servers send both.
+    #[serde(borrow, default)]
+    function_call: Option<&'a RawValue>,
 }
 
 impl Said<'_> {
@@ -52,6 +58,14 @@ impl Said<'_> {
     pub(super) fn refusal(&self) -> Option<String> {
         json::text(self.refusal)
     }
+
+    pub(super) fn calls(&self) -> Vec<Piece> {
+        let mut calls: Vec<_> = Piece::all_of(self.tool_calls).collect();
+        if calls.is_empty() {
+            calls.extend(self.function_call.and_then(Piece::of));
+        }
+        calls
+    }
 }
 
 /// Reads an answer with a good status.
@@ -61,27 +75,32 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     if let Some(error) = completion.error.filter(|error| !failure::says_nothing(error)) {
         return Err(failure::of_value(error, secrets));
     }
-    let choice = completion.choices.and_then(|choices| choices.0);
+    let choice = completion.choices.and_then(|choices| choices.0.into_iter().next());
     let choice = choice.ok_or_else(|| wrong("the answer has no choices; expected at least one"))?;
     if choice.message.is_none() && choice.text.is_none() {
         return Err(wrong("choices[0] is empty; expected a message or text"));
     }
     let reason = choice.finish_reason.and_then(parse::<String>).map(finish_reason).unwrap_or_default();
-    let (reasoning, refusal) =
-        choice.message.as_ref().map_or((None, None), |said| (said.reasoning(), said.refusal()));
+    let said = choice.message.as_ref();
+    let reasoning = said.and_then(Said::reasoning).unwrap_or_default();
+    let refusal = said.and_then(Said::refusal);
+    let calls = said.map(Said::calls).unwrap_or_default();
+    let calls: Vec<_> = calls.into_iter().filter_map(Piece::into_call).collect();
     let content = choice.message.and_then(|message| message.content);
     let has_content = content.is_some() || choice.text.is_some();
     let text = [content, choice.text].into_iter().flatten().find_map(|content| content.0);
-    if let Some(refusal) = refusal.filter(|_| text.as_deref().unwrap_or_default().is_empty()) {
+    let says_nothing = text.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
+    if let Some(refusal) = refusal.filter(|_| says_nothing) {
         return Err(refused(&refusal, secrets));
     }
     // A reply that is cut off before its first text, as within the reasoning, says so itself.
-    if has_content && text.is_none() && reason != FinishReason::Length {
+    if has_content && text.is_none() && calls.is_empty() && reason != FinishReason::Length {
         return Err(wrong("choices[0] has content without text; expected text in at least one part"));
     }
     let mut response = ChatResponse::new(text.unwrap_or_default())
         .with_finish_reason(reason)
-        .with_reasoning(reasoning.unwrap_or_default());
+        .with_reasoning(reasoning)
+        .with_tool_calls(calls);
     if let Some(usage) = completion.usage.and_then(usage) {
         response = response.with_usage(usage);
     }

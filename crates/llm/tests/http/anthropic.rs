@@ -80,7 +80,7 @@ async fn lenient_in_what_a_reply_may_be() {
     for (body, expected) in [
         (r#"{"content":[]}"#, ChatResponse::default()),
         (
-            r#"{"content":[{"type":"tool_use","input":{}},{"type":"text","text":"a"},7,{"text":"b"}],"usage":null}"#,
+            r#"{"content":[{"type":"server_tool_use","input":{}},{"type":"text","text":"a"},7,{"text":"b"}],"usage":null}"#,
             ChatResponse::new("ab"),
         ),
         (

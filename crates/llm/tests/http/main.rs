@@ -18,3 +18,5 @@ mod requests;
 mod secrets;
 mod settings;
 mod streams;
+mod tools_read;
+mod tools_sent;

@@ -120,7 +120,9 @@ async fn finish_reasons_of_any_form_are_taken() {
         (r#""content_filter""#, FinishReason::ContentFilter),
         (r#""Content_Filter""#, FinishReason::ContentFilter),
         (r#""SAFETY""#, FinishReason::ContentFilter),
-        (r#""tool_calls""#, FinishReason::Other("tool_calls".to_owned())),
+        (r#""tool_calls""#, FinishReason::ToolCalls),
+        (r#""function_call""#, FinishReason::ToolCalls),
+        (r#""tool_use""#, FinishReason::ToolCalls),
         (r#""RECITATION""#, FinishReason::Other("RECITATION".to_owned())),
         (r#""""#, FinishReason::Stop),
         ("null", FinishReason::Stop),
@@ -191,7 +193,7 @@ async fn what_is_no_completion_is_a_decode_error_that_says_where() {
         (r#"{"choices":[{}]}"#, "choices[0] is empty; expected a message or text"),
         (
             r#"{"choices":"none"}"#,
-            "the answer is no chat completion: invalid type: string \"none\", expected an array of choices at line 1 column 17",
+            "the answer is no chat completion: invalid type: string \"none\", expected an array at line 1 column 17",
         ),
         (
             r#"{"choices":[{"message":{"content":42}}]}"#,
