@@ -45,6 +45,13 @@ impl Messages {
         self.newest = Some(Arc::new(Link { message, length, earlier: self.newest.take() }));
     }
 
+    /// Takes the newest message off the end. Clones keep it.
+    pub fn pop(&mut self) -> Option<Message> {
+        let newest = self.newest.take()?;
+        self.newest.clone_from(&newest.earlier);
+        Some(newest.message.clone())
+    }
+
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.newest.as_ref().map_or(0, |link| link.length)

@@ -70,5 +70,14 @@ pub use session::{
     Limits, Merged, Policy, Session, SessionError, SnapshotError, Thought, ThoughtId, ThoughtKind, WhenFull,
 };
 
+mod drive;
+pub use drive::{
+    Answer, Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall, Reply,
+    SolveError, Solved, Solver, Solving, Spent, Trace, Try, Turn, Work,
+};
+
+mod drivers;
+pub use drivers::React;
+
 mod quote;
 mod schema;

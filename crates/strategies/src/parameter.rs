@@ -83,6 +83,23 @@ const MAX_DEPTH: usize = 32;
 const MAX_FAULTS: usize = 20;
 
 impl Parameter {
+    /// A parameter that a thought must carry.
+    pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
+        Self { description: description.into(), required: true, kind }
+    }
+
+    /// Any text.
+    pub fn text(description: impl Into<String>) -> Self {
+        Self::new(ParameterType::Text { choices: Vec::new() }, description)
+    }
+
+    /// The same, for a thought that may do without.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.required = false;
+        self
+    }
+
     /// What the model is told about it.
     pub fn description(&self) -> &str {
         &self.description

@@ -72,7 +72,7 @@ where
     Function { definition: ToolDefinition::new(name, description, schema), call, input: PhantomData }
 }
 
-/// Without `$schema`, `$defs` and the type's name: some servers refuse them, and none needs them.
+/// Without `$schema`, `$defs` and the type's name, and always of an object: some servers refuse anything else.
 fn input_schema<A: JsonSchema>() -> String {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -80,6 +80,9 @@ fn input_schema<A: JsonSchema>() -> String {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
     schema.remove("title");
+    if schema.get("type").is_none() {
+        schema.insert("type".to_owned(), "object".into());
+    }
     schema.to_value().to_string()
 }
 

@@ -79,6 +79,19 @@ impl Tools {
         Ok(())
     }
 
+    /// These of them alone, with the same bounds: what one of several agents may call.
+    ///
+    /// # Errors
+    ///
+    /// The first name that none of them has.
+    pub fn only<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<Self, ToolError> {
+        let found = names.into_iter().map(|name| {
+            let tool = self.find(name.as_ref())?;
+            Ok((name.as_ref().to_owned(), Arc::clone(tool)))
+        });
+        Ok(Self { by_name: found.collect::<Result<_, ToolError>>()?, ..self.clone() })
+    }
+
     /// How long a call may take. Default: 30 seconds.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {

@@ -1,0 +1,168 @@
+use std::collections::BTreeMap;
+
+use cogwork_llm::{Message, Messages, Role, ToolCall, ToolDefinition};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{EndReason, Try, fields};
+use crate::{Parameter, Stage};
+
+/// A question to the model: a conversation, and what the reply must have.
+///
+/// Without fields and with fewer than two stages to choose from, any text is a reply. Else the model is
+/// told to write lines such as `action: search`, and a reply that lacks one, or has one of another type, is
+/// asked for again with the complaint.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub(super) name: String,
+    pub(super) messages: Messages,
+    pub(super) fields: BTreeMap<String, Parameter>,
+    pub(super) next: Vec<(String, String)>,
+    pub(super) temperature: Option<f32>,
+    pub(super) tools: Vec<ToolDefinition>,
+    /// What is sent as the last message, once the fields are known.
+    pub(super) instruction: String,
+}
+
+impl Ask {
+    /// A question at the end of a conversation.
+    pub fn new(conversation: Messages, instruction: impl Into<String>) -> Self {
+        Self {
+            name: String::new(),
+            messages: conversation,
+            fields: BTreeMap::new(),
+            next: Vec::new(),
+            temperature: None,
+            tools: Vec::new(),
+            instruction: instruction.into(),
+        }
+    }
+
+    /// What tells it from others that are asked side by side. Unset: empty.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Asks for a field.
+    #[must_use]
+    pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
+        self.fields.insert(name.into(), parameter);
+        self
+    }
+
+    /// Asks for fields.
+    #[must_use]
+    pub fn with_fields(mut self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
+        self.fields.extend(fields);
+        self
+    }
+
+    /// Asks which of these stages is next. With one alone nothing is asked.
+    #[must_use]
+    pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
+        let told = |stage: &Stage| (stage.name().to_owned(), stage.description().to_owned());
+        self.next = stages.into_iter().map(told).collect();
+        self
+    }
+
+    /// The temperature of the sampling. Unset: that of the solver's request.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Tools that the model may call instead of writing the fields. For clients that know
+    /// [tools](cogwork_llm::Capability::Tools).
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// The conversation with the question at its end.
+    pub(super) fn conversation(&self) -> Messages {
+        let mut messages = self.messages.clone();
+        tell(&mut messages, self.question());
+        messages
+    }
+
+    /// The question as the model reads it, with the form of the reply.
+    pub fn question(&self) -> Message {
+        Message::user(fields::instruction(
+            &self.instruction,
+            &self.fields,
+            &self.next,
+            !self.tools.is_empty(),
+        ))
+    }
+}
+
+/// What came of an [`Ask`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The [name](Ask::named) of the question.
+    pub name: String,
+    /// The replies as the model wrote them, with the complaint about each that could not be used.
+    pub tries: Vec<Try>,
+    /// What the last of them says, or why there is none.
+    pub reply: Result<Reply, AskProblem>,
+}
+
+/// A reply that has what was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The thought: the text without the fields.
+    pub text: String,
+    /// The fields, each of the type that was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Value>,
+    /// The stage that is to be next, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The calls that the model asks for; with some there may be no fields.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+}
+
+impl Reply {
+    /// A field that is a text; empty where it is none.
+    pub fn field(&self, name: &str) -> &str {
+        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// Why there is no reply to an [`Ask`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AskProblem {
+    /// The client failed.
+    #[error("{0}")]
+    Client(String),
+    /// No reply had what was asked for.
+    #[error("no reply could be used: {0}")]
+    Unreadable(String),
+    /// The budget was spent before it could be asked.
+    #[error("{0}")]
+    OutOf(EndReason),
+    /// It was not needed any more.
+    #[error("not needed any more")]
+    NotNeeded,
+}
+
+/// Adds a message. What is said to the model twice in a row is said in one message, since some servers
+/// refuse two of one role.
+pub(super) fn tell(messages: &mut Messages, message: Message) {
+    let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
+    let joined = match messages.last() {
+        Some(last) if plain(last) && plain(&message) => format!("{}\n\n{}", last.text(), message.text()),
+        _ => return messages.push(message),
+    };
+    messages.pop();
+    messages.push(Message::user(joined));
+}

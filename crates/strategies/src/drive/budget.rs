@@ -1,0 +1,196 @@
+use std::fmt;
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use serde::{Deserialize, Serialize};
+
+/// How much solving a problem may cost. When it is spent, the run ends in good order, with the best answer
+/// so far and the reason.
+///
+/// | what | default |
+/// |---|---|
+/// | calls of the model | 100 |
+/// | tokens read and written | 500,000 |
+/// | thoughts in the session | 500 |
+/// | time of calls to the model and to tools | 15 minutes |
+///
+/// A call that has begun is not cut short by the limits of calls and tokens; by that of time it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Budget {
+    /// Calls of the model, those that ask again among them.
+    pub calls: u32,
+    /// Tokens read and written, guessed from the length of the texts where a server does not say.
+    pub tokens: u64,
+    /// Thoughts in the session, on all branches.
+    pub thoughts: u32,
+    /// Time of calls to the model and to tools; calls side by side count once.
+    pub time: Duration,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { calls: 100, tokens: 500_000, thoughts: 500, time: Duration::from_secs(15 * 60) }
+    }
+}
+
+impl Budget {
+    /// Another limit of calls.
+    #[must_use]
+    pub fn calls(self, calls: u32) -> Self {
+        Self { calls, ..self }
+    }
+
+    /// Another limit of tokens.
+    #[must_use]
+    pub fn tokens(self, tokens: u64) -> Self {
+        Self { tokens, ..self }
+    }
+
+    /// Another limit of thoughts.
+    #[must_use]
+    pub fn thoughts(self, thoughts: u32) -> Self {
+        Self { thoughts, ..self }
+    }
+
+    /// Another limit of time.
+    #[must_use]
+    pub fn time(self, time: Duration) -> Self {
+        Self { time, ..self }
+    }
+
+    /// What is over, if something is: time and thoughts end a run wherever it stands, calls and tokens
+    /// only where the model is to be called.
+    pub(super) fn over(&self, spent: &Spent, thoughts: usize, calls_model: bool) -> Option<EndReason> {
+        if spent.time >= self.time {
+            return Some(EndReason::OutOfTime { limit: self.time });
+        } else if u32::try_from(thoughts).unwrap_or(u32::MAX) >= self.thoughts {
+            return Some(EndReason::OutOfThoughts { limit: self.thoughts });
+        }
+        if calls_model { self.over_calls(spent) } else { None }
+    }
+
+    pub(super) fn over_calls(&self, spent: &Spent) -> Option<EndReason> {
+        if spent.calls >= self.calls {
+            Some(EndReason::OutOfCalls { limit: self.calls })
+        } else if spent.tokens() >= self.tokens {
+            Some(EndReason::OutOfTokens { limit: self.tokens })
+        } else {
+            None
+        }
+    }
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The strategy reached its final stage.
+    Answered,
+    /// The calls of the [`Budget`] are spent.
+    OutOfCalls {
+        /// How many there were.
+        limit: u32,
+    },
+    /// The tokens are spent.
+    OutOfTokens {
+        /// How many there were.
+        limit: u64,
+    },
+    /// There are as many thoughts as may be.
+    OutOfThoughts {
+        /// How many that are.
+        limit: u32,
+    },
+    /// The time is over.
+    OutOfTime {
+        /// How much there was.
+        limit: Duration,
+    },
+    /// The run goes in circles.
+    NoProgress {
+        /// The stage in which that was seen.
+        stage: String,
+        /// How often the same had come in a row.
+        times: u32,
+    },
+    /// The driver sees no way to go on.
+    GaveUp {
+        /// Why.
+        why: String,
+    },
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered => f.write_str("answered"),
+            Self::OutOfCalls { limit } => write!(f, "the budget of {limit} calls is spent"),
+            Self::OutOfTokens { limit } => write!(f, "the budget of {limit} tokens is spent"),
+            Self::OutOfThoughts { limit } => write!(f, "the budget of {limit} thoughts is spent"),
+            Self::OutOfTime { limit } => write!(f, "the budget of {limit:?} is spent"),
+            Self::NoProgress { stage, times } => {
+                write!(f, "no progress: the same came {times} times in a row up to the stage `{stage}`")
+            }
+            Self::GaveUp { why } => write!(f, "given up: {why}"),
+        }
+    }
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Spent {
+    /// Calls of the model.
+    pub calls: u32,
+    /// Calls of tools.
+    pub tool_calls: u32,
+    /// Tokens, as the servers counted them.
+    pub usage: Usage,
+    /// Tokens of the calls that no server counted, guessed: one for four bytes.
+    pub estimated_tokens: u64,
+    /// Time of calls to the model and to tools; calls side by side count once.
+    pub time: Duration,
+}
+
+impl Spent {
+    /// Tokens read and written, counted or guessed.
+    pub fn tokens(&self) -> u64 {
+        self.usage.total_tokens().saturating_add(self.estimated_tokens)
+    }
+
+    pub(super) fn count(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        // Some servers report zeros for what they do not count.
+        if let Some(usage) = response.usage().filter(|usage| usage.total_tokens() > 0) {
+            self.usage += usage;
+            return;
+        }
+        let read: usize = request.messages().iter().map(|message| message.text().len()).sum();
+        let bytes = read.saturating_add(response.text().len());
+        self.estimated_tokens = self.estimated_tokens.saturating_add(bytes as u64 / 4);
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.usage += other.usage;
+        self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = if self.estimated_tokens > 0 { "about " } else { "" };
+        let plural = |count: u32| if count == 1 { "" } else { "s" };
+        write!(f, "{} call{}, {about}{} tokens", self.calls, plural(self.calls), self.tokens())?;
+        match self.tool_calls {
+            0 => Ok(()),
+            1 => f.write_str(", 1 call of a tool"),
+            calls => write!(f, ", {calls} calls of tools"),
+        }
+    }
+}

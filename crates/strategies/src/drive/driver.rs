@@ -1,0 +1,340 @@
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_plan::Plan;
+use cogwork_tools::Tools;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Ask, Asked, Called, PlannedCall, SolveError, Solving};
+use crate::{Draft, Stage, Strategy, Thought};
+
+/// How a strategy is driven: what is done in each of its stages, and which stage comes next.
+///
+/// A driver decides and does not wait: [`work`](Self::work) says what is to be done, a
+/// [`Solver`](super::Solver) does it, within its budget, and [`take`](Self::take) makes thoughts of what
+/// came. So a driver is tested without a model, and a run that is taken up again decides as before.
+///
+/// All but the table has a default, which asks the model in every stage for its prompt and its parameters,
+/// and lets it choose where several stages may follow. A [`Strategy`] is such a driver as it is, and so is
+/// a [`StrategyName`](crate::StrategyName) the one made for it.
+///
+/// ```
+/// use cogwork_llm::{LlmError, ScriptedClient};
+/// use cogwork_strategies::{Solver, Strategies};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mine = Strategies::from_yaml("
+/// two_looks:
+///   description: Look twice.
+///   stages:
+///     problem: {description: The problem., prompt: State the problem., next: [first_look]}
+///     first_look: {description: A guess., prompt: Guess., next: [answer]}
+///     answer: {description: The answer., prompt: Look again and answer., final: true}
+/// ")?;
+/// let client = ScriptedClient::new(["About 50.", "51"]);
+/// let solved = Solver::new(client, mine.get("two_looks")?.clone()).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Driver: Send + Sync {
+    /// The table.
+    fn strategy(&self) -> Strategy;
+
+    /// What the model is told before the problem. Clients with `native_tools` tell it of the tools themselves
+    /// where a question [has some](Ask::with_tools).
+    ///
+    /// # Default
+    ///
+    /// That it is asked stage by stage, with the description of the strategy.
+    fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
+        let _ = (tools, native_tools);
+        format!(
+            "You solve a problem in small stages. {}\n\
+             Each message asks for one stage. Do what it asks and nothing else.",
+            self.strategy().description()
+        )
+    }
+
+    /// What is to be done in the stage of this turn.
+    ///
+    /// # Default
+    ///
+    /// In the start stage: take the problem as it is. Elsewhere: [`Turn::ask`].
+    ///
+    /// # Errors
+    ///
+    /// When the turn cannot be made; the run then fails.
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        Ok(match turn.is_start() {
+            true => Work::say(turn.solving.problem()),
+            false => Work::Ask(turn.ask()),
+        })
+    }
+
+    /// Makes a thought, or several, of what was done, and says where to go.
+    ///
+    /// # Default
+    ///
+    /// One thought of text and fields on the current branch; next is the stage that the model chose, or the
+    /// only one there is.
+    ///
+    /// # Errors
+    ///
+    /// When the session refuses a thought; the run then fails.
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        let next = done.next_of(stage);
+        solving.think(done.draft_at(stage))?;
+        Ok(next)
+    }
+
+    /// The best answer that the thoughts so far hold.
+    ///
+    /// # Default
+    ///
+    /// The newest thought of the current branch that is in a final stage, or in one from which only final
+    /// stages follow; without a confidence.
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        let strategy = self.strategy();
+        let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
+        let thought = solving.path().find(|thought| ends(thought.stage()))?;
+        Some(Answer::new(thought.text())).filter(|answer| !answer.text.is_empty())
+    }
+
+    /// What of a thought shows whether the run gets on: when the same comes again and again, it does not.
+    /// `None` where a thought shows nothing either way.
+    ///
+    /// # Default
+    ///
+    /// Its text and its parameters.
+    fn progress(&self, thought: &Thought) -> Option<String> {
+        let parameters: Vec<_> =
+            thought.parameters().map(|(name, value)| format!("{name}={value}")).collect();
+        Some(format!("{} {}", thought.text(), parameters.join(" ")))
+    }
+
+    /// The plan, in strategies that have one.
+    ///
+    /// # Default
+    ///
+    /// None.
+    fn plan(&self, solving: &Solving) -> Option<Plan> {
+        let _ = solving;
+        None
+    }
+}
+
+/// A table by itself: every stage is asked for.
+impl Driver for Strategy {
+    fn strategy(&self) -> Strategy {
+        self.clone()
+    }
+}
+
+/// One pass through a stage, as a [`Driver`] sees it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Turn<'a> {
+    /// The run so far.
+    pub solving: &'a Solving,
+    /// The stage that is to be thought in.
+    pub stage: &'a Stage,
+    /// Its strategy.
+    pub strategy: &'a Strategy,
+    /// The tools there are.
+    pub tools: &'a Tools,
+    /// Whether the client takes tools itself. Else the model is told of them in text.
+    pub native_tools: bool,
+}
+
+impl Turn<'_> {
+    /// Whether this is the first thought of the run.
+    pub fn is_start(&self) -> bool {
+        self.solving.session().thoughts().is_empty()
+    }
+
+    /// The question that a stage asks by itself: its prompt, its parameters, and which stage is next.
+    pub fn ask(&self) -> Ask {
+        self.ask_for(self.stage.prompt())
+    }
+
+    /// The same with another text in the place of the prompt.
+    pub fn ask_for(&self, instruction: impl Into<String>) -> Ask {
+        let parameters = self.stage.parameters().iter();
+        Ask::new(self.solving.transcript().clone(), instruction)
+            .with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
+            .with_next(self.strategy.next(self.stage))
+    }
+}
+
+/// What is to be done in a stage.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Work {
+    /// Nothing is called: the driver knows what the thought says.
+    Say {
+        /// Its text.
+        text: String,
+        /// Its parameters.
+        parameters: Vec<(String, Value)>,
+    },
+    /// The model is asked. Question and reply become a part of the [transcript](Solving::transcript).
+    Ask(Ask),
+    /// The model is asked several questions, side by side. None of it becomes a part of the transcript.
+    AskAll {
+        /// The questions.
+        asks: Vec<Ask>,
+        /// Whether those that are answered are enough; the others are given up then. Those not answered yet
+        /// are `None`.
+        enough: Option<Enough>,
+    },
+    /// Tools are called, side by side as far as they do not need each other.
+    Call(Vec<PlannedCall>),
+}
+
+/// Says of the questions of a [`Work::AskAll`] whether the answers so far are enough.
+pub(super) type Enough = Arc<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
+
+impl Work {
+    /// A thought that needs no call.
+    pub fn say(text: impl Into<String>) -> Self {
+        Self::Say { text: text.into(), parameters: Vec::new() }
+    }
+
+    /// The same with a parameter. Other kinds of work take none.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        if let Self::Say { parameters, .. } = &mut self {
+            parameters.push((name.into(), value.into()));
+        }
+        self
+    }
+
+    pub(super) fn calls_model(&self) -> bool {
+        matches!(self, Self::Ask(_) | Self::AskAll { .. })
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Say { text, parameters } => f.debug_tuple("Say").field(text).field(parameters).finish(),
+            Self::Ask(ask) => f.debug_tuple("Ask").field(ask).finish(),
+            Self::AskAll { asks, .. } => f.debug_tuple("AskAll").field(asks).finish(),
+            Self::Call(calls) => f.debug_tuple("Call").field(calls).finish(),
+        }
+    }
+}
+
+/// What was done, in the kind of the [`Work`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Done {
+    /// Nothing was called.
+    Said {
+        /// The text.
+        text: String,
+        /// The parameters.
+        parameters: Vec<(String, Value)>,
+    },
+    /// The model replied.
+    Replied(super::Reply),
+    /// Of each question what came of it, in their order. At least one has a reply.
+    AllAsked(Vec<Asked>),
+    /// Of each call what came of it, in their order.
+    Called(Vec<Called>),
+}
+
+impl Done {
+    /// The thought that it is worth by itself: text and parameters. Of several questions the first with a
+    /// reply, of calls what they gave.
+    pub fn draft_at(&self, stage: &Stage) -> Draft {
+        match self {
+            Self::Said { text, parameters } => {
+                let draft = Draft::at(stage.name(), text.as_str());
+                parameters.iter().fold(draft, |draft, (name, value)| draft.with(name.as_str(), value.clone()))
+            }
+            Self::Replied(reply) => drafted(stage, reply),
+            Self::AllAsked(asked) => match asked.iter().find_map(|asked| asked.reply.as_ref().ok()) {
+                Some(reply) => drafted(stage, reply),
+                None => Draft::at(stage.name(), ""),
+            },
+            Self::Called(calls) => {
+                let outputs: Vec<_> = calls.iter().map(|called| called.output.as_str()).collect();
+                Draft::at(stage.name(), outputs.join("\n"))
+            }
+        }
+    }
+
+    /// Where a stage leads by itself: to the end, to the stage that the model chose, or to the first of its
+    /// edges.
+    pub fn next_of(&self, stage: &Stage) -> Next {
+        let chosen = match self {
+            Self::Replied(reply) => reply.next.clone(),
+            _ => None,
+        };
+        match chosen.or_else(|| stage.next_names().first().cloned()) {
+            Some(next) => Next::Stage(next),
+            None => Next::End,
+        }
+    }
+
+    /// The reply, of work that is one question.
+    pub fn reply(&self) -> Option<&super::Reply> {
+        match self {
+            Self::Replied(reply) => Some(reply),
+            _ => None,
+        }
+    }
+}
+
+fn drafted(stage: &Stage, reply: &super::Reply) -> Draft {
+    let draft = Draft::at(stage.name(), reply.text.as_str());
+    reply.fields.iter().fold(draft, |draft, (name, value)| draft.with(name.as_str(), value.clone()))
+}
+
+/// Where a driver goes from a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Next {
+    /// Along the edge to this stage.
+    Stage(String),
+    /// The final stage is done.
+    End,
+    /// It sees no way to go on, for this reason. The best answer so far counts.
+    GiveUp(String),
+}
+
+impl Next {
+    /// Along the edge to this stage.
+    pub fn stage(name: impl Into<String>) -> Self {
+        Self::Stage(name.into())
+    }
+}
+
+/// An answer to the problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The answer.
+    pub text: String,
+    /// How sure it is, from 0 to 1, in strategies that can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl Answer {
+    /// An answer without a confidence.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), confidence: None }
+    }
+
+    /// With a confidence from 0 to 1; what is outside is brought to the nearer end.
+    #[must_use]
+    pub fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence.clamp(0.0, 1.0)).filter(|confidence| !confidence.is_nan());
+        self
+    }
+}

@@ -1,0 +1,154 @@
+use std::fmt;
+
+use cogwork_flow::{BuildError, RunError};
+use cogwork_llm::LlmError;
+
+use super::{Call, Solving, Spent};
+use crate::SessionError;
+
+/// Why a problem was not worked through. What was thought until then is kept: see
+/// [`so_far`](Self::so_far).
+pub struct SolveError(Box<Failure>);
+
+struct Failure {
+    stage: Option<String>,
+    kind: Kind,
+    so_far: Option<Box<Solving>>,
+    /// What the failed turn had done and spent.
+    calls: Vec<Call>,
+    spent: Spent,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Client(LlmError),
+    Unreadable(String),
+    Session(SessionError),
+    Flow(RunError),
+    Build(BuildError),
+    EmptyProblem,
+    Driver(String),
+}
+
+impl SolveError {
+    /// A driver cannot make a turn.
+    pub fn driver(message: impl Into<String>) -> Self {
+        Kind::Driver(message.into()).into()
+    }
+
+    pub(super) fn client(error: LlmError) -> Self {
+        Kind::Client(error).into()
+    }
+
+    pub(super) fn unreadable(problem: String) -> Self {
+        Kind::Unreadable(problem).into()
+    }
+
+    pub(super) fn empty_problem() -> Self {
+        Kind::EmptyProblem.into()
+    }
+
+    pub(super) fn build(error: BuildError) -> Self {
+        Kind::Build(error).into()
+    }
+
+    pub(super) fn at(mut self, stage: &str, calls: Vec<Call>, spent: Spent) -> Self {
+        let failure = &mut *self.0;
+        failure.stage.get_or_insert_with(|| stage.to_owned());
+        (failure.calls, failure.spent) = (calls, spent);
+        self
+    }
+
+    /// The error of a run, with the state it left.
+    pub(super) fn of_run(error: RunError, mut solving: Solving) -> Self {
+        let mut error = match error.downcast_ref::<Self>().is_some() {
+            true => match error.into_source().map(|source| source.downcast::<Self>()) {
+                Some(Ok(own)) => *own,
+                Some(Err(other)) => Self::driver(other.to_string()),
+                None => Self::driver("the run failed"),
+            },
+            false => Kind::Flow(error).into(),
+        };
+        solving.calls.append(&mut error.0.calls);
+        solving.spent.add(&error.0.spent);
+        error.0.so_far = Some(Box::new(solving));
+        error
+    }
+
+    /// The stage in which it happened.
+    pub fn stage(&self) -> Option<&str> {
+        self.0.stage.as_deref()
+    }
+
+    /// The client's error, if that is what it was.
+    pub fn client_error(&self) -> Option<&LlmError> {
+        match &self.0.kind {
+            Kind::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether no reply of the model had what a stage needs. The replies are in the
+    /// [calls](Solving::calls).
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.0.kind, Kind::Unreadable(_))
+    }
+
+    /// The run as far as it came, with all calls, from [`Solver::solve`](super::Solver::solve). Whoever
+    /// runs the flow has it already.
+    pub fn so_far(&self) -> Option<&Solving> {
+        self.0.so_far.as_deref()
+    }
+}
+
+impl From<Kind> for SolveError {
+    fn from(kind: Kind) -> Self {
+        let (calls, spent) = (Vec::new(), Spent::default());
+        Self(Box::new(Failure { stage: None, kind, so_far: None, calls, spent }))
+    }
+}
+
+impl From<SessionError> for SolveError {
+    fn from(error: SessionError) -> Self {
+        Kind::Session(error).into()
+    }
+}
+
+impl fmt::Debug for SolveError {
+    /// Without the run so far, which is long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SolveError")
+            .field("stage", &self.0.stage)
+            .field("kind", &self.0.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for SolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(stage) = &self.0.stage {
+            write!(f, "stage `{stage}`: ")?;
+        }
+        match &self.0.kind {
+            Kind::Client(error) => write!(f, "the call of the model failed: {error}"),
+            Kind::Unreadable(problem) => write!(f, "no reply could be used: {problem}"),
+            Kind::Session(error) => error.fmt(f),
+            Kind::Flow(error) => error.fmt(f),
+            Kind::Build(error) => error.fmt(f),
+            Kind::EmptyProblem => f.write_str("the problem is empty; expected a text"),
+            Kind::Driver(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for SolveError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.kind {
+            Kind::Client(error) => Some(error),
+            Kind::Session(error) => Some(error),
+            Kind::Flow(error) => Some(error),
+            Kind::Build(error) => Some(error),
+            Kind::Unreadable(_) | Kind::EmptyProblem | Kind::Driver(_) => None,
+        }
+    }
+}

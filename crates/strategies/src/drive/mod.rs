@@ -1,0 +1,24 @@
+//! A strategy that runs by itself: the stages of its table as the nodes of a flow, each of which asks the
+//! model, calls tools or draws its own conclusion.
+
+mod ask;
+mod asking;
+mod budget;
+mod driver;
+mod error;
+mod fields;
+mod progress;
+mod solved;
+mod solver;
+mod solving;
+mod stage_node;
+mod working;
+
+pub use ask::{Ask, AskProblem, Asked, Reply};
+pub use budget::{Budget, EndReason, Spent};
+pub use driver::{Answer, Done, Driver, Next, Turn, Work};
+pub use error::SolveError;
+pub use solved::{Solved, Trace};
+pub use solver::Solver;
+pub use solving::{Call, Solving, Try};
+pub use working::{Called, PlannedCall};

@@ -1,0 +1,240 @@
+//! One turn of a strategy: the driver says what is to be done in the stage, it is done within the budget,
+//! and the driver makes a thought of it and chooses the edge.
+
+use std::sync::Arc;
+
+use cogwork_flow::{Action, Node};
+use cogwork_llm::Message;
+use cogwork_tools::Tools;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::asking::{Asking, Meter};
+use super::progress::is_stuck;
+use super::solver::Solver;
+use super::working::call_all;
+use super::{
+    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, SolveError, Solving, Spent,
+    Turn, Work,
+};
+use crate::{Stage, Strategy};
+
+/// What all stages of a solver share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) driver: Arc<dyn Driver>,
+    pub(super) strategy: Strategy,
+    pub(super) asking: Asking,
+    pub(super) tools: Tools,
+    pub(super) budget: Budget,
+    pub(super) patience: u32,
+}
+
+/// The node of a stage.
+pub(super) struct StageNode {
+    pub(super) shared: Arc<Shared>,
+    pub(super) stage: Stage,
+}
+
+/// What is to be done in a turn.
+#[derive(Debug)]
+pub(super) enum Brief {
+    Work {
+        work: Work,
+        spent: Spent,
+    },
+    /// The run is over before the stage begins.
+    Over(EndReason),
+}
+
+/// What was done.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asked: Vec<Asked>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    called: Vec<Called>,
+    /// What ran out before there was anything to go on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    out_of: Option<EndReason>,
+    spent: Spent,
+}
+
+impl Node<Solving> for StageNode {
+    type Prep = Brief;
+    type Exec = Outcome;
+    type Error = SolveError;
+
+    fn actions(&self) -> Vec<Action> {
+        let next = self.stage.next_names().iter().map(|next| Action::new(next.as_str()));
+        next.chain(self.stage.is_final().then_some(Solver::SOLVED)).chain([Solver::STOPPED]).collect()
+    }
+
+    fn prep(&self, solving: &mut Solving) -> Result<Brief, SolveError> {
+        let Shared { driver, strategy, asking, tools, budget, .. } = &*self.shared;
+        if solving.problem().trim().is_empty() {
+            return Err(SolveError::empty_problem());
+        }
+        let native_tools = asking.native_tools();
+        let turn = Turn { solving, stage: &self.stage, strategy, tools, native_tools };
+        let work = driver.work(&turn).map_err(|error| self.at(error))?;
+        let thoughts = solving.session().thoughts().len();
+        Ok(match budget.over(&solving.spent, thoughts, work.calls_model()) {
+            Some(reason) => Brief::Over(reason),
+            None => Brief::Work { work, spent: solving.spent },
+        })
+    }
+
+    async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
+        let Brief::Work { work, spent: before } = brief else { return Ok(Outcome::default()) };
+        let Shared { asking, tools, budget, .. } = &*self.shared;
+        let meter = Meter::new(*budget, *before);
+        let started = Instant::now();
+        // A time that no clock can tell is as good as none.
+        let day = std::time::Duration::from_secs(24 * 60 * 60);
+        let deadline = started + budget.time.saturating_sub(before.time).min(day);
+        let (mut outcome, mut failed) = (Outcome::default(), None);
+        match work {
+            Work::Say { .. } => {}
+            Work::Ask(ask) => {
+                (outcome.asked, failed) = asking.all(std::slice::from_ref(ask), None, &meter, deadline).await;
+            }
+            Work::AskAll { asks, enough } => {
+                (outcome.asked, failed) = asking.all(asks, enough.as_ref(), &meter, deadline).await;
+            }
+            Work::Call(calls) => {
+                let called = call_all(calls, tools, asking.at_once, &meter, deadline).await;
+                if called.iter().any(Option::is_none) {
+                    outcome.out_of = Some(meter.out_of_time());
+                }
+                outcome.called = called.into_iter().flatten().collect();
+            }
+        }
+        outcome.spent = *meter.spent();
+        outcome.spent.time = started.elapsed();
+        if outcome.asked.iter().any(|asked| asked.reply.is_ok()) || outcome.asked.is_empty() {
+            return Ok(outcome);
+        }
+        let out_of = outcome.asked.iter().find_map(|asked| match &asked.reply {
+            Err(AskProblem::OutOf(reason)) => Some(reason.clone()),
+            _ => None,
+        });
+        if out_of.is_some() {
+            return Ok(Outcome { out_of, ..outcome });
+        }
+        let error = match failed {
+            Some(error) => SolveError::client(error),
+            None => SolveError::unreadable(first_problem(&outcome.asked)),
+        };
+        let spent = outcome.spent;
+        Err(error.at(self.stage.name(), self.calls_of(outcome), spent))
+    }
+
+    fn post(&self, solving: &mut Solving, brief: Brief, outcome: Outcome) -> Result<Action, SolveError> {
+        let Shared { driver, patience, .. } = &*self.shared;
+        let work = match brief {
+            Brief::Work { work, .. } => work,
+            Brief::Over(reason) => return Ok(self.stop(solving, reason)),
+        };
+        solving.spent.add(&outcome.spent);
+        let Outcome { asked, called, out_of, .. } = outcome;
+        let done = self.keep(solving, work, asked, called);
+        if let Some(reason) = out_of {
+            return Ok(self.stop(solving, reason));
+        }
+        let nothing = || self.at(SolveError::driver("the work asked nothing; expected one question or more"));
+        let done = done.ok_or_else(nothing)?;
+        let next = driver.take(solving, &self.stage, done).map_err(|error| self.at(error))?;
+        solving.best = driver.answer(solving).or(solving.best.take());
+        match next {
+            Next::End => {
+                solving.end = Some(EndReason::Answered);
+                Ok(Solver::SOLVED)
+            }
+            Next::GiveUp(why) => Ok(self.stop(solving, EndReason::GaveUp { why })),
+            Next::Stage(_) if is_stuck(&**driver, solving, *patience) => {
+                let stage = self.stage.name().to_owned();
+                Ok(self.stop(solving, EndReason::NoProgress { stage, times: *patience }))
+            }
+            Next::Stage(stage) => Ok(Action::new(stage)),
+        }
+    }
+}
+
+impl StageNode {
+    fn at(&self, error: SolveError) -> SolveError {
+        error.at(self.stage.name(), Vec::new(), Spent::default())
+    }
+
+    /// The run is over without its final stage; what it has is its best.
+    fn stop(&self, solving: &mut Solving, reason: EndReason) -> Action {
+        solving.best = self.shared.driver.answer(solving).or(solving.best.take());
+        solving.end = Some(reason);
+        Solver::STOPPED
+    }
+
+    /// Puts what was said and called on record; a question that was asked alone becomes a part of the
+    /// conversation.
+    fn keep(
+        &self,
+        solving: &mut Solving,
+        work: Work,
+        asked: Vec<Asked>,
+        called: Vec<Called>,
+    ) -> Option<Done> {
+        solving.calls.extend(self.calls(&asked, &called));
+        match work {
+            Work::Say { text, parameters } => Some(Done::Said { text, parameters }),
+            Work::Ask(ask) => {
+                let reply = asked.into_iter().next()?.reply.ok()?;
+                solving.tell(ask.question());
+                solving.tell(said(&ask, &solving.calls, &reply));
+                Some(Done::Replied(reply))
+            }
+            Work::AskAll { asks, .. } => (!asks.is_empty()).then_some(Done::AllAsked(asked)),
+            Work::Call(_) => Some(Done::Called(called)),
+        }
+    }
+
+    fn calls_of(&self, outcome: Outcome) -> Vec<Call> {
+        self.calls(&outcome.asked, &outcome.called).collect()
+    }
+
+    fn calls<'a>(&'a self, asked: &'a [Asked], called: &'a [Called]) -> impl Iterator<Item = Call> + 'a {
+        let stage = || self.stage.name().to_owned();
+        let asked = asked.iter().map(move |asked| Call::Model {
+            stage: stage(),
+            name: asked.name.clone(),
+            tries: asked.tries.clone(),
+            problem: asked.reply.as_ref().err().map(ToString::to_string),
+        });
+        let called = called.iter().map(move |called| Call::Tool {
+            stage: stage(),
+            id: called.id.clone(),
+            tool: called.tool.clone(),
+            input: called.input.clone(),
+            output: called.output.clone(),
+            failed: called.failed,
+        });
+        asked.chain(called)
+    }
+}
+
+/// The model's side of a question: its words as they were, so that the conversation stays what it was.
+fn said(ask: &Ask, calls: &[Call], reply: &super::Reply) -> Message {
+    let raw = match calls.last() {
+        Some(Call::Model { name, tries, .. }) if *name == ask.name => {
+            tries.last().map(|last| last.reply.as_str())
+        }
+        _ => None,
+    };
+    Message::assistant(raw.unwrap_or(reply.text.as_str())).with_tool_calls(reply.tool_calls.iter().cloned())
+}
+
+fn first_problem(asked: &[Asked]) -> String {
+    let problem = asked.iter().find_map(|asked| match &asked.reply {
+        Err(AskProblem::Unreadable(problem)) => Some(problem.clone()),
+        _ => None,
+    });
+    problem.unwrap_or_else(|| "nothing was asked".to_owned())
+}

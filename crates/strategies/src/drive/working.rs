@@ -1,0 +1,155 @@
+//! Calling tools, side by side as far as they do not need each other.
+
+use std::collections::BTreeMap;
+
+use cogwork_tools::Tools;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::asking::Meter;
+
+/// A call of a tool that is to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PlannedCall {
+    /// What other calls name its outcome by, such as `#E1`.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What it is given. A text in it that has the [id](Self::id) of an earlier call of the list has what
+    /// that call gave in its place.
+    pub input: Value,
+}
+
+impl PlannedCall {
+    /// A call.
+    pub fn new(id: impl Into<String>, tool: impl Into<String>, input: impl Into<Value>) -> Self {
+        Self { id: id.into(), tool: tool.into(), input: input.into() }
+    }
+}
+
+/// What came of a [`PlannedCall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Called {
+    /// The id of the call.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What it was given, with the outcomes of other calls in it.
+    pub input: Value,
+    /// What it gave; what went wrong, in words for the model, if it failed.
+    pub output: String,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+/// Makes the calls, each as soon as those that it names are made. Only earlier ones of the list count, so
+/// there is no circle. Answers what came of each, in their order; `None` for those the time did not allow.
+pub(super) async fn call_all(
+    calls: &[PlannedCall],
+    tools: &Tools,
+    at_once: usize,
+    meter: &Meter,
+    deadline: Instant,
+) -> Vec<Option<Called>> {
+    let needs: Vec<Vec<usize>> = calls
+        .iter()
+        .enumerate()
+        .map(|(place, call)| {
+            let earlier = calls.iter().enumerate().take(place);
+            earlier.filter(|(_, other)| names(&call.input, &other.id)).map(|(other, _)| other).collect()
+        })
+        .collect();
+    let mut called: Vec<Option<Called>> = calls.iter().map(|_| None).collect();
+    let mut begun = vec![false; calls.len()];
+    let mut running = FuturesUnordered::new();
+    loop {
+        for (place, call) in calls.iter().enumerate() {
+            let done = |other: &usize| called.get(*other).is_some_and(Option::is_some);
+            let ready = needs.get(place).is_some_and(|needs| needs.iter().all(done));
+            let Some(begun) = begun.get_mut(place).filter(|begun| !**begun) else { continue };
+            if !ready || running.len() >= at_once.max(1) {
+                continue;
+            }
+            *begun = true;
+            let outcomes: BTreeMap<&str, &str> =
+                called.iter().flatten().map(|other| (other.id.as_str(), other.output.as_str())).collect();
+            let input = filled(&call.input, &outcomes);
+            {
+                let mut spent = meter.spent();
+                spent.tool_calls = spent.tool_calls.saturating_add(1);
+            }
+            running.push(async move { (place, made(call, input, tools).await) });
+        }
+        let Ok(Some((place, outcome))) = timeout_at(deadline, running.next()).await else { return called };
+        if let Some(slot) = called.get_mut(place) {
+            *slot = Some(outcome);
+        }
+    }
+}
+
+async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
+    let outcome = tools.call_with(&call.tool, input.clone()).await;
+    let failed = outcome.is_err();
+    let output = outcome.unwrap_or_else(|error| error.to_string());
+    Called { id: call.id.clone(), tool: call.tool.clone(), input, output, failed }
+}
+
+/// Whether a value has the name of an outcome somewhere in its texts.
+fn names(input: &Value, id: &str) -> bool {
+    match input {
+        Value::String(text) => places(text, id).next().is_some(),
+        Value::Array(items) => items.iter().any(|item| names(item, id)),
+        Value::Object(fields) => fields.values().any(|value| names(value, id)),
+        _ => false,
+    }
+}
+
+/// Where a text has the id; `#E1` is not in `#E12`.
+fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let found = (!id.is_empty()).then(|| text.match_indices(id)).into_iter().flatten();
+    found.map(|(at, _)| at).filter(move |at| {
+        let after = text.get(at + id.len()..).and_then(|rest| rest.chars().next());
+        !after.is_some_and(is_part)
+    })
+}
+
+/// Bytes of an input with the outcomes of other calls in it; without a bound, calls that each name the one
+/// before twice would double it every time.
+const MAX_INPUT: usize = 256 * 1024;
+
+fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>) -> Value {
+    match input {
+        Value::String(text) => Value::String(filled_text(text, outcomes)),
+        Value::Array(items) => items.iter().map(|item| filled(item, outcomes)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), filled(value, outcomes))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// In one pass, so that an outcome that has a name in it is not filled in turn.
+fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>) -> String {
+    let mut found: Vec<(usize, &str, &str)> = outcomes
+        .iter()
+        .flat_map(|(id, outcome)| places(text, id).map(move |at| (at, *id, *outcome)))
+        .collect();
+    found.sort_unstable();
+    let (mut whole, mut end) = (String::new(), 0);
+    for (at, id, outcome) in found {
+        if at < end || whole.len() + outcome.len() > MAX_INPUT {
+            continue;
+        }
+        whole.push_str(text.get(end..at).unwrap_or_default());
+        whole.push_str(outcome);
+        end = at + id.len();
+    }
+    whole.push_str(text.get(end..).unwrap_or_default());
+    whole
+}

@@ -1,0 +1,53 @@
+//! A driver for each of the crate's own strategies.
+
+mod react;
+
+pub use react::React;
+
+use cogwork_plan::Plan;
+use cogwork_tools::Tools;
+
+use crate::{
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+};
+
+impl StrategyName {
+    /// Hands over the driver made for the strategy.
+    fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
+        match self {
+            Self::React => with(&React::default()),
+            other => with(&other.strategy()),
+        }
+    }
+}
+
+/// The driver made for the strategy, with its default settings.
+impl Driver for StrategyName {
+    fn strategy(&self) -> Strategy {
+        StrategyName::strategy(*self)
+    }
+
+    fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
+        self.drive(|driver| driver.instructions(tools, native_tools))
+    }
+
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        self.drive(|driver| driver.work(turn))
+    }
+
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        self.drive(|driver| driver.take(solving, stage, done))
+    }
+
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        self.drive(|driver| driver.answer(solving))
+    }
+
+    fn progress(&self, thought: &Thought) -> Option<String> {
+        self.drive(|driver| driver.progress(thought))
+    }
+
+    fn plan(&self, solving: &Solving) -> Option<Plan> {
+        self.drive(|driver| driver.plan(solving))
+    }
+}

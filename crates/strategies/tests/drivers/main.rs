@@ -1,0 +1,7 @@
+//! Strategies that run by themselves, each with scripted models: right, wrong, empty and endless ones.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+
+mod react;
+mod support;
+mod tables;
