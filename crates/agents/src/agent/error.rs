@@ -1,0 +1,69 @@
+use std::fmt;
+
+use cogwork_llm::LlmError;
+
+use crate::quote::one_line;
+
+/// Why a visit of an agent brought no answer.
+///
+/// `{}` is one line; `{:#}` adds what the client's error adds.
+#[non_exhaustive]
+pub enum AgentError {
+    /// What it is asked is empty.
+    NothingAsked,
+    /// A call to the model failed.
+    Client(LlmError),
+    /// The model said nothing and called no tool.
+    Empty,
+    /// The model still calls tools after so many rounds.
+    TooManyToolCalls {
+        /// The limit.
+        rounds: u32,
+    },
+    /// The model chose no action, asked twice.
+    NoAction {
+        /// The labels it could choose from, as it was told.
+        labels: String,
+    },
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingAsked => {
+                f.write_str("there is nothing to ask: the prompt is empty; expected a text")
+            }
+            Self::Client(error) if f.alternate() => write!(f, "the call to the model failed: {error:#}"),
+            // A client of the user's own may put anything into its errors.
+            Self::Client(error) => {
+                write!(f, "the call to the model failed: {}", one_line(&error.to_string()))
+            }
+            Self::Empty => f.write_str("the model's reply is empty; expected a text or a call of a tool"),
+            Self::TooManyToolCalls { rounds } => {
+                let plural = if *rounds == 1 { "" } else { "s" };
+                write!(f, "the model still calls tools after {rounds} round{plural}; expected an answer")
+            }
+            Self::NoAction { labels } => write!(
+                f,
+                "the model named no action, asked twice; expected a last line `ACTION: <label>` with one of {}",
+                one_line(labels)
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for AgentError {
+    /// The sentence: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl std::error::Error for AgentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! A file held against its JSON Schema, so that every problem is told at once and with its place.
+//!
+//! The schema that editors get is the one that is checked here: the two cannot come apart. Only the
+//! keywords that derived schemas use are known. A validator library would tell paths but no places, and
+//! would say "matches none of the schemas" where a person needs the names of the modes.
+
+use serde_json::{Map, Value as Json};
+
+use crate::problem::{Found, Problems};
+use crate::quote::{Name, did_you_mean, list, nearest};
+use crate::yaml::{Entry, Path, Tree, Value};
+
+/// The word for what a tag names: a key of the schema beside `oneOf`.
+pub(crate) const NOUN: &str = "x-noun";
+/// `false` where nothing is taken from the environment: what stands in drawings and messages.
+pub(crate) const ENVIRONMENT: &str = "x-environment";
+
+/// How many references may follow one another without a value between them.
+const MAX_HOPS: usize = 32;
+
+/// What a derived schema leaves to the name of the format.
+const LARGEST: [(&str, f64); 4] =
+    [("uint8", 255.0), ("uint16", 65_535.0), ("uint32", 4_294_967_295.0), ("float", f32::MAX as f64)];
+
+/// Adds all that is wrong with the tree.
+pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
+    Check { root, problems }.value(tree, schema, path);
+}
+
+struct Check<'c> {
+    root: &'c Json,
+    problems: &'c mut Problems,
+}
+
+impl<'c> Check<'c> {
+    fn value(&mut self, tree: &Tree, schema: &Json, path: &Path) {
+        if let Some(schema) = resolve(schema, self.root).filter(|_| !self.problems.is_full()) {
+            self.resolved(tree, schema, path);
+        }
+    }
+
+    fn resolved(&mut self, tree: &Tree, schema: &Map<String, Json>, path: &Path) {
+        if schema.get(ENVIRONMENT) == Some(&Json::Bool(false))
+            && let Value::Text(text) = &tree.value
+            && let Some(name) = text.variables.first()
+        {
+            let message = format!(
+                "nothing is taken from the environment here, where it would be shown; expected a text without `${{{}}}`",
+                Name(name)
+            );
+            return self.found(tree, path, message);
+        }
+        if let Some(names) = constants(schema, self.root) {
+            return self.one_of_names(tree, schema, &names, path);
+        }
+        if let Some(all) = schema.get("allOf").and_then(Json::as_array) {
+            all.iter().for_each(|part| self.value(tree, part, path));
+        }
+        for any in ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()) {
+            self.any_of(tree, schema, any, path);
+        }
+        if !self.of_type(tree, schema, path) {
+            return;
+        }
+        match &tree.value {
+            Value::Number(number) => self.number(tree, number.as_f64().unwrap_or_default(), schema, path),
+            Value::Text(text) => {
+                self.length(tree, text.value.chars().count(), "Length", "character", schema, path)
+            }
+            Value::List(items) => {
+                self.length(tree, items.len(), "Items", "item", schema, path);
+                if let Some(item) = schema.get("items") {
+                    for (index, tree) in items.iter().enumerate() {
+                        self.value(tree, item, &path.index(index));
+                    }
+                }
+            }
+            Value::Map(entries) => self.map(tree, entries, schema, path),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn of_type(&mut self, tree: &Tree, schema: &Map<String, Json>, path: &Path) -> bool {
+        let types: Vec<&str> = match schema.get("type") {
+            Some(Json::String(one)) => vec![one],
+            Some(Json::Array(many)) => many.iter().filter_map(Json::as_str).collect(),
+            _ => return true,
+        };
+        if types.iter().any(|name| is_of(tree, name)) {
+            return true;
+        }
+        let named: Vec<_> = types.iter().filter(|name| **name != "null").map(|name| called(name)).collect();
+        self.found(tree, path, format!("expected {}, found {}", named.join(" or "), shown_kind(tree)));
+        false
+    }
+
+    fn one_of_names(&mut self, tree: &Tree, schema: &Map<String, Json>, names: &[&str], path: &Path) {
+        let noun = schema.get(NOUN).and_then(Json::as_str).unwrap_or("name");
+        let known = format!("known {noun}s: {}", list(names));
+        match tree.text() {
+            None => self.found(
+                tree,
+                path,
+                format!("expected the name of a {noun}, found {}; {known}", shown_kind(tree)),
+            ),
+            Some(text) if names.contains(&text) => {}
+            Some(_) => {
+                let message = format!("unknown {noun} {}; {known}{}", shown(tree), meant(tree, names));
+                self.found(tree, path, message);
+            }
+        }
+    }
+
+    fn any_of(&mut self, tree: &Tree, schema: &Map<String, Json>, any: &[Json], path: &Path) {
+        let branches: Vec<_> = any.iter().filter_map(|branch| resolve(branch, self.root)).collect();
+        let is_null = |branch: &&Map<String, Json>| branch.get("type") == Some(&Json::from("null"));
+        if matches!(tree.value, Value::Null) && branches.iter().any(is_null) {
+            return;
+        }
+        let branches: Vec<_> = branches.into_iter().filter(|branch| !is_null(branch)).collect();
+        if let Some((key, tags)) = tagged(&branches, self.root)
+            && (branches.len() > 1 || schema.contains_key(NOUN))
+        {
+            return self.tagged(tree, schema, key, &tags, path);
+        }
+        // Of what a person may have meant, the problems of what comes nearest: the first of the same type.
+        let mut told: Option<Problems> = None;
+        for branch in &branches {
+            let mut problems = Problems::default();
+            Check { root: self.root, problems: &mut problems }.resolved(tree, branch, path);
+            if problems.is_empty() {
+                return;
+            }
+            let fits = types(branch).iter().any(|name| is_of(tree, name));
+            if fits && told.is_none() {
+                told = Some(problems);
+            }
+        }
+        match told {
+            Some(problems) => self.problems.extend(problems),
+            None => {
+                let mut named: Vec<_> =
+                    branches.iter().flat_map(|branch| types(branch)).map(called).collect();
+                named.dedup();
+                self.found(
+                    tree,
+                    path,
+                    format!("expected {}, found {}", named.join(" or "), shown_kind(tree)),
+                );
+            }
+        }
+    }
+
+    /// One of several mappings, told apart by the text of one key.
+    fn tagged(
+        &mut self,
+        tree: &Tree,
+        schema: &Map<String, Json>,
+        key: &str,
+        tags: &[Tagged<'_>],
+        path: &Path,
+    ) {
+        let noun = schema.get(NOUN).and_then(Json::as_str).unwrap_or("value");
+        if !matches!(tree.value, Value::Map(_)) {
+            return self.found(
+                tree,
+                path,
+                format!("expected a mapping with `{key}`, found {}", shown_kind(tree)),
+            );
+        }
+        let names: Vec<_> = tags.iter().map(|(name, _)| *name).collect();
+        let known = format!("known {noun}s: {}", list(&names));
+        let Some(tag) = tree.get(key) else {
+            return self.found(tree, path, format!("the key `{key}` is missing; {known}"));
+        };
+        let path_of_tag = path.key(key);
+        match tag.text().and_then(|text| tags.iter().find(|(name, _)| *name == text)) {
+            Some((_, branch)) => self.resolved(tree, branch, path),
+            None if tag.text().is_some() => {
+                let message = format!("unknown {noun} {}; {known}{}", shown(tag), meant(tag, &names));
+                self.found(tag, &path_of_tag, message);
+            }
+            None => {
+                let message = format!("expected the name of a {noun}, found {}; {known}", shown_kind(tag));
+                self.found(tag, &path_of_tag, message);
+            }
+        }
+    }
+
+    fn map(&mut self, tree: &Tree, entries: &[Entry], schema: &Map<String, Json>, path: &Path) {
+        let none = Map::new();
+        let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&none);
+        for entry in entries {
+            let below = path.key(entry.key.clone());
+            match (properties.get(&entry.key), schema.get("additionalProperties")) {
+                (Some(property), _) => self.value(&entry.value, property, &below),
+                (None, Some(Json::Bool(false))) => {
+                    let known = properties.keys().map(String::as_str);
+                    let meant = did_you_mean(nearest(&entry.key, known.clone()));
+                    let meant =
+                        if meant.is_empty() { format!("; known keys: {}", list(known)) } else { meant };
+                    let message = format!("unknown key `{}`{meant}", Name(&entry.key));
+                    self.problems.push(Found::new(entry.place, path, message));
+                }
+                (None, Some(other)) => self.value(&entry.value, other, &below),
+                (None, None) => {}
+            }
+        }
+        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
+        for key in required.filter_map(Json::as_str).filter(|key| tree.get(key).is_none()) {
+            let what = properties.get(key).and_then(|property| resolve(property, self.root));
+            let what =
+                what.map(types).unwrap_or_default().first().map(|name| called(name)).unwrap_or("a value");
+            self.found(tree, path, format!("the key `{key}` is missing; expected {what}"));
+        }
+    }
+
+    fn number(&mut self, tree: &Tree, number: f64, schema: &Map<String, Json>, path: &Path) {
+        let bound = |key: &str| Some((schema.get(key)?.as_f64()?, schema.get(key)?));
+        let format = schema.get("format").and_then(Json::as_str).unwrap_or_default();
+        if let Some(most) = LARGEST.iter().find(|(name, _)| *name == format).map(|(_, most)| *most)
+            && number > most
+            && !schema.contains_key("maximum")
+        {
+            self.found(tree, path, format!("the number is too large; expected at most {most}"));
+        }
+        if let Some((_, least)) = bound("minimum").filter(|(least, _)| number < *least) {
+            self.found(tree, path, format!("the number is too small; expected at least {least}"));
+        }
+        if let Some((_, most)) = bound("maximum").filter(|(most, _)| number > *most) {
+            self.found(tree, path, format!("the number is too large; expected at most {most}"));
+        }
+        if let Some((_, least)) = bound("exclusiveMinimum").filter(|(least, _)| number <= *least) {
+            self.found(tree, path, format!("the number is too small; expected more than {least}"));
+        }
+        if let Some((_, most)) = bound("exclusiveMaximum").filter(|(most, _)| number >= *most) {
+            self.found(tree, path, format!("the number is too large; expected less than {most}"));
+        }
+    }
+
+    fn length(
+        &mut self,
+        tree: &Tree,
+        length: usize,
+        key: &str,
+        unit: &str,
+        schema: &Map<String, Json>,
+        path: &Path,
+    ) {
+        let bound = |side: &str| schema.get(&format!("{side}{key}")).and_then(Json::as_u64);
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        let units = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+        if let Some(least) = bound("min").filter(|least| length < *least) {
+            let message = match length {
+                0 => format!("{} is empty; expected at least {}", capital_kind(tree), units(least)),
+                _ => format!("{} has {}; expected at least {least}", capital_kind(tree), units(length)),
+            };
+            self.found(tree, path, message);
+        }
+        if let Some(most) = bound("max").filter(|most| length > *most) {
+            self.found(
+                tree,
+                path,
+                format!("{} has {}; expected at most {most}", capital_kind(tree), units(length)),
+            );
+        }
+    }
+
+    fn found(&mut self, tree: &Tree, path: &Path, message: String) {
+        self.problems.push(Found::new(tree.place, path, message));
+    }
+}
+
+/// The schema behind references; nothing for one that holds for everything, or leads nowhere.
+pub(crate) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
+    let mut schema = schema.as_object()?;
+    for _ in 0..MAX_HOPS {
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return Some(schema) };
+        schema = root.pointer(reference.strip_prefix('#')?)?.as_object()?;
+    }
+    None
+}
+
+/// The texts of which the value must be one, where the schema says nothing else.
+fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Option<Vec<&'s str>> {
+    if let Some(one) = schema.get("const") {
+        return one.as_str().map(|one| vec![one]);
+    }
+    if let Some(names) = schema.get("enum").and_then(Json::as_array) {
+        return names.iter().map(Json::as_str).collect();
+    }
+    let branches = schema.get("oneOf")?.as_array()?;
+    let of_branch = |branch| constants(resolve(branch, root)?, root);
+    Some(branches.iter().map(of_branch).collect::<Option<Vec<_>>>()?.concat())
+}
+
+/// The text of a tag and the schema of the mapping that has it.
+type Tagged<'s> = (&'s str, &'s Map<String, Json>);
+
+/// The key by whose text the branches are told apart, and the branches by that text.
+fn tagged<'s>(branches: &[&'s Map<String, Json>], root: &'s Json) -> Option<(&'s str, Vec<Tagged<'s>>)> {
+    let tag_at = |branch: &'s Map<String, Json>, key: &str| -> Option<&'s str> {
+        let property = resolve(branch.get("properties")?.as_object()?.get(key)?, root)?;
+        property.get("const")?.as_str()
+    };
+    let first = branches.first()?;
+    let keys = first.get("properties")?.as_object()?.keys();
+    keys.into_iter().find_map(|key| {
+        let tags = branches.iter().map(|branch| Some((tag_at(branch, key)?, *branch)));
+        Some((key.as_str(), tags.collect::<Option<Vec<_>>>()?))
+    })
+}
+
+fn types(schema: &Map<String, Json>) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Json::String(one)) => vec![one],
+        Some(Json::Array(many)) => many.iter().filter_map(Json::as_str).collect(),
+        _ if schema.contains_key("properties") => vec!["object"],
+        _ if schema.contains_key("const") || schema.contains_key("enum") => vec!["string"],
+        _ => Vec::new(),
+    }
+}
+
+fn is_of(tree: &Tree, name: &str) -> bool {
+    match (&tree.value, name) {
+        (Value::Null, "null")
+        | (Value::Bool(_), "boolean")
+        | (Value::Number(_), "number")
+        | (Value::Text(_), "string")
+        | (Value::List(_), "array")
+        | (Value::Map(_), "object") => true,
+        (Value::Number(number), "integer") => !number.is_f64(),
+        _ => false,
+    }
+}
+
+fn called(name: &str) -> &'static str {
+    match name {
+        "boolean" => "true or false",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "a mapping",
+        _ => "nothing",
+    }
+}
+
+/// What it is, without its value: it may be a key in the wrong place.
+fn shown_kind(tree: &Tree) -> String {
+    match &tree.value {
+        Value::Text(text) if !text.variables.is_empty() => format!("the text of `{}`", shown_variables(text)),
+        _ => tree.kind().to_owned(),
+    }
+}
+
+fn capital_kind(tree: &Tree) -> &'static str {
+    match tree.value {
+        Value::List(_) => "the list",
+        _ => "the text",
+    }
+}
+
+/// A name that is not known, as it is; of one from the environment its variable.
+fn shown(tree: &Tree) -> String {
+    match &tree.value {
+        Value::Text(text) if !text.variables.is_empty() => format!("`{}`", shown_variables(text)),
+        _ => format!("`{}`", Name(tree.text().unwrap_or_default())),
+    }
+}
+
+fn shown_variables(text: &crate::yaml::Text) -> String {
+    text.variables.iter().map(|name| format!("${{{name}}}")).collect()
+}
+
+/// What was meant; nothing for a name from the environment, which the guess would give away.
+fn meant(tree: &Tree, names: &[&str]) -> String {
+    match &tree.value {
+        Value::Text(text) if text.variables.is_empty() => {
+            did_you_mean(nearest(&text.value, names.iter().copied()))
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,40 @@
+use std::fmt;
+
+use cogwork_flow::Flow;
+
+use crate::FlowState;
+use crate::yaml::Secrets;
+
+/// A flow that was loaded, ready to run as often as wanted; made by [`Loader::load`](crate::Loader::load).
+pub struct FileFlow {
+    flow: Flow<FlowState>,
+    secrets: Secrets,
+}
+
+impl FileFlow {
+    pub(crate) fn new(flow: Flow<FlowState>, secrets: Secrets) -> Self {
+        Self { flow, secrets }
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> &Flow<FlowState> {
+        &self.flow
+    }
+
+    /// The flow by value, to be a part of another.
+    pub fn into_flow(self) -> Flow<FlowState> {
+        self.flow
+    }
+
+    /// A text with `${NAME}` in place of each value that the file took from the environment: for what is
+    /// shown of a run, such as the words of a server in an error. Values of fewer than 4 bytes stay.
+    pub fn hide_secrets(&self, text: &str) -> String {
+        self.secrets.hide(text)
+    }
+}
+
+impl fmt::Debug for FileFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileFlow").field("name", &self.flow.name()).field("variables", &self.secrets).finish()
+    }
+}

@@ -1,0 +1,90 @@
+//! Agents as nodes of a flow, and whole flows of agents, chains of thought, strategies and subflows from a YAML file.
+//!
+//! ```text
+//! Loader::load(path) -> FileFlow      // or every problem of the file, with its line and column
+//! Agent: Node<FlowState>              // the same agent, from Rust
+//! ```
+//!
+//! ```
+//! use cogwork_agents::{FlowState, Loader};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let loaded = Loader::new().with_process_environment().load_text("review.yaml", "
+//! name: review
+//! nodes:
+//!   - id: writer
+//!     type: agent
+//!     config:
+//!       provider: scripted        # or openai, anthropic, ollama
+//!       replies: [Roses are red., 'Roses are red, violets are blue.']
+//!       role: You write verses.
+//!       prompt: 'Topic: {input}. Critique so far: {critic}'
+//!   - id: critic
+//!     type: agent
+//!     config:
+//!       provider: rules
+//!       rules: [{when: violets, reply: 'ACTION: accept'}]
+//!       else: |
+//!         Something is missing.
+//!         ACTION: revise
+//!       actions: [accept, revise]
+//! edges:
+//!   - {from: writer, to: critic}
+//!   - {from: critic, action: revise, to: writer}
+//!   - {from: critic, action: accept, to: end}
+//! ")?;
+//!
+//! let mut state = FlowState::new("flowers");
+//! loaded.flow().run(&mut state).await?;
+//! assert_eq!(state.output("writer").map(|said| said.text.as_str()), Some("Roses are red, violets are blue."));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to … | use |
+//! |---|---|
+//! | load a file, or see all that is wrong with it | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
+//! | tell an editor what a file may hold | [`Loader::schema`], [`Loader::fingerprint`] |
+//! | have an agent in a flow of your own | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
+//! | put what was said into prompts | [`Template`] |
+//! | let files name more | [`Provider`], [`NodeType`], [`Loader::with_tools`] |
+
+mod agent;
+pub use agent::{Agent, AgentError, Answer};
+
+mod state;
+pub use state::{FlowState, Output, ToolUse};
+
+mod template;
+pub use template::{Template, TemplateError};
+
+mod loader;
+pub use loader::{Loader, LoaderError};
+
+mod file_flow;
+pub use file_flow::FileFlow;
+
+mod problem;
+pub use problem::{FileError, FileProblem, Place};
+
+mod provider;
+pub use provider::Provider;
+
+mod node_type;
+pub use node_type::{Made, NodeType};
+
+mod load;
+pub use load::Making;
+
+mod settings;
+pub use settings::SettingProblem;
+
+mod check;
+mod node_types;
+mod providers;
+mod quote;
+mod schema;
+mod yaml;
+
+pub use cogwork_tools::Tools;

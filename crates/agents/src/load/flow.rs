@@ -1,0 +1,175 @@
+//! The nodes and edges of one flow: of a file, or inside a node.
+
+use cogwork_flow::{Action, Flow};
+use serde_json::Value as Json;
+
+use super::wiring::{Edge, Part, wire};
+use super::{Loading, MAX_NODES, Making, Source};
+use crate::FlowState;
+use crate::node_type::Made;
+use crate::problem::{Found, Problems};
+use crate::quote::{Name, one_line};
+use crate::yaml::{Path, Tree};
+
+/// What `to` names to end the flow.
+pub(crate) const END: &str = "end";
+/// Slots of prompts, and the end: no ids of nodes.
+const RESERVED: [&str; 3] = ["input", "last", END];
+
+impl Loading<'_> {
+    /// The flow that a mapping describes which the schema has checked already, or nothing, with more of what
+    /// is wrong: `found` has what the schema found.
+    pub(crate) fn flow(
+        &mut self,
+        source: &Source,
+        tree: &Tree,
+        path: &Path,
+        found: &mut Problems,
+    ) -> Option<Flow<FlowState>> {
+        let nodes_path = path.key("nodes");
+        let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
+        let ids: Vec<&str> = nodes.iter().map(|node| text_at(node, "id")).collect();
+        check_ids(nodes, &ids, &nodes_path, found);
+
+        self.nodes = self.nodes.saturating_add(nodes.len());
+        if self.nodes > MAX_NODES {
+            let message =
+                format!("the flow has more than {MAX_NODES} nodes, with all its subflows; expected fewer");
+            found.push(Found::new(tree.place, &nodes_path, message));
+            return None;
+        }
+        let mut made = Vec::new();
+        for (index, (node, id)) in nodes.iter().zip(&ids).enumerate() {
+            let path = nodes_path.index(index);
+            let sound = !found.any_in(&path);
+            made.push(if sound { self.node(source, node, id, &ids, &path, found) } else { None });
+        }
+        let parts: Vec<_> = nodes
+            .iter()
+            .zip(&ids)
+            .zip(&made)
+            .map(|((node, id), made)| Part {
+                id,
+                place: node.get("id").unwrap_or(node).place,
+                actions: made.as_ref().map(|made| made.actions.as_slice()),
+            })
+            .collect();
+        let edges = edges(tree, path, found);
+        let start = tree.get("start").and_then(Tree::text).or(ids.first().copied());
+        let start_place = tree.get("start").unwrap_or(tree).place;
+        wire(&parts, &edges, start.map(|start| (start, start_place)), path, found);
+        if !found.is_empty() {
+            return None;
+        }
+        build(tree, path, &ids, made, &edges, start?, found)
+    }
+
+    fn node(
+        &mut self,
+        source: &Source,
+        node: &Tree,
+        id: &str,
+        ids: &[&str],
+        path: &Path,
+        found: &mut Problems,
+    ) -> Option<Made> {
+        let node_type = self.loader.node_type(text_at(node, "type"))?.clone();
+        let path = path.key("config");
+        let config = node.get("config");
+        let mut values = match config.map(Tree::to_json) {
+            Some(Json::Object(values)) => values,
+            _ => serde_json::Map::new(),
+        };
+        let nothing = Tree { place: node.place, value: crate::yaml::Value::Map(Vec::new()) };
+        let config = config.unwrap_or(&nothing);
+        let mut making = Making::new(self, source, id, ids, config, &path, found);
+        let made = making
+            .prepare(&node_type, &mut values)
+            .and_then(|()| node_type.make(Json::Object(values), &mut making));
+        match made {
+            Ok(made) => Some(made),
+            Err(problems) => {
+                for problem in problems {
+                    let path = path.below(problem.path());
+                    found.push(Found::new(
+                        config.nearest_to(&Path::default().below(problem.path())).place,
+                        &path,
+                        problem.message(),
+                    ));
+                }
+                None
+            }
+        }
+    }
+}
+
+fn text_at<'t>(tree: &'t Tree, key: &str) -> &'t str {
+    tree.get(key).and_then(Tree::text).unwrap_or_default()
+}
+
+fn check_ids(nodes: &[Tree], ids: &[&str], path: &Path, found: &mut Problems) {
+    for (index, (node, id)) in nodes.iter().zip(ids).enumerate() {
+        let Some(tree) = node.get("id").filter(|tree| tree.text().is_some()) else { continue };
+        let path = path.index(index).key("id");
+        if RESERVED.contains(id) {
+            let message = format!("`{id}` is no id of a node: it has a meaning of its own; expected another");
+            found.push(Found::new(tree.place, &path, message));
+        } else if id.contains(['{', '}']) {
+            let message =
+                "an id with a brace can stand in no slot of a prompt; expected one without".to_owned();
+            found.push(Found::new(tree.place, &path, message));
+        } else if let Some(first) = ids.iter().take(index).position(|other| other == id) {
+            let line = nodes.get(first).and_then(|node| node.get("id")).map_or(0, |id| id.place.line);
+            let message =
+                format!("a node with the id `{}` is in line {line} already; expected another id", Name(id));
+            found.push(Found::new(tree.place, &path, message));
+        }
+    }
+}
+
+/// The edges that are well formed; the schema has told of the others.
+fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
+    let path = path.key("edges");
+    let edges = tree.get("edges").map(Tree::items).unwrap_or_default();
+    let edges = edges.iter().enumerate().map(|(index, edge)| {
+        let path = path.index(index);
+        Edge {
+            from: text_at(edge, "from").to_owned(),
+            action: edge.get("action").and_then(Tree::text).map_or(Action::DEFAULT, Action::new),
+            to: text_at(edge, "to").to_owned(),
+            places: ["from", "action", "to"].map(|key| edge.get(key).unwrap_or(edge).place),
+            path,
+        }
+    });
+    edges.filter(|edge| !found.any_in(&edge.path)).collect()
+}
+
+fn build(
+    tree: &Tree,
+    path: &Path,
+    ids: &[&str],
+    made: Vec<Option<Made>>,
+    edges: &[Edge],
+    start: &str,
+    found: &mut Problems,
+) -> Option<Flow<FlowState>> {
+    let mut builder = Flow::builder(tree.get("name").and_then(Tree::text).unwrap_or("flow")).start(start);
+    for (id, made) in ids.iter().zip(made) {
+        let Made { actions, add } = made?;
+        builder = add(builder, (*id).to_owned());
+        if !edges.iter().any(|edge| edge.from == **id) {
+            builder = actions.into_iter().fold(builder, |builder, action| builder.end(*id, action));
+        }
+    }
+    for Edge { from, action, to, .. } in edges {
+        builder = match to.as_str() {
+            END => builder.end(from, action),
+            to => builder.edge(from, action, to),
+        };
+    }
+    // All that a person can have done is found before, with its place; this is what is left.
+    builder
+        .build()
+        .map_err(|error| found.push(Found::new(tree.place, path, one_line(&error.to_string()))))
+        .ok()
+}

@@ -1,0 +1,172 @@
+use std::fmt;
+use std::path::{Component, Path as FilePath};
+use std::sync::Arc;
+
+use cogwork_flow::Flow;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork_tools::Tools;
+use serde_json::{Map, Value as Json};
+
+use super::{Loading, Source};
+use crate::problem::Problems;
+use crate::settings::{RequestSettings, schema_of, take, typed};
+use crate::yaml::{Path, Tree};
+use crate::{FlowState, NodeType, SettingProblem, Template};
+
+/// What a [`NodeType`] has at hand while it makes a node.
+pub struct Making<'m, 'l> {
+    loading: &'m mut Loading<'l>,
+    source: &'m Source,
+    id: &'m str,
+    ids: &'m [&'m str],
+    config: &'m Tree,
+    path: &'m Path,
+    found: &'m mut Problems,
+    client: Option<Arc<dyn LlmClient>>,
+    request: ChatRequest,
+}
+
+impl<'m, 'l> Making<'m, 'l> {
+    pub(super) fn new(
+        loading: &'m mut Loading<'l>,
+        source: &'m Source,
+        id: &'m str,
+        ids: &'m [&'m str],
+        config: &'m Tree,
+        path: &'m Path,
+        found: &'m mut Problems,
+    ) -> Self {
+        let request = ChatRequest::default();
+        Self { loading, source, id, ids, config, path, found, client: None, request }
+    }
+
+    /// Takes the settings of the client and of its requests out of those of the node.
+    pub(super) fn prepare(
+        &mut self,
+        node_type: &NodeType,
+        values: &mut Map<String, Json>,
+    ) -> Result<(), Vec<SettingProblem>> {
+        if !node_type.has_client() {
+            return Ok(());
+        }
+        let provider = values.remove("provider");
+        let provider = provider.as_ref().and_then(Json::as_str).unwrap_or_default();
+        let provider = self.loading.loader.provider(provider).ok_or_else(|| {
+            // The schema has refused it already.
+            vec![SettingProblem::new("unknown provider").at("provider")]
+        })?;
+        let settings = take(values, provider.schema());
+        let request: RequestSettings = typed(take(values, &schema_of::<RequestSettings>()))?;
+        self.request = request.request();
+        self.client = Some(if self.loading.loader.connects() {
+            provider.client(settings)?
+        } else {
+            Arc::new(NotConnected)
+        });
+        Ok(())
+    }
+
+    /// The id of the node, under which it puts what it says into the state.
+    pub fn id(&self) -> &str {
+        self.id
+    }
+
+    /// The client that the settings name.
+    ///
+    /// # Errors
+    ///
+    /// When the node type is not one [with a client](NodeType::with_client).
+    pub fn client(&self) -> Result<Arc<dyn LlmClient>, SettingProblem> {
+        let message = "nodes of this type have no client; expected a node type that is made with one";
+        self.client.clone().ok_or_else(|| SettingProblem::new(message))
+    }
+
+    /// The settings of its requests: temperature, tokens and so on.
+    pub fn request(&self) -> ChatRequest {
+        self.request.clone()
+    }
+
+    /// Reads a prompt that stands in this setting, with slots for `{input}`, `{last}` and every node of the
+    /// flow.
+    ///
+    /// # Errors
+    ///
+    /// When it is no template, or names a node that there is not.
+    pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
+        let template = Template::new(text);
+        let template =
+            template.and_then(|template| template.check(self.ids.iter().copied()).map(|()| template));
+        template.map_err(|error| SettingProblem::new(error.to_string()).at(setting))
+    }
+
+    /// Those of the loader's tools that this setting names.
+    ///
+    /// # Errors
+    ///
+    /// Every name that is none of them.
+    pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, Vec<SettingProblem>> {
+        let tools = self.loading.loader.tools();
+        let problem = |(place, name): (usize, &String)| {
+            let error = tools.only([name]).err()?;
+            Some(SettingProblem::new(error.to_string()).at(format!("{setting}[{place}]")))
+        };
+        let problems: Vec<_> = names.iter().enumerate().filter_map(problem).collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        tools.only(names).map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
+    }
+
+    /// The flow that the settings themselves describe, by `nodes` and `edges`; nothing if it has problems,
+    /// which are then told.
+    pub(crate) fn flow_here(&mut self) -> Option<Flow<FlowState>> {
+        self.loading.flow(self.source, self.config, self.path, self.found)
+    }
+
+    /// The flow of a file beside this one; nothing if it has problems, which are then told.
+    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Flow<FlowState>>, String> {
+        let Some(folder) = &self.source.folder else {
+            return Err("this text is no file, so no file is beside it; expected `nodes`".to_owned());
+        };
+        let relative = FilePath::new(file);
+        // A drive or a root, `..`: out of the folder.
+        if file.is_empty()
+            || !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        {
+            return Err(
+                "a subflow lies beside the file that names it, or in a folder there; expected such a path"
+                    .to_owned(),
+            );
+        }
+        let path = folder.join(relative);
+        // A link may lead out of the folder, too.
+        if path.canonicalize().is_ok_and(|real| !real.starts_with(folder)) {
+            return Err(
+                "the file is a link out of the folder of the file that names it; expected one inside"
+                    .to_owned(),
+            );
+        }
+        let name = match FilePath::new(self.source.name.as_ref()).parent() {
+            Some(folder) => folder.join(relative).display().to_string(),
+            None => file.to_owned(),
+        };
+        self.loading.file(&path, &name)
+    }
+}
+
+impl fmt::Debug for Making<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Making").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The client of a flow that is loaded to be looked at.
+struct NotConnected;
+
+#[async_trait]
+impl LlmClient for NotConnected {
+    async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let message = "the flow was loaded without clients; expected a loader that connects";
+        Err(LlmError::new(LlmErrorKind::Settings, message))
+    }
+}

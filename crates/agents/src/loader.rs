@@ -1,0 +1,323 @@
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use cogwork_tools::Tools;
+use serde_json::Value as Json;
+
+use crate::load::Loading;
+use crate::quote::{Name, list};
+use crate::settings::{RequestSettings, properties, schema_of};
+use crate::yaml::Environment;
+use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
+
+/// Reads flows from YAML, with the providers, node types and tools that files may name.
+///
+/// What a file may hold is in the [guide](https://docs.rs/cogwork-agents); [`schema`](Self::schema) says it to
+/// editors. A file is checked whole, and every problem told at once, with file, line, column and path.
+///
+/// `${NAME}` in a text of a file is taken from the [environment](Self::with_environment); `$$` is a dollar.
+/// A value that came from there is a secret: it is in no error, drawing or schema.
+///
+/// ```
+/// use cogwork_agents::{FlowState, Loader};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let loaded = Loader::new().load_text("greeting.yaml", "
+/// nodes:
+///   - id: greeter
+///     type: agent
+///     config:
+///       provider: rules
+///       rules: [{when: morning, reply: Good morning!}]
+///       else: Hello!
+/// ")?;
+/// let mut state = FlowState::new("It is morning.");
+/// loaded.flow().run(&mut state).await?;
+/// assert_eq!(state.last().text, "Good morning!");
+///
+/// let error = Loader::new().load_text("greeting.yaml", "
+/// nodes:
+///   - id: greeter
+///     type: agnet
+///   - id: greeter
+///     type: agent
+///     config: {provider: rules, rules: [], temperature: warm}
+/// ").unwrap_err();
+/// assert_eq!(format!("{error:#}"), "\
+/// greeting.yaml:4:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`; did you mean `agent`?
+/// greeting.yaml:5:9: nodes[1].id: a node with the id `greeter` is in line 3 already; expected another id
+/// greeting.yaml:7:55: nodes[1].config.temperature: expected a number, found a text");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Loader {
+    providers: Vec<Provider>,
+    node_types: Vec<NodeType>,
+    tools: Tools,
+    environment: Environment,
+    connects: bool,
+}
+
+/// Something that cannot be added to a [`Loader`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoaderError {
+    /// There is one of this name.
+    #[error(
+        "there is a {kind} `{}` already; known {kind}s: {}; expected another name, or `replace`",
+        Name(name),
+        list(known)
+    )]
+    NameTaken {
+        /// What it is: `provider` or `node type`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A setting of a node type is one of a provider, too, or of every request: they stand side by side.
+    #[error(
+        "the setting `{}` of the {kind} `{}` is one of {other} too; expected another name for it",
+        Name(setting),
+        Name(name)
+    )]
+    SettingTaken {
+        /// What it is: `provider` or `node type`.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The setting.
+        setting: String,
+        /// Who has it already.
+        other: String,
+    },
+}
+
+impl Default for Loader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Loader {
+    /// A loader with the crate's own providers and node types, no tools, and nothing in the environment.
+    pub fn new() -> Self {
+        Self {
+            providers: providers::built_in(),
+            node_types: node_types::built_in(),
+            tools: Tools::new(),
+            environment: Arc::new(|_: &str| None),
+            connects: true,
+        }
+    }
+
+    /// Where `${NAME}` in files is looked up. Default: nothing is set.
+    #[must_use]
+    pub fn with_environment(
+        mut self,
+        lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.environment = Arc::new(lookup);
+        self
+    }
+
+    /// Looks `${NAME}` up in the environment of the process. A variable that is no UTF-8 counts as not set.
+    #[must_use]
+    pub fn with_process_environment(self) -> Self {
+        self.with_environment(|name| std::env::var(name).ok())
+    }
+
+    /// The tools that files may name. Default: none.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Loads flows to be looked at and not run: every `${NAME}` counts as set, and no client is made. A call of
+    /// a model is an error in such a flow.
+    #[must_use]
+    pub fn without_clients(mut self) -> Self {
+        self.connects = false;
+        self.with_environment(|name| Some(format!("${{{name}}}")))
+    }
+
+    /// Adds a provider.
+    ///
+    /// # Errors
+    ///
+    /// When there is one of this name, or it has a setting that a node type or every request has.
+    pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
+        let known: Vec<_> = self.providers.iter().map(|known| known.name().to_owned()).collect();
+        free("provider", provider.name(), known)?;
+        self.put_provider(provider)?;
+        Ok(self)
+    }
+
+    /// Puts a provider in the place of the one with its name, which is given back, or adds it.
+    ///
+    /// # Errors
+    ///
+    /// When it has a setting that a node type or every request has.
+    pub fn replace_provider(&mut self, provider: Provider) -> Result<Option<Provider>, LoaderError> {
+        let place = self.providers.iter().position(|known| known.name() == provider.name());
+        let replaced = place.map(|place| self.providers.remove(place));
+        self.put_provider(provider)?;
+        Ok(replaced)
+    }
+
+    fn put_provider(&mut self, provider: Provider) -> Result<(), LoaderError> {
+        let clients = self.node_types.iter().filter(|node_type| node_type.has_client());
+        let others =
+            clients.map(|node_type| (format!("the node type `{}`", node_type.name()), node_type.schema()));
+        let request = schema_of::<RequestSettings>();
+        let others = others.chain([("every request".to_owned(), &request)]);
+        apart("provider", provider.name(), provider.schema(), others)?;
+        self.providers.push(provider);
+        self.providers.sort_by(|one, other| one.name().cmp(other.name()));
+        Ok(())
+    }
+
+    /// Adds a node type.
+    ///
+    /// # Errors
+    ///
+    /// When there is one of this name, or it has a client and a setting that a provider or every request has.
+    pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
+        let known: Vec<_> = self.node_types.iter().map(|known| known.name().to_owned()).collect();
+        free("node type", node_type.name(), known)?;
+        self.put_node_type(node_type)?;
+        Ok(self)
+    }
+
+    /// Puts a node type in the place of the one with its name, which is given back, or adds it.
+    ///
+    /// # Errors
+    ///
+    /// When it has a client and a setting that a provider or every request has.
+    pub fn replace_node_type(&mut self, node_type: NodeType) -> Result<Option<NodeType>, LoaderError> {
+        let place = self.node_types.iter().position(|known| known.name() == node_type.name());
+        let replaced = place.map(|place| self.node_types.remove(place));
+        self.put_node_type(node_type)?;
+        Ok(replaced)
+    }
+
+    fn put_node_type(&mut self, node_type: NodeType) -> Result<(), LoaderError> {
+        if node_type.has_client() {
+            let providers = self.providers.iter();
+            let others =
+                providers.map(|provider| (format!("the provider `{}`", provider.name()), provider.schema()));
+            let request = schema_of::<RequestSettings>();
+            let others = others.chain([("every request".to_owned(), &request)]);
+            apart("node type", node_type.name(), node_type.schema(), others)?;
+        }
+        self.node_types.push(node_type);
+        self.node_types.sort_by(|one, other| one.name().cmp(other.name()));
+        Ok(())
+    }
+
+    /// The providers, by name.
+    pub fn providers(&self) -> &[Provider] {
+        &self.providers
+    }
+
+    /// The node types, by name.
+    pub fn node_types(&self) -> &[NodeType] {
+        &self.node_types
+    }
+
+    /// The tools that files may name.
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Loads the flow of a file of at most 256 KiB, with the subflows that it names.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the file and of those it names, at once.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<FileFlow, FileError> {
+        Loading::new(self).load_file(path.as_ref())
+    }
+
+    /// Loads the flow of a text, which can name no files. `name` stands for the file in errors.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the text at once.
+    pub fn load_text(&self, name: &str, text: &str) -> Result<FileFlow, FileError> {
+        Loading::new(self).load_text(name, text)
+    }
+
+    /// The JSON Schema (draft 2020-12) of a file, for editors: with the settings of every provider, node type and
+    /// tool there is. It holds its [fingerprint](Self::fingerprint) as `x-fingerprint`.
+    pub fn schema(&self) -> Json {
+        schema::of_file(self)
+    }
+
+    /// What changes when files may hold something else: 16 hexadecimal digits, the 64-bit FNV-1a hash of the schema
+    /// as JSON with sorted keys and without the fingerprint itself.
+    pub fn fingerprint(&self) -> String {
+        let fingerprint = self.schema().get(schema::FINGERPRINT).and_then(Json::as_str).map(str::to_owned);
+        fingerprint.unwrap_or_default()
+    }
+
+    pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.name() == name)
+    }
+
+    pub(crate) fn node_type(&self, name: &str) -> Option<&NodeType> {
+        self.node_types.iter().find(|node_type| node_type.name() == name)
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    pub(crate) fn connects(&self) -> bool {
+        self.connects
+    }
+}
+
+fn free(kind: &'static str, name: &str, known: Vec<String>) -> Result<(), LoaderError> {
+    if known.iter().any(|known| known == name) {
+        return Err(LoaderError::NameTaken { kind, name: name.to_owned(), known });
+    }
+    Ok(())
+}
+
+/// Whether settings that stand side by side all have names of their own.
+fn apart<'s>(
+    kind: &'static str,
+    name: &str,
+    schema: &Json,
+    others: impl IntoIterator<Item = (String, &'s Json)>,
+) -> Result<(), LoaderError> {
+    let provider = serde_json::json!({"properties": {"provider": {}}});
+    let others = others.into_iter().collect::<Vec<_>>();
+    let mine = ("the node".to_owned(), &provider);
+    for (other, theirs) in others.iter().chain([&mine]) {
+        let settings = properties(schema).into_iter().flat_map(|map| map.keys());
+        let mut taken =
+            settings.filter(|setting| properties(theirs).is_some_and(|map| map.contains_key(*setting)));
+        if let Some(setting) = taken.next() {
+            let (name, setting, other) = (name.to_owned(), setting.clone(), other.clone());
+            return Err(LoaderError::SettingTaken { kind, name, setting, other });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader")
+            .field("providers", &self.providers)
+            .field("node_types", &self.node_types)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,175 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_cot::{ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning};
+use cogwork_flow::Action;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::PROMPT;
+use super::inside::inside;
+use crate::settings::SettingProblem;
+use crate::{Made, Making, NodeType, Output, Template};
+
+/// The settings of a chain of thought, beside those of its client.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    prompt: Option<String>,
+    /// What the node says at the end. Default: solution.
+    #[serde(default)]
+    answer: Answer,
+    /// Where the reasoning ends even without a conclusion.
+    #[serde(default)]
+    limits: LimitSettings,
+    /// Which earlier thoughts a request carries. Default: all.
+    #[serde(default)]
+    history: HistorySettings,
+    /// The language of the instructions to the model. Default: english.
+    #[serde(default)]
+    language: Language,
+    /// What happens to an end while steps are not done. Default: ask.
+    #[serde(default)]
+    early_end: EarlyEndSettings,
+    /// Whether replies are repaired before the model is asked again. Default: repairing.
+    #[serde(default)]
+    reading: ReadingSettings,
+}
+
+#[derive(Default, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    /// The thinking of the last thought.
+    #[default]
+    Solution,
+    /// The result of the last step of the plan, in a few words; the solution where there is none.
+    Conclusion,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct LimitSettings {
+    /// The most thoughts. Default: 50.
+    #[schemars(range(min = 1))]
+    thoughts: Option<u32>,
+    /// The most tokens, read and written, over all thoughts. Default: 1000000.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// The most seconds with the model, over all thoughts. Default: 3600.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    time: Option<f64>,
+    /// How often a thought is asked for again when a reply cannot be used. Default: 2.
+    asks_again: Option<u32>,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum HistorySettings {
+    /// All of them.
+    #[default]
+    All,
+    /// The last so many.
+    Window(usize),
+    /// The newest ones whose text comes to at most so many bytes, and always the last one.
+    Bytes(usize),
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Language {
+    #[default]
+    English,
+    Chinese,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum EarlyEndSettings {
+    /// Ask about it once, and accept it if the model stays with it.
+    #[default]
+    Ask,
+    /// Accept it.
+    Accept,
+    /// Treat it as a reply that cannot be used.
+    Refuse,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ReadingSettings {
+    #[default]
+    Repairing,
+    Strict,
+}
+
+pub(super) fn node_type() -> NodeType {
+    let summary = "Reasoning in steps: plans, judges its last thought, does the next step, and concludes.";
+    NodeType::new("chain_of_thought", summary, make).with_client()
+}
+
+fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let Settings { prompt, answer, limits, history, language, early_end, reading } = settings;
+    let prompt = match prompt {
+        Some(prompt) => making.template(PROMPT, &prompt)?,
+        None => Template::default(),
+    };
+    let node = ChainOfThought::new(making.client()?)
+        .with_request(making.request())
+        .with_limits(limits.limits())
+        .with_history(match history {
+            HistorySettings::All => History::All,
+            HistorySettings::Window(thoughts) => History::Window(thoughts),
+            HistorySettings::Bytes(bytes) => History::Bytes(bytes),
+        })
+        .with_prompts(match language {
+            Language::English => Prompts::english(),
+            Language::Chinese => Prompts::chinese(),
+        })
+        .with_early_end(match early_end {
+            EarlyEndSettings::Ask => EarlyEnd::Ask,
+            EarlyEndSettings::Accept => EarlyEnd::Accept,
+            EarlyEndSettings::Refuse => EarlyEnd::Refuse,
+        })
+        .with_reading(match reading {
+            ReadingSettings::Repairing => Reading::Repairing,
+            ReadingSettings::Strict => Reading::Strict,
+        });
+    let id: Arc<str> = making.id().into();
+    let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
+    let flow = inside(
+        &id,
+        move |state| {
+            let problem = prompt.fill(state).text;
+            state.begin_reasoning(&begin_id, problem);
+        },
+        node.into_flow(),
+        move |state| state.reasoning_mut(&part_id),
+        move |state| {
+            let reasoning = state.reasoning_mut(&say_id);
+            Ok(Output::new(text(reasoning, answer)).with_usage(reasoning.spent().usage))
+        },
+        |_| Action::DEFAULT,
+    );
+    Ok(Made::subflow(flow.map_err(|error| SettingProblem::new(error.to_string()))?))
+}
+
+impl LimitSettings {
+    fn limits(self) -> Limits {
+        let mut limits = Limits::default();
+        limits.thoughts = self.thoughts.unwrap_or(limits.thoughts);
+        limits.tokens = self.tokens.unwrap_or(limits.tokens);
+        let time = self.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        limits.time = time.unwrap_or(limits.time);
+        limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
+        limits
+    }
+}
+
+fn text(reasoning: &Reasoning, answer: Answer) -> String {
+    let conclusion = match answer {
+        Answer::Solution => None,
+        Answer::Conclusion => reasoning.conclusion(),
+    };
+    conclusion.or(reasoning.solution()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,46 @@
+//! A flow over a part of the state, as a node: each of its steps is a step of the run, on record and in
+//! drawings. As one step it would begin again from its start after a crash.
+
+use cogwork_flow::{Action, BuildError, Flow, from_fn};
+
+use crate::{FlowState, Output};
+
+/// Why a flow inside has nothing to say.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoAnswer(pub(super) String);
+
+/// The flow between two nodes: `begin` sets its part of the state, `say` takes out what the node says.
+/// `leave` is the label for each on which the flow ends.
+pub(super) fn inside<T: 'static>(
+    id: &str,
+    begin: impl Fn(&mut FlowState) + Send + Sync + 'static,
+    flow: Flow<T>,
+    part: impl Fn(&mut FlowState) -> &mut T + Send + Sync + 'static,
+    say: impl Fn(&mut FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
+    leave: impl Fn(&Action) -> Action,
+) -> Result<Flow<FlowState>, BuildError> {
+    let ends = flow.actions();
+    let mut builder = Flow::builder(id)
+        .start("begin")
+        .node("begin", from_fn(begin))
+        .edge("begin", Action::DEFAULT, "run")
+        .subflow("run", flow, part);
+    let mut labels: Vec<Action> = Vec::new();
+    for end in &ends {
+        let label = leave(end);
+        let name = if label == Action::DEFAULT { "say".to_owned() } else { format!("say {label}") };
+        builder = builder.edge("run", end, name.as_str());
+        if !labels.contains(&label) {
+            let (id, say, by) = (id.to_owned(), say.clone(), label.clone());
+            let node = from_fn(move |state: &mut FlowState| {
+                let said = say(state)?;
+                state.put(&id, said);
+                Ok::<_, NoAnswer>(by.clone())
+            });
+            builder = builder.node(name.as_str(), node.with_actions([&label])).end(name, &label);
+            labels.push(label);
+        }
+    }
+    builder.build()
+}

@@ -1,0 +1,16 @@
+//! The node types that are part of the crate.
+
+mod agent;
+mod chain_of_thought;
+mod inside;
+mod strategy;
+mod subflow;
+
+use crate::NodeType;
+
+pub(crate) fn built_in() -> Vec<NodeType> {
+    vec![agent::node_type(), chain_of_thought::node_type(), strategy::node_type(), subflow::node_type()]
+}
+
+/// The setting that several node types have.
+const PROMPT: &str = "prompt";

@@ -1,0 +1,129 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::Action;
+use cogwork_strategies::{Budget, EndReason, Solver, StrategyName};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use super::PROMPT;
+use super::inside::{NoAnswer, inside};
+use crate::settings::SettingProblem;
+use crate::{Made, Making, NodeType, Output, Template};
+
+/// The settings of a strategy, beside those of its client.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// The strategy.
+    #[schemars(schema_with = "strategies")]
+    strategy: String,
+    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    prompt: Option<String>,
+    /// How much a problem may cost.
+    #[serde(default)]
+    budget: BudgetSettings,
+    /// What happens when the budget is spent, or nothing moves any more. Default: answer.
+    #[serde(default)]
+    when_stopped: WhenStopped,
+    /// The tools that the model may use. Default: none.
+    #[serde(default)]
+    #[schemars(schema_with = "tools")]
+    tools: Vec<String>,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct BudgetSettings {
+    /// Calls of the model. Default: 100.
+    #[schemars(range(min = 1))]
+    calls: Option<u32>,
+    /// Tokens read and written. Default: 500000.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// Thoughts, on all branches. Default: 500.
+    #[schemars(range(min = 1))]
+    thoughts: Option<u32>,
+    /// Seconds of calls to the model and to tools. Default: 900.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    time: Option<f64>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WhenStopped {
+    /// The node says the best answer so far, and fails if there is none.
+    #[default]
+    Answer,
+    /// The node fails.
+    Fail,
+}
+
+fn strategies(_: &mut SchemaGenerator) -> Schema {
+    let names = StrategyName::ALL.map(StrategyName::as_str);
+    json_schema!({"enum": names, "x-noun": "strategy"})
+}
+
+fn tools(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/tools"})
+}
+
+pub(super) fn node_type() -> NodeType {
+    let summary = "A reasoning strategy, worked through stage by stage.";
+    NodeType::new("strategy", summary, make).with_client()
+}
+
+fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let Settings { strategy, prompt, budget, when_stopped, tools } = settings;
+    let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error.to_string());
+    let name: StrategyName = strategy.parse().map_err(|error| problem(&error).at("strategy"))?;
+    let prompt = match prompt {
+        Some(prompt) => making.template(PROMPT, &prompt)?,
+        None => Template::default(),
+    };
+    let solver = Solver::new(making.client()?, name)
+        .with_request(making.request())
+        .with_tools(making.tools("tools", &tools)?)
+        .with_budget(budget.budget());
+    let flow = solver.clone().into_flow().map_err(|error| problem(&error))?;
+
+    let id: Arc<str> = making.id().into();
+    let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
+    let unbegun = solver.clone();
+    let flow = inside(
+        &id,
+        move |state| {
+            let problem = prompt.fill(state).text;
+            state.begin_solving(&begin_id, solver.begin(problem));
+        },
+        flow,
+        move |state| state.solving_mut(&part_id, || unbegun.begin(String::new())),
+        move |state| {
+            let solving = state.solving(&say_id).ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
+            let answered = solving.end() == Some(&EndReason::Answered);
+            match solving.best() {
+                Some(best) if answered || when_stopped == WhenStopped::Answer => {
+                    Ok(Output::new(best.text.as_str()).with_usage(solving.spent().usage))
+                }
+                _ => {
+                    let end = solving.end().map(ToString::to_string).unwrap_or_default();
+                    Err(NoAnswer(format!("the strategy came to no answer: {end}")))
+                }
+            }
+        },
+        |_| Action::DEFAULT,
+    );
+    Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
+}
+
+impl BudgetSettings {
+    fn budget(self) -> Budget {
+        let mut budget = Budget::default();
+        budget.calls = self.calls.unwrap_or(budget.calls);
+        budget.tokens = self.tokens.unwrap_or(budget.tokens);
+        budget.thoughts = self.thoughts.unwrap_or(budget.thoughts);
+        let time = self.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        budget.time = time.unwrap_or(budget.time);
+        budget
+    }
+}

@@ -1,0 +1,82 @@
+use std::sync::Arc;
+
+use cogwork_flow::Action;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::PROMPT;
+use super::inside::inside;
+use crate::settings::SettingProblem;
+use crate::{Made, Making, NodeType, Output, Template};
+
+/// A whole flow in the place of a node: of a file, or described here.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// The file of the flow, beside this one or in a folder there.
+    #[schemars(extend("x-environment" = false))]
+    file: Option<String>,
+    /// What the flow is given, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    prompt: Option<String>,
+    /// The nodes of a flow that is described here.
+    #[schemars(schema_with = "nodes")]
+    nodes: Option<Json>,
+    /// The edges of a flow that is described here.
+    #[schemars(schema_with = "edges")]
+    edges: Option<Json>,
+    /// The start of a flow that is described here. Default: its first node.
+    #[schemars(extend("x-environment" = false))]
+    start: Option<String>,
+}
+
+fn nodes(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/nodes"})
+}
+
+fn edges(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/edges"})
+}
+
+pub(super) fn node_type() -> NodeType {
+    NodeType::new("subflow", "A whole flow in the place of a node.", make)
+}
+
+fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let prompt = match settings.prompt {
+        Some(prompt) => making.template(PROMPT, &prompt)?,
+        None => Template::default(),
+    };
+    let flow = match (settings.file, settings.nodes) {
+        (Some(_), None) if settings.edges.is_some() || settings.start.is_some() => {
+            let message =
+                "`edges` and `start` are of a flow that is described here; expected them in the file";
+            return Err(SettingProblem::new(message).into());
+        }
+        (Some(file), None) => {
+            let flow = making.flow_of_file(&file);
+            flow.map_err(|message| SettingProblem::new(message).at("file"))?
+        }
+        (None, Some(_)) => making.flow_here(),
+        _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
+    };
+    // What is wrong inside is told already.
+    let Some(flow) = flow else { return Err(Vec::new()) };
+    let id: Arc<str> = making.id().into();
+    let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
+    let flow = inside(
+        &id,
+        move |state| {
+            let input = prompt.fill(state);
+            state.begin_inside(&begin_id, input);
+        },
+        flow,
+        move |state| state.inside_mut(&part_id),
+        move |state| {
+            let inside = state.inside_mut(&say_id);
+            Ok(Output { usage: inside.usage(), ..inside.last().clone() })
+        },
+        Action::clone,
+    );
+    Ok(Made::subflow(flow.map_err(|error| SettingProblem::new(error.to_string()))?))
+}

@@ -1,0 +1,173 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::quote::Name;
+use crate::yaml::{Path, Secrets};
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Place {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+}
+
+impl Place {
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A problem of the file that is being read.
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    pub(crate) path: Path,
+    pub(crate) message: String,
+}
+
+impl Found {
+    pub(crate) fn new(place: Place, path: &Path, message: impl Into<String>) -> Self {
+        Self { place, path: path.clone(), message: message.into() }
+    }
+}
+
+/// The problems of one text. A text that is wrong all over tells so many and no more: nobody reads them, and
+/// each costs a search for the name that was meant.
+#[derive(Default)]
+pub(crate) struct Problems(Vec<Found>);
+
+impl Problems {
+    const MAX: usize = 100;
+
+    pub(crate) fn push(&mut self, found: Found) {
+        if self.0.len() < Self::MAX {
+            self.0.push(found);
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: Self) {
+        other.0.into_iter().for_each(|found| self.push(found));
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= Self::MAX
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is one of something in what the path leads to.
+    pub(crate) fn any_in(&self, path: &Path) -> bool {
+        self.0.iter().any(|found| found.path.is_in(path))
+    }
+}
+
+impl IntoIterator for Problems {
+    type Item = Found;
+    type IntoIter = std::vec::IntoIter<Found>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// One thing that is wrong with a file, and where.
+///
+/// `Display` writes one line: `flow.yaml:12:15: nodes[0].config.thinking.type: unknown mode …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileProblem {
+    /// The file, as it was named.
+    pub file: Arc<str>,
+    /// Where; nothing for a file that could not be read.
+    pub place: Option<Place>,
+    /// The way to the value from the top of the file, as `nodes[0].config.role`; empty for the whole file.
+    pub path: String,
+    /// What is wrong, and what would have been accepted.
+    pub message: String,
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", Name(&self.file))?;
+        if let Some(place) = self.place {
+            write!(f, "{place}:")?;
+        }
+        f.write_str(" ")?;
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Everything that is wrong with a file, and with the files it names; of each file the first 100 problems.
+///
+/// `{}` is one line: the first problem, and how many there are. `{:#}` is a line for each. No form shows
+/// a value that came from the environment.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FileError {
+    problems: Vec<FileProblem>,
+}
+
+impl FileError {
+    /// In the order of the places; a problem that is said twice of a place is said once.
+    pub(crate) fn new(mut problems: Vec<FileProblem>, secrets: &Secrets) -> Self {
+        for problem in &mut problems {
+            problem.message = secrets.hide(&problem.message);
+        }
+        problems.sort_by_key(|problem| problem.place);
+        problems.dedup();
+        // Files in the order in which they were met, each with its problems together.
+        let mut files: Vec<Arc<str>> = Vec::new();
+        for problem in &problems {
+            if !files.contains(&problem.file) {
+                files.push(Arc::clone(&problem.file));
+            }
+        }
+        problems.sort_by_key(|problem| files.iter().position(|file| *file == problem.file));
+        Self { problems }
+    }
+
+    /// The problems, by file and place; at least one.
+    pub fn problems(&self) -> &[FileProblem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, more) = match self.problems.split_first() {
+            Some((first, more)) => (first, more),
+            None => return Ok(()),
+        };
+        write!(f, "{first}")?;
+        match (f.alternate(), more.len()) {
+            (_, 0) => Ok(()),
+            (true, _) => more.iter().try_for_each(|problem| write!(f, "\n{problem}")),
+            (false, count) => {
+                write!(f, " (and {count} more problem{})", if count == 1 { "" } else { "s" })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for FileError {
+    /// The lines of `{:#}`: what a program shows that returns the error from `main`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl std::error::Error for FileError {}

@@ -1,0 +1,87 @@
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient, ToolCall, Usage};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::Provider;
+
+/// A reply that is written in a file: a text, or a mapping with more.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Reply {
+    Text(String),
+    Whole(WholeReply),
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WholeReply {
+    /// The text of the reply. Default: none.
+    #[serde(default)]
+    text: String,
+    /// The tools that the reply calls. Default: none.
+    #[serde(default)]
+    tool_calls: Vec<Call>,
+    /// The tokens the call is said to have taken. Default: not known.
+    usage: Option<Tokens>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    /// The name of the tool.
+    name: String,
+    /// Its arguments. Default: none.
+    #[serde(default)]
+    arguments: Map<String, Json>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Tokens {
+    /// Tokens read.
+    prompt: u32,
+    /// Tokens written.
+    completion: u32,
+}
+
+impl Reply {
+    pub(super) fn response(&self) -> ChatResponse {
+        let reply = match self {
+            Self::Text(text) => return ChatResponse::new(text.as_str()),
+            Self::Whole(reply) => reply,
+        };
+        let calls: Vec<_> = (1..)
+            .zip(&reply.tool_calls)
+            .map(|(number, call)| {
+                let arguments = Json::Object(call.arguments.clone()).to_string();
+                ToolCall::new(format!("call_{number}"), call.name.as_str(), arguments)
+            })
+            .collect();
+        let reason = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        let response =
+            ChatResponse::new(reply.text.as_str()).with_tool_calls(calls).with_finish_reason(reason);
+        match &reply.usage {
+            Some(Tokens { prompt, completion }) => {
+                response.with_usage(Usage::new((*prompt).into(), (*completion).into()))
+            }
+            None => response,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Script {
+    /// The replies, in order. A call after the last is an error.
+    #[schemars(length(min = 1))]
+    replies: Vec<Reply>,
+}
+
+pub(super) fn scripted() -> Provider {
+    Provider::new(
+        "scripted",
+        "Replies that stand in the file, in order. Needs no server.",
+        |script: Script| Ok::<_, String>(ScriptedClient::new(script.replies.iter().map(Reply::response))),
+    )
+}

@@ -1,0 +1,134 @@
+//! The JSON Schema of a whole file: what is fixed is written here, and the settings of providers and node
+//! types are put in.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::check::{ENVIRONMENT, NOUN};
+use crate::settings::{RequestSettings, properties, schema_of};
+use crate::{Loader, NodeType, Provider};
+
+pub(crate) const FINGERPRINT: &str = "x-fingerprint";
+
+pub(crate) fn of_file(loader: &Loader) -> Json {
+    let mut definitions = Map::new();
+    definitions.insert("nodes".to_owned(), nodes(loader));
+    definitions.insert("edges".to_owned(), edges());
+    definitions.insert("tools".to_owned(), tools(loader));
+    for node_type in loader.node_types() {
+        definitions.insert(config_name(node_type), config(node_type, loader.providers()));
+    }
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A flow of Cogwork",
+        "type": "object",
+        "properties": {
+            "name": {
+                "description": "The name of the flow, for drawings and errors. Default: flow.",
+                "type": "string", "minLength": 1, "maxLength": 200, ENVIRONMENT: false
+            },
+            "start": {
+                "description": "The id of the node where a run begins. Default: the first node.",
+                "type": "string", ENVIRONMENT: false
+            },
+            "nodes": {"$ref": "#/$defs/nodes"},
+            "edges": {"$ref": "#/$defs/edges"},
+        },
+        "required": ["nodes"],
+        "additionalProperties": false,
+        "$defs": definitions,
+    });
+    let fingerprint = format!("{:016x}", fnv1a(schema.to_string().as_bytes()));
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert(FINGERPRINT.to_owned(), fingerprint.into());
+    }
+    schema
+}
+
+fn nodes(loader: &Loader) -> Json {
+    let branches: Vec<_> = loader.node_types().iter().map(node).collect();
+    json!({
+        "description": "The nodes of the flow.",
+        "type": "array",
+        "minItems": 1,
+        "items": {"oneOf": branches, NOUN: "node type"},
+    })
+}
+
+fn node(node_type: &NodeType) -> Json {
+    let needs_config = node_type.has_client() || node_type.schema().get("required").is_some();
+    let mut required = vec!["id", "type"];
+    required.extend(needs_config.then_some("config"));
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {
+                "description": "By what edges, prompts and the result name the node.",
+                "type": "string", "minLength": 1, "maxLength": 200, ENVIRONMENT: false
+            },
+            "type": {"const": node_type.name(), "description": node_type.summary(), ENVIRONMENT: false},
+            "config": {"$ref": format!("#/$defs/{}", config_name(node_type))},
+        },
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn edges() -> Json {
+    json!({
+        "description": "The edges between the nodes. A node without any ends the flow, by whatever action; \
+                        as soon as it has one, each of its actions needs one.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "from": {"description": "The id of a node.", "type": "string", ENVIRONMENT: false},
+                "action": {
+                    "description": "The action by which the node is left. Default: default.",
+                    "type": "string", ENVIRONMENT: false
+                },
+                "to": {
+                    "description": "The id of the node that follows, or end.",
+                    "type": "string", ENVIRONMENT: false
+                },
+            },
+            "required": ["from", "to"],
+            "additionalProperties": false,
+        },
+    })
+}
+
+fn tools(loader: &Loader) -> Json {
+    let names: Vec<_> = loader.tools().names().collect();
+    json!({"type": "array", "items": {"enum": names, NOUN: "tool", ENVIRONMENT: false}})
+}
+
+fn config_name(node_type: &NodeType) -> String {
+    // A `/` or `~` would be read as part of the reference.
+    let part = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-') { c } else { '.' };
+    format!("config.{}", node_type.name().chars().map(part).collect::<String>())
+}
+
+/// The settings of a node, one form for each provider: an editor then offers those of the one that is named.
+fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
+    if !node_type.has_client() {
+        return node_type.schema().clone();
+    }
+    let request = schema_of::<RequestSettings>();
+    let branch = |provider: &Provider| {
+        let parts = [provider.schema(), &request, node_type.schema()];
+        let mut all: Map<String, Json> =
+            parts.into_iter().filter_map(properties).flat_map(Clone::clone).collect();
+        let tag = json!({"const": provider.name(), "description": provider.summary(), ENVIRONMENT: false});
+        all.insert("provider".to_owned(), tag);
+        let required = parts.into_iter().filter_map(|part| part.get("required")?.as_array()).flatten();
+        let required: Vec<_> = [json!("provider")].into_iter().chain(required.cloned()).collect();
+        json!({"type": "object", "properties": all, "required": required, "additionalProperties": false})
+    };
+    json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
+}
+
+/// The 64-bit FNV-1a hash: nobody has to be kept from finding two schemas with the same.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}

@@ -1,0 +1,115 @@
+//! Settings as types: their JSON Schema for the check, and the values once they are checked.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+
+use cogwork_llm::ChatRequest;
+
+use crate::quote::one_line;
+
+/// Something that is wrong with the settings of a node or provider, which their type alone does not tell.
+///
+/// ```
+/// use cogwork_agents::SettingProblem;
+///
+/// let problem = SettingProblem::new("expected a folder that exists").at("output.folder");
+/// assert_eq!(problem.path(), "output.folder");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingProblem {
+    path: String,
+    message: String,
+}
+
+impl SettingProblem {
+    /// A problem of the settings as a whole. The message says what is wrong and what would be accepted.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { path: String::new(), message: one_line(&message.into()) }
+    }
+
+    /// A problem of one setting, named from the settings on: `rounds`, `criteria[2].name`.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// The setting; empty for all of them.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl From<SettingProblem> for Vec<SettingProblem> {
+    fn from(problem: SettingProblem) -> Self {
+        vec![problem]
+    }
+}
+
+/// The schema of a type: whole, without a title of its own.
+pub(crate) fn schema_of<C: JsonSchema>() -> Json {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<C>();
+    schema.remove("title");
+    schema.to_value()
+}
+
+pub(crate) fn properties(schema: &Json) -> Option<&Map<String, Json>> {
+    schema.get("properties").and_then(Json::as_object)
+}
+
+/// Settings of a type from values that its schema accepts.
+pub(crate) fn typed<C: DeserializeOwned>(values: Json) -> Result<C, SettingProblem> {
+    serde_json::from_value(values).map_err(|error| SettingProblem::new(error.to_string()))
+}
+
+/// Takes out of some values those that a schema names.
+pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
+    let names = properties(schema).into_iter().flat_map(Map::keys);
+    let taken = names.filter_map(|name| Some((name.clone(), values.remove(name)?)));
+    Json::Object(taken.collect())
+}
+
+/// The settings of every request to a model.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestSettings {
+    /// The sampling temperature, 0 for the likeliest reply. Default: the server's own.
+    #[schemars(range(min = 0.0, max = 5.0))]
+    temperature: Option<f32>,
+    /// The most tokens a reply may take. Default: the server's own.
+    #[schemars(range(min = 1))]
+    max_tokens: Option<u32>,
+    /// The seed of the sampling, for servers that can repeat themselves. Default: a new one a call.
+    seed: Option<u64>,
+    /// Texts at which a reply ends. Default: none.
+    #[serde(default)]
+    stop: Vec<String>,
+}
+
+impl RequestSettings {
+    pub(crate) fn request(self) -> ChatRequest {
+        let mut request = ChatRequest::default().with_stop(self.stop);
+        if let Some(temperature) = self.temperature {
+            request = request.with_temperature(temperature);
+        }
+        if let Some(tokens) = self.max_tokens {
+            request = request.with_max_tokens(tokens);
+        }
+        match self.seed {
+            Some(seed) => request.with_seed(seed),
+            None => request,
+        }
+    }
+}

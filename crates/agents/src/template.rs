@@ -1,0 +1,172 @@
+use std::fmt;
+
+use crate::quote::{Name, did_you_mean, list, nearest};
+use crate::{FlowState, Output};
+
+/// What a node is asked: a text with slots for what was said before.
+///
+/// | slot | stands for |
+/// |---|---|
+/// | `{input}` | what the flow was given |
+/// | `{last}` | what was said last; before any node has spoken, the input |
+/// | `{node id}` | what the node of this id said when it last ran; nothing if it has not |
+///
+/// `{{` and `}}` are braces. Images and files go with the texts they came with. What fills a slot is never
+/// looked at for slots.
+///
+/// ```
+/// use cogwork_agents::{FlowState, Output, Template};
+///
+/// let template = Template::new("Review this answer to {input}: {the writer}").unwrap();
+/// let mut state = FlowState::new("Why is the sky blue?");
+/// state.put("the writer", Output::new("Because of {scattering}."));
+/// assert_eq!(template.fill(&state).text, "Review this answer to Why is the sky blue?: Because of {scattering}.");
+///
+/// assert_eq!(
+///     Template::new("{").unwrap_err().to_string(),
+///     "`{` is not closed; expected a slot such as `{last}`, or `{{` for a brace",
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Input,
+    Last,
+    Node(String),
+}
+
+/// Why a text is no template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TemplateError {
+    /// A brace opens and does not close.
+    #[error("`{{` is not closed; expected a slot such as `{{last}}`, or `{{{{` for a brace")]
+    Open,
+    /// A brace closes and did not open.
+    #[error("`}}` closes nothing; expected `}}}}` for a brace")]
+    Closed,
+    /// A slot names nothing.
+    #[error("{}", unknown(slot, known))]
+    UnknownSlot {
+        /// What the slot names.
+        slot: String,
+        /// The nodes there are.
+        known: Vec<String>,
+    },
+}
+
+fn unknown(slot: &str, known: &[String]) -> String {
+    let slots = || ["input", "last"].into_iter().chain(known.iter().map(String::as_str));
+    let braced = slots().map(|slot| format!("{{{slot}}}"));
+    let meant = did_you_mean(nearest(slot, slots()));
+    format!("unknown slot `{{{}}}`; known slots: {}, and `{{{{` for a brace{meant}", Name(slot), list(braced))
+}
+
+impl Default for Template {
+    /// `{last}`.
+    fn default() -> Self {
+        Self(vec![Piece::Last])
+    }
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    ///
+    /// When a brace stands alone.
+    pub fn new(text: &str) -> Result<Self, TemplateError> {
+        let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, after) = rest.split_at(at);
+            plain.push_str(before);
+            if let Some(after) = after.strip_prefix("{{").or_else(|| after.strip_prefix("}}")) {
+                plain.extend(after_brace(rest, at));
+                rest = after;
+                continue;
+            }
+            let Some(after) = after.strip_prefix('{') else { return Err(TemplateError::Closed) };
+            let (slot, after) = after.split_once('}').ok_or(TemplateError::Open)?;
+            if slot.contains('{') {
+                return Err(TemplateError::Open);
+            }
+            if !plain.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            }
+            pieces.push(match slot {
+                "input" => Piece::Input,
+                "last" => Piece::Last,
+                node => Piece::Node(node.to_owned()),
+            });
+            rest = after;
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        Ok(Self(pieces))
+    }
+
+    /// Holds the slots against the ids of the nodes.
+    ///
+    /// # Errors
+    ///
+    /// The first slot that names none of them.
+    pub fn check<'n>(&self, nodes: impl IntoIterator<Item = &'n str> + Clone) -> Result<(), TemplateError> {
+        let unknown = self.0.iter().find_map(|piece| match piece {
+            Piece::Node(node) if !nodes.clone().into_iter().any(|known| known == node) => Some(node),
+            _ => None,
+        });
+        match unknown {
+            None => Ok(()),
+            Some(slot) => Err(TemplateError::UnknownSlot {
+                slot: slot.clone(),
+                known: nodes.into_iter().map(str::to_owned).collect(),
+            }),
+        }
+    }
+
+    /// The text with its slots filled, and the images and files of what fills them, each once.
+    pub fn fill(&self, state: &FlowState) -> Output {
+        let mut filled = Output::default();
+        for piece in &self.0 {
+            let said = match piece {
+                Piece::Text(text) => {
+                    filled.text.push_str(text);
+                    continue;
+                }
+                Piece::Input => Some(state.input()),
+                Piece::Last => Some(state.last()),
+                Piece::Node(node) => state.output(node),
+            };
+            let Some(said) = said else { continue };
+            filled.text.push_str(&said.text);
+            for block in &said.blocks {
+                if !filled.blocks.contains(block) {
+                    filled.blocks.push(block.clone());
+                }
+            }
+        }
+        filled
+    }
+}
+
+/// The brace at this place.
+fn after_brace(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
+}
+
+impl fmt::Display for Template {
+    /// As it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|piece| match piece {
+            Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),
+            Piece::Input => f.write_str("{input}"),
+            Piece::Last => f.write_str("{last}"),
+            Piece::Node(node) => write!(f, "{{{node}}}"),
+        })
+    }
+}

@@ -1,0 +1,188 @@
+use std::fmt;
+
+use serde_json::Number;
+
+use crate::Place;
+use crate::quote::Name;
+
+/// A value and where it stands.
+#[derive(Clone)]
+pub(crate) struct Tree {
+    pub(crate) place: Place,
+    pub(crate) value: Value,
+}
+
+#[derive(Clone)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Text),
+    List(Vec<Tree>),
+    Map(Vec<Entry>),
+}
+
+/// A text, which may hold what stands in the environment: it is shown in no message but by the names of
+/// the variables.
+#[derive(Clone)]
+pub(crate) struct Text {
+    pub(crate) value: String,
+    /// The variables in it, in order.
+    pub(crate) variables: Vec<String>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) place: Place,
+    pub(crate) value: Tree,
+}
+
+impl Tree {
+    /// What it is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null => "nothing",
+            Value::Bool(_) => "a truth value",
+            Value::Number(number) if number.is_f64() => "a number",
+            Value::Number(_) => "a whole number",
+            Value::Text(_) => "a text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn items(&self) -> &[Tree] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Tree> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(&text.value),
+            _ => None,
+        }
+    }
+
+    /// What stands at a path, or else the last there is on the way to it.
+    pub(crate) fn nearest_to(&self, path: &Path) -> &Tree {
+        let mut at = self;
+        for segment in &path.0 {
+            let below = match segment {
+                Segment::Key(key) => at.get(key),
+                Segment::Index(index) => at.items().get(*index),
+            };
+            match below {
+                Some(below) => at = below,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// The same as JSON, with what stands in the environment put in.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Number(number) => Json::Number(number.clone()),
+            Value::Text(text) => Json::String(text.value.clone()),
+            Value::List(items) => items.iter().map(Tree::to_json).collect(),
+            Value::Map(entries) => {
+                entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
+            }
+        }
+    }
+
+    /// Values, bytes of text and levels, itself counted.
+    pub(crate) fn size(&self) -> (usize, usize, usize) {
+        let (mut values, mut bytes, mut depth) = (1, 0, 0);
+        let mut below = |tree: &Tree| {
+            let size = tree.size();
+            values += size.0;
+            bytes += size.1;
+            depth = depth.max(size.2);
+        };
+        match &self.value {
+            Value::List(items) => items.iter().for_each(below),
+            Value::Map(entries) => {
+                entries.iter().for_each(|entry| below(&entry.value));
+                bytes += entries.iter().map(|entry| entry.key.len()).sum::<usize>();
+            }
+            Value::Text(text) => bytes += text.value.len(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        (values, bytes, depth + 1)
+    }
+}
+
+/// The way from the top of a file to a value in it: `nodes[0].config.role`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Path(Vec<Segment>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+impl Path {
+    pub(crate) fn key(&self, key: impl Into<String>) -> Self {
+        self.with(Segment::Key(key.into()))
+    }
+
+    pub(crate) fn index(&self, index: usize) -> Self {
+        self.with(Segment::Index(index))
+    }
+
+    /// Whether it leads to something in what the other leads to.
+    pub(crate) fn is_in(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+
+    fn with(&self, segment: Segment) -> Self {
+        let mut path = self.clone();
+        path.0.push(segment);
+        path
+    }
+
+    /// The path with what another one, written as text, says below it: `rounds`, `criteria[2].name`.
+    pub(crate) fn below(&self, text: &str) -> Self {
+        let mut path = self.clone();
+        for part in text.split('.').filter(|part| !part.is_empty()) {
+            let (key, indexes) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
+            if !key.is_empty() {
+                path.0.push(Segment::Key(key.to_owned()));
+            }
+            let numbers = indexes.split(['[', ']']).filter_map(|number| number.parse().ok());
+            path.0.extend(numbers.map(Segment::Index));
+        }
+        path
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Key(key) => write!(f, "{}{}", if index > 0 { "." } else { "" }, Name(key))?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
