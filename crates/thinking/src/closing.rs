@@ -1,0 +1,74 @@
+use std::sync::Arc;
+
+use cogwork_llm::{ChatResponse, LlmError};
+
+use crate::ledger::Ledger;
+use crate::run::within;
+use crate::thinking::Reporter;
+use crate::{Limits, Recall, Report};
+
+/// What is done when a generation ends, be it at once or at the end of a stream.
+pub(crate) struct Closing {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) limits: Limits,
+    pub(crate) memory: Option<Recall>,
+    pub(crate) question: Arc<str>,
+    reporter: Option<Reporter>,
+}
+
+impl Closing {
+    pub(crate) fn new(
+        limits: Limits,
+        memory: Option<Recall>,
+        question: Arc<str>,
+        reporter: Option<Reporter>,
+    ) -> Self {
+        Self { ledger: Ledger::new(limits.calls), limits, memory, question, reporter }
+    }
+
+    /// The response with the usage of the whole, once it is remembered.
+    pub(crate) async fn done(self, response: ChatResponse) -> (ChatResponse, Report) {
+        self.remember(&response).await;
+        let (report, usage) = {
+            let entries = self.ledger.entries();
+            (entries.report.clone(), entries.usage_is_known.then_some(entries.report.usage))
+        };
+        self.show(&report);
+        (usage.map_or(response.clone(), |usage| response.with_usage(usage)), report)
+    }
+
+    /// Reports that there is no answer.
+    pub(crate) fn failed(self, error: LlmError) -> LlmError {
+        let report = {
+            let mut entries = self.ledger.entries();
+            entries.report.error = Some(error.to_string());
+            entries.report.clone()
+        };
+        self.show(&report);
+        error
+    }
+
+    fn show(&self, report: &Report) {
+        if let Some(look) = &self.reporter {
+            look(report);
+        }
+    }
+
+    async fn remember(&self, response: &ChatResponse) {
+        let Some(memory) = self.memory.as_ref().filter(|memory| memory.settings.remember) else { return };
+        // A reply of calls is no answer, and one that was cut off is a wrong one.
+        let is_answer = response.tool_calls().is_empty()
+            && *response.finish_reason() == cogwork_llm::FinishReason::Stop
+            && !response.text().trim().is_empty();
+        if !is_answer {
+            return;
+        }
+        let text = format!("Asked: {}\nAnswered: {}", self.question.trim(), response.text().trim());
+        let problem = match within(&self.ledger, self.limits.time, memory.store.add(&text)).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.ledger.entries().report.memory_failures.push(problem);
+    }
+}

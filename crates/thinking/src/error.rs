@@ -1,0 +1,91 @@
+use std::time::Duration;
+
+use cogwork_llm::{LlmError, LlmErrorKind};
+
+use crate::quote::Shown;
+
+/// Why a hook gave no verdict. What then holds is said by the mode's [`OnFailure`](crate::OnFailure).
+///
+/// A failed call becomes one by `?`; [`ThinkingError::new`] is for the rest.
+///
+/// ```
+/// use cogwork_thinking::ThinkingError;
+///
+/// let error = ThinkingError::unexpected("well …", "a number from 1 to 3");
+/// assert_eq!(error.to_string(), "the model answered `well …`; expected a number from 1 to 3");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ThinkingError {
+    /// A call to a model failed.
+    #[error(transparent)]
+    Call(#[from] LlmError),
+    /// The model answered, without a text.
+    #[error("the model answered nothing")]
+    Empty,
+    /// The answer reached the limit of tokens.
+    #[error("the answer was cut off after {bytes} bytes")]
+    CutOff {
+        /// How much of it came.
+        bytes: usize,
+    },
+    /// A filter withheld the answer, or a part of it.
+    #[error("a filter withheld the answer")]
+    Withheld,
+    /// The answer is longer than the [limit](crate::Limits::with_answer_bytes).
+    #[error("the answer has {bytes} bytes; expected at most {most}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// The answer is not of the form that was asked for.
+    #[error("the model answered `{}`; expected {expected}", Shown(.found, 80))]
+    Unexpected {
+        /// What it said.
+        found: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// The hooks took longer than the [limit](crate::Limits::with_time).
+    #[error("the hooks took longer than {0:?}")]
+    Timeout(Duration),
+    /// The hook panicked with this message.
+    #[error("the hook panicked: {}", Shown(.0, 200))]
+    Panic(String),
+    /// The hook answered what it may not answer there.
+    #[error("{0}")]
+    Misplaced(String),
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ThinkingError {
+    /// Anything else that goes wrong in a mode of your own.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Other(message.into())
+    }
+
+    /// The model answered something else than was asked for.
+    pub fn unexpected(found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Unexpected { found: found.into(), expected: expected.into() }
+    }
+
+    /// The error of the whole generation. A call that failed keeps its kind, so that a `Retry` outside
+    /// decides as it would have for the call itself.
+    pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
+        let message = format!("the thinking mode `{}` failed {hook} the generation: {self}", Shown(mode, 80));
+        let (kind, wait) = match &self {
+            Self::Call(error) => (error.kind(), error.retry_after()),
+            Self::Timeout(_) => (LlmErrorKind::Timeout, None),
+            _ => (LlmErrorKind::Other, None),
+        };
+        let error = LlmError::new(kind, message).with_source(self);
+        match wait {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,407 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_llm::{
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ReplyStream, Role,
+};
+use futures_util::stream;
+use serde_json::Map;
+
+use crate::closing::Closing;
+use crate::ledger::Metered;
+use crate::memory::recalled;
+use crate::moment::{said, with_input, without_calls};
+use crate::quote::Shown;
+use crate::run;
+use crate::{
+    Found, Generation, Hook, Limits, Moment, OnFailure, Outcome, Payload, Recall, Stage, Thinking,
+    ThinkingError, ThinkingMode, Verdict,
+};
+
+/// A generation that has begun: its hooks before have been called. For programs that call tools between
+/// the first call of the model and the draft, so that hooks and memory see one generation and not one a call.
+///
+/// It is a client itself, the one to make those calls with: they are counted, and their usage is summed up.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, ScriptedClient, ToolCall};
+/// use cogwork_thinking::{Reflection, Thinking};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let look = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "weather", "{}")]);
+/// let script = ScriptedClient::default().then(look).then("It rains.").then("It rains in Bergen.");
+/// let thinking = Thinking::new(script).with_mode(Reflection::new("Say where."));
+///
+/// let generating = thinking.begin(ChatRequest::new([Message::user("Umbrella?")])).await?;
+/// let mut request = generating.request().clone();
+/// let draft = loop {
+///     let reply = generating.complete(request.clone()).await?;
+///     if reply.tool_calls().is_empty() {
+///         break reply;
+///     }
+///     request.push(reply.message());
+///     for call in reply.tool_calls() {
+///         request.push(Message::tool_result(call, "rain"));
+///     }
+/// };
+/// let generation = generating.end(request, draft).await?;
+/// assert_eq!(generation.response.text(), "It rains in Bergen.");
+/// assert_eq!(generation.report.calls, 3);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Generating<'a> {
+    client: &'a dyn LlmClient,
+    modes: &'a [Arc<dyn ThinkingMode>],
+    closing: Closing,
+    limits: Limits,
+    /// As the hooks before have left it.
+    request: ChatRequest,
+    /// As it came from the program.
+    input: Payload,
+    /// With the metadata of the hooks before.
+    payload: Payload,
+    found: Vec<Found>,
+}
+
+impl<'a> Generating<'a> {
+    pub(crate) async fn begin<C>(
+        thinking: &'a Thinking<C>,
+        client: &'a dyn LlmClient,
+        request: ChatRequest,
+    ) -> Result<Self, LlmError> {
+        let last = request.messages().iter().rfind(|message| message.role() == Role::User);
+        let input = last
+            .map_or_else(Payload::default, |message| Payload::of_message(message, thinking.metadata.clone()));
+        let limits = thinking.limits;
+        let closing =
+            Closing::new(limits, thinking.memory.clone(), input.shared_text(), thinking.reporter.clone());
+        let mut generating = Self {
+            client,
+            modes: &thinking.modes,
+            closing,
+            limits,
+            payload: input.clone(),
+            request,
+            input,
+            found: Vec::new(),
+        };
+        generating.recall().await;
+        match generating.before().await {
+            Ok(()) => Ok(generating),
+            Err(error) => Err(generating.fail(error)),
+        }
+    }
+
+    /// What to ask the model: the request as the hooks before have left it.
+    pub fn request(&self) -> &ChatRequest {
+        &self.request
+    }
+
+    /// Gives up, and lets the report say why. Dropping the generation gives up without a report.
+    pub fn fail(self, error: LlmError) -> LlmError {
+        self.closing.failed(error)
+    }
+
+    /// Calls the hooks after the generation on `draft`, the reply to `request`.
+    ///
+    /// # Errors
+    ///
+    /// That of a mode that refuses, or fails under [`OnFailure::Fail`].
+    pub async fn end(mut self, request: ChatRequest, draft: ChatResponse) -> Result<Generation, LlmError> {
+        self.closing.ledger.count_foreign(&draft);
+        self.request = request;
+        match self.after(draft).await {
+            Ok((draft, payload, is_replaced)) => {
+                let response = respond(draft, &payload, is_replaced);
+                let (response, report) = self.closing.done(response).await;
+                Ok(Generation { response, payload, report })
+            }
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// Streams the reply, without hooks after it.
+    pub(crate) async fn flow(self) -> Result<ReplyStream, LlmError> {
+        let reply = match self.stream(self.request.clone()).await {
+            Ok(reply) => reply,
+            Err(error) => return Err(self.fail(error)),
+        };
+        let deltas = stream::unfold(Some((reply, self.closing)), |state| async move {
+            let (mut reply, closing) = state?;
+            match reply.next().await? {
+                Ok(Delta::End(draft)) => {
+                    closing.ledger.add_draft(None, draft.text().into());
+                    Some((Ok(Delta::End(closing.done(draft).await.0)), None))
+                }
+                Err(error) => Some((Err(closing.failed(error)), None)),
+                delta => Some((delta, Some((reply, closing)))),
+            }
+        });
+        Ok(ReplyStream::new(deltas))
+    }
+
+    async fn recall(&mut self) {
+        let Some(memory) = &self.closing.memory else { return };
+        let has = |hook| self.modes.iter().any(|mode| mode.hooks().has(hook));
+        let is_read = memory.is_read_at(Stage::Generation)
+            || memory.is_read_at(Stage::Before) && has(Hook::Before)
+            || memory.is_read_at(Stage::After) && has(Hook::After);
+        if !is_read || self.input.text().trim().is_empty() {
+            return;
+        }
+        let Recall { store, settings } = memory;
+        let top_k = settings.top_k.min(100);
+        let search = store.search(self.input.text(), top_k, settings.threshold);
+        let problem = match run::within(&self.closing.ledger, self.limits.time, search).await {
+            Ok(Ok(mut found)) => {
+                // A store of the user's may give more than was asked for.
+                found.truncate(top_k);
+                self.closing.ledger.entries().report.memory = found.clone();
+                self.found = found;
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.closing.ledger.entries().report.memory_failures.push(problem);
+    }
+
+    async fn before(&mut self) -> Result<(), LlmError> {
+        let is_input_last = self.request.messages().last().is_some_and(|last| last.role() == Role::User);
+        let modes = self.modes.iter().filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
+        let mut payload = self.payload.clone();
+        for mode in modes {
+            match self.call(mode.as_ref(), Hook::Before, &payload, true).await? {
+                Done::Kept => {}
+                Done::Changed { payload: changed, .. } => payload = changed,
+                // Cannot come: there is no try left.
+                Done::Again(_) => {}
+            }
+            // The next hook sees the conversation as it would be sent.
+            self.take(&payload);
+        }
+        let asked = self.request.messages().iter().rfind(|message| message.role() == Role::User);
+        if let (Some(found), Some(asked)) = (recalled(self.read_at(Stage::Generation)), asked) {
+            let asked = Payload::of_message(asked, Map::new()).appended(&found);
+            let messages = with_input(self.request.messages(), &asked);
+            self.request = self.request.clone().with_messages(messages);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, payload: &Payload) {
+        if payload.text() != self.payload.text() || payload.blocks() != self.payload.blocks() {
+            let messages = with_input(self.request.messages(), payload);
+            self.request = self.request.clone().with_messages(messages);
+        }
+        self.payload = payload.clone();
+    }
+
+    fn read_at(&self, stage: Stage) -> &[Found] {
+        match &self.closing.memory {
+            Some(memory) if memory.is_read_at(stage) => &self.found,
+            _ => &[],
+        }
+    }
+
+    /// The last draft, what became of it, and whether its text was replaced.
+    async fn after(&mut self, mut draft: ChatResponse) -> Result<(ChatResponse, Payload, bool), LlmError> {
+        let mut tries = 0;
+        'drafts: loop {
+            self.closing.ledger.add_draft(None, draft.text().into());
+            let mut payload = Payload::of_response(&draft, self.payload.metadata().clone());
+            let mut is_replaced = false;
+            for mode in self.modes {
+                let hooks = mode.hooks();
+                if !hooks.has(Hook::After) || !(payload.tool_calls().is_empty() || hooks.sees_tool_calls()) {
+                    continue;
+                }
+                match self.call(mode.as_ref(), Hook::After, &payload, tries < self.limits.tries).await? {
+                    Done::Kept => {}
+                    Done::Changed { payload: changed, replaced } => {
+                        payload = changed;
+                        is_replaced |= replaced;
+                    }
+                    Done::Again(messages) => {
+                        tries += 1;
+                        if let Some(better) = self.another(mode.as_ref(), &payload, messages).await? {
+                            draft = better;
+                            continue 'drafts;
+                        }
+                    }
+                }
+            }
+            return Ok((draft, payload, is_replaced));
+        }
+    }
+
+    /// Another draft, or none if it cannot be had and the mode keeps the one there is.
+    async fn another(
+        &mut self,
+        mode: &dyn ThinkingMode,
+        payload: &Payload,
+        messages: Vec<Message>,
+    ) -> Result<Option<ChatResponse>, LlmError> {
+        let mut conversation = self.request.messages().clone();
+        conversation.extend(said(payload).into_iter().chain(messages));
+        let request = without_calls(self.request.clone().with_messages(conversation));
+        let (input, ledger) = (&self.input, &self.closing.ledger);
+        let moment = self.moment(mode, Hook::After, input);
+        let outcome = run::within(ledger, self.limits.time, moment.ask(request.clone())).await;
+        let error = match outcome {
+            Ok(Ok(draft)) => {
+                self.request = request;
+                return Ok(Some(draft));
+            }
+            Ok(Err(error)) | Err(error) => error,
+        };
+        match mode.on_failure() {
+            OnFailure::Fail => Err(error.into_llm_error(mode.name(), Hook::After)),
+            OnFailure::Keep | OnFailure::TryAgain => {
+                ledger.add_problem(format!("no other draft: {error}"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn moment<'b>(&'b self, mode: &'b dyn ThinkingMode, hook: Hook, input: &'b Payload) -> Moment<'b> {
+        let (stage, in_request) = match hook {
+            Hook::Before => (Stage::Before, false),
+            Hook::After => (Stage::After, !self.read_at(Stage::Generation).is_empty()),
+        };
+        Moment {
+            client: Metered { client: self.client, ledger: self.closing.ledger.clone(), by_hook: true },
+            request: &self.request,
+            input,
+            memory: self.read_at(stage),
+            memory_is_in_request: in_request,
+            hook,
+            mode: mode.name(),
+            on_failure: mode.on_failure(),
+            limits: self.limits,
+        }
+    }
+
+    /// Calls a hook, and makes of its verdict, or its failure, what holds.
+    async fn call(
+        &self,
+        mode: &dyn ThinkingMode,
+        hook: Hook,
+        payload: &Payload,
+        may_try: bool,
+    ) -> Result<Done, LlmError> {
+        let ledger = &self.closing.ledger;
+        let moment = self.moment(mode, hook, &self.input);
+        ledger.open();
+        let verdict = match run::hook(mode, &moment, payload).await {
+            Ok(Verdict::TryAgain(_)) if hook == Hook::Before => {
+                let message = "it asked for another draft before there was one";
+                Err(ThinkingError::Misplaced(message.to_owned()))
+            }
+            Ok(Verdict::TryAgain(_)) if !may_try => {
+                let message = format!("it asked for another draft; expected at most {}", self.limits.tries);
+                Err(ThinkingError::Misplaced(message))
+            }
+            verdict => verdict,
+        };
+        let (done, outcome) = match verdict {
+            Ok(Verdict::Keep) => (Done::Kept, Outcome::Kept),
+            Ok(Verdict::ReplaceText(text)) => replaced(payload, payload.clone().with_text(text)),
+            Ok(Verdict::Replace(whole)) => replaced(payload, whole),
+            Ok(Verdict::Append(text)) if text.is_empty() => (Done::Kept, Outcome::Kept),
+            Ok(Verdict::Append(text)) => {
+                let payload = payload.clone().appended(&text);
+                (Done::Changed { payload, replaced: false }, Outcome::Appended)
+            }
+            Ok(Verdict::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
+            Ok(Verdict::Fail(reason)) => {
+                ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
+                let (name, reason) = (Shown(mode.name(), 80), Shown(&reason, 500));
+                let message = format!(
+                    "the thinking mode `{name}` refused {}: {reason}",
+                    match hook {
+                        Hook::Before => "the request",
+                        Hook::After => "the answer",
+                    }
+                );
+                return Err(LlmError::new(LlmErrorKind::Other, message));
+            }
+            Err(error) => {
+                let standing = ledger.close(mode.name(), hook, Outcome::Failed(error.to_string()));
+                return match (mode.on_failure(), standing) {
+                    (OnFailure::Fail, _) => Err(error.into_llm_error(mode.name(), hook)),
+                    (_, Some(standing)) => Ok(replaced(payload, standing).0),
+                    (_, None) => Ok(Done::Kept),
+                };
+            }
+        };
+        ledger.close(mode.name(), hook, outcome);
+        Ok(done)
+    }
+}
+
+#[async_trait]
+impl LlmClient for Generating<'_> {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.counted().complete(request).await
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        self.counted().stream(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}
+
+impl Generating<'_> {
+    fn counted(&self) -> Metered<'_> {
+        Metered { client: self.client, ledger: self.closing.ledger.clone(), by_hook: false }
+    }
+}
+
+/// What holds after a hook.
+enum Done {
+    Kept,
+    Changed { payload: Payload, replaced: bool },
+    Again(Vec<Message>),
+}
+
+fn replaced(before: &Payload, after: Payload) -> (Done, Outcome) {
+    if *before == after {
+        return (Done::Kept, Outcome::Kept);
+    }
+    let replaced = before.text() != after.text() || before.tool_calls() != after.tool_calls();
+    (Done::Changed { payload: after, replaced }, Outcome::Replaced)
+}
+
+/// The draft as the hooks have left it. A draft that was cut off ends so still when something was added
+/// to it; one that was replaced does not.
+fn respond(draft: ChatResponse, payload: &Payload, is_replaced: bool) -> ChatResponse {
+    if draft.text() == payload.text() && draft.tool_calls() == payload.tool_calls() {
+        return draft;
+    }
+    let reason = match (is_replaced, payload.tool_calls().is_empty()) {
+        (false, _) => draft.finish_reason().clone(),
+        (true, true) => FinishReason::Stop,
+        (true, false) => FinishReason::ToolCalls,
+    };
+    let mut response = ChatResponse::new(payload.text())
+        .with_finish_reason(reason)
+        .with_reasoning(draft.reasoning().unwrap_or_default())
+        .with_tool_calls(payload.tool_calls().iter().cloned());
+    if let Some(model) = draft.model() {
+        response = response.with_model(model);
+    }
+    if let Some(id) = draft.request_id() {
+        response = response.with_request_id(id);
+    }
+    match draft.usage() {
+        Some(usage) => response.with_usage(usage),
+        None => response,
+    }
+}

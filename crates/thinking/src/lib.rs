@@ -1,0 +1,92 @@
+//! Thinking around a generation: hooks before and after it, reflection and other modes, a registry of them,
+//! memory.
+//!
+//! ```text
+//! async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError>   // the user's message
+//! async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError>    // the draft
+//! ```
+//!
+//! A mode writes the hook it needs. [`Thinking`] puts it around a client, and is a client itself:
+//!
+//! ```
+//! use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+//! use cogwork_thinking::{Moment, Payload, Reflection, Thinking, ThinkingError, ThinkingMode, Verdict, async_trait};
+//!
+//! /// Asks again for an answer that is too long.
+//! struct Brief(usize);
+//!
+//! #[async_trait]
+//! impl ThinkingMode for Brief {
+//!     async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+//!         Ok(match draft.text().len() > self.0 {
+//!             true => Verdict::try_again(format!("Use at most {} letters.", self.0)),
+//!             false => Verdict::Keep,
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), LlmError> {
+//! let script = ScriptedClient::new(["Well, I should think that it is Oslo.", "Bergen.", "Oslo."]);
+//! let client = Thinking::new(script)
+//!     .with_mode(Brief(10))
+//!     .with_mode(Reflection::new("Is it true? Give the right answer."))
+//!     .reporting_to(|report| println!("{report}"));
+//!
+//! let response = client.complete(ChatRequest::new([Message::user("The capital of Norway?")])).await?;
+//! assert_eq!(response.text(), "Oslo.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | for | see |
+//! |---|---|
+//! | thinking around any client | [`Thinking`], [`Limits`] |
+//! | a generation with calls of tools in it | [`Generating`] |
+//! | a mode of your own | [`ThinkingMode`], [`Moment`], [`Payload`], [`Verdict`], [`Hooks`], [`OnFailure`] |
+//! | modes there are | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
+//! | modes by name, with their settings | [`Registry`] |
+//! | what happened | [`Generation`], [`Report`] |
+//! | memory | [`Memory`], [`Recall`], [`InMemory`], [`FileMemory`], [`Blackboard`] |
+
+mod mode;
+pub use mode::{Hook, Hooks, OnFailure, ThinkingMode, Verdict};
+
+mod moment;
+pub use moment::Moment;
+
+mod payload;
+pub use payload::Payload;
+
+mod error;
+pub use error::ThinkingError;
+
+mod thinking;
+pub use thinking::Thinking;
+
+mod generating;
+pub use generating::Generating;
+
+mod limits;
+pub use limits::Limits;
+
+mod report;
+pub use report::{Draft, Generation, HookReport, Outcome, Report};
+
+mod modes;
+pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
+
+mod registry;
+pub use registry::{BuildError, ModeInfo, PathPart, Registry, RegistryError, SettingsProblem};
+
+mod memory;
+pub use memory::{
+    Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings, Stage,
+};
+
+mod closing;
+mod ledger;
+mod quote;
+mod run;
+
+pub use cogwork_llm::async_trait;

@@ -1,0 +1,62 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::{Found, Memory, MemoryError, MemoryLimits};
+
+/// A board that several agents write on, read by recency: what is asked does not matter. Clones share it.
+///
+/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of 0.25
+/// reads the four newest.
+///
+/// ```
+/// use cogwork_thinking::{Blackboard, Memory, MemoryError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+/// let board = Blackboard::new();
+/// board.add("The survey is done.").await?;
+/// board.add("The map is drawn.").await?;
+/// let found = board.search("", 1, 0.0).await?;
+/// assert_eq!(found[0].text(), "The map is drawn.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Blackboard {
+    limits: MemoryLimits,
+    items: Arc<Mutex<VecDeque<Arc<str>>>>,
+}
+
+impl Blackboard {
+    /// An empty one with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty one with these limits.
+    pub fn with_limits(limits: MemoryLimits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+}
+
+#[async_trait]
+impl Memory for Blackboard {
+    async fn search(&self, _query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = items.iter().rev().take(top_k).enumerate();
+        let found = newest.map(|(older, text)| Found::new(text.clone(), 1.0 / (older as f32 + 1.0)));
+        Ok(found.take_while(|found| found.score() >= threshold).collect())
+    }
+
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.limits.check(text)?;
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        while items.len() >= self.limits.items() {
+            items.pop_front();
+        }
+        items.push_back(text.into());
+        Ok(())
+    }
+}

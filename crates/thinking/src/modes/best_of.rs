@@ -1,0 +1,180 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_llm::LlmClient;
+use futures_util::future::join_all;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::ask;
+use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+
+const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
+
+/// The model answers several times, side by side, and a judge picks the best answer. The draft is the first
+/// candidate.
+///
+/// A candidate that fails is left out and reported; equal ones count once. Where one is left, there is no
+/// judging. A request with a seed gives each candidate the next one.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+/// use cogwork_thinking::{BestOf, Thinking};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["Maybe.", "Yes.", "Yes, at noon."]);
+/// let client = Thinking::new(script).with_mode(BestOf::new(3).with_judge(ScriptedClient::new(["3"])));
+/// let response = client.complete(ChatRequest::new([Message::user("Does it open?")])).await?;
+/// assert_eq!(response.text(), "Yes, at noon.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BestOf {
+    /// How many candidates there are, the draft included.
+    #[schemars(range(min = 2, max = 16))]
+    candidates: usize,
+    /// The sampling temperature of the other candidates; as of the draft if unset.
+    #[schemars(range(min = 0, max = 2))]
+    temperature: Option<f32>,
+    /// By what the judge is to choose.
+    #[schemars(length(min = 1, max = 32768))]
+    judge_prompt: String,
+    /// What holds when the judge fails, or names no candidate.
+    on_failure: OnFailure,
+    #[serde(skip)]
+    judge: Option<Arc<dyn LlmClient>>,
+}
+
+impl Default for BestOf {
+    fn default() -> Self {
+        let (judge_prompt, on_failure) = (PROMPT.to_owned(), OnFailure::default());
+        Self { candidates: 3, temperature: None, judge_prompt, on_failure, judge: None }
+    }
+}
+
+impl BestOf {
+    /// The best of so many answers, from 2 to 16, the draft included.
+    pub fn new(candidates: usize) -> Self {
+        Self { candidates, ..Self::default() }
+    }
+
+    /// The sampling temperature of the other candidates. Unset: as of the draft.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// By what the judge is to choose. Default: right, complete and clear.
+    #[must_use]
+    pub fn with_judge_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.judge_prompt = prompt.into();
+        self
+    }
+
+    /// What holds when the judge fails, or names no candidate. Default: [`OnFailure::Keep`], the first.
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    /// Another client that judges. Unset: the one that answers.
+    #[must_use]
+    pub fn with_judge(mut self, client: impl LlmClient + 'static) -> Self {
+        self.judge = Some(Arc::new(client));
+        self
+    }
+
+    async fn candidate(&self, moment: &Moment<'_>, number: u64) -> Result<String, ThinkingError> {
+        let mut request = moment.answering(moment.request().messages().clone());
+        if let Some(temperature) = self.temperature {
+            request = request.with_temperature(temperature);
+        }
+        if let Some(seed) = request.seed() {
+            request = request.with_seed(seed.wrapping_add(number));
+        }
+        Ok(moment.ask(request).await?.into_text())
+    }
+
+    /// The index of the best.
+    async fn judge(&self, moment: &Moment<'_>, candidates: &[String]) -> Result<usize, ThinkingError> {
+        let numbered = candidates.iter().enumerate();
+        let numbered: Vec<_> = numbered
+            .map(|(index, text)| format!("<answer number=\"{0}\">\n{text}\n</answer>", index + 1))
+            .collect();
+        let prompt = format!(
+            "Several answers were given to this:\n\n{}\n\n{}\nReply with its number and nothing else.",
+            numbered.join("\n"),
+            self.judge_prompt.trim(),
+        );
+        // Behind the conversation without any draft: none of the candidates is the judge's own.
+        let request = moment.aside(moment.conversation(&Payload::default(), &prompt));
+        let reply = ask(moment, self.judge.as_ref(), request).await?;
+        let numbers = reply.text().split(|character: char| !character.is_ascii_digit());
+        let numbers: BTreeSet<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
+        match numbers.first() {
+            Some(number) if numbers.len() == 1 && (1..=candidates.len()).contains(number) => Ok(number - 1),
+            _ => {
+                let expected = format!("one number from 1 to {}", candidates.len());
+                Err(ThinkingError::unexpected(reply.into_text(), expected))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl ThinkingMode for BestOf {
+    fn name(&self) -> &str {
+        "best_of"
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::AFTER
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        let others = (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(moment, number));
+        let mut candidates = vec![draft.text().to_owned()];
+        candidates.retain(|text| !text.trim().is_empty());
+        for other in join_all(others).await {
+            match other {
+                Ok(text) => {
+                    moment.draft(text.as_str());
+                    if !candidates.iter().any(|candidate| candidate.trim() == text.trim()) {
+                        candidates.push(text);
+                    }
+                }
+                Err(error) => moment.report(&error),
+            }
+        }
+        let best = match candidates.len() {
+            0 => return Err(ThinkingError::Empty),
+            1 => 0,
+            _ => self.judge(moment, &candidates).await?,
+        };
+        let best = candidates.into_iter().nth(best).ok_or(ThinkingError::Empty)?;
+        Ok(if best == draft.text() { Verdict::Keep } else { Verdict::ReplaceText(best) })
+    }
+}
+
+impl fmt::Debug for BestOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { candidates, temperature, judge_prompt, on_failure, .. } = self;
+        f.debug_struct("BestOf")
+            .field("candidates", candidates)
+            .field("temperature", temperature)
+            .field("judge_prompt", judge_prompt)
+            .field("on_failure", on_failure)
+            .finish_non_exhaustive()
+    }
+}

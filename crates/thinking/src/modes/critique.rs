@@ -1,0 +1,114 @@
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{says, some};
+use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+
+const ALL_MET: &str = "ALL MET";
+
+/// The model holds its draft against criteria, one by one, and revises it where one is not met.
+///
+/// A round is two calls, or one when all criteria are met, which ends it.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+/// use cogwork_thinking::{Critique, Thinking};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["It is far.", "1: not met, there is no number.", "It is 42 km."]);
+/// let client = Thinking::new(script).with_mode(Critique::new(["It names a number.", "It is one sentence."]));
+/// let response = client.complete(ChatRequest::new([Message::user("How far is it?")])).await?;
+/// assert_eq!(response.text(), "It is 42 km.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Critique {
+    /// What the answer must be, one criterion each.
+    #[schemars(length(min = 1, max = 32), inner(length(min = 1, max = 2000)))]
+    criteria: Vec<String>,
+    /// How often the draft is judged and revised at most.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 8))]
+    rounds: u32,
+    /// What holds when a call fails, or its answer is empty or cut off.
+    #[serde(default)]
+    on_failure: OnFailure,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Critique {
+    /// One round by these criteria, of which the first 32 count.
+    pub fn new<T: Into<String>>(criteria: impl IntoIterator<Item = T>) -> Self {
+        let criteria = criteria.into_iter().take(32).map(Into::into).collect();
+        Self { criteria, rounds: one(), on_failure: OnFailure::default() }
+    }
+
+    /// How often the draft is judged and revised at most, from 1 to 8. Default: 1.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// What holds when a call fails. Default: [`OnFailure::Keep`].
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    fn prompt(&self) -> String {
+        let criteria = self.criteria.iter().enumerate();
+        let criteria: Vec<_> = criteria.map(|(index, text)| format!("{}. {text}", index + 1)).collect();
+        format!(
+            "Judge your answer by each of these criteria:\n{}\n\nFor each that is not met, write a line with its \
+             number and why. Do not write a new answer yet. If all are met, reply with {ALL_MET} and nothing else.",
+            criteria.join("\n"),
+        )
+    }
+}
+
+#[async_trait]
+impl ThinkingMode for Critique {
+    fn name(&self) -> &str {
+        "critique"
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::AFTER
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        some(draft)?;
+        let prompt = self.prompt();
+        let mut best = draft.clone();
+        for _ in 0..self.rounds.clamp(1, 8) {
+            let found = moment.ask(moment.aside(moment.conversation(&best, &prompt))).await?;
+            if says(found.text(), ALL_MET) {
+                break;
+            }
+            let prompt = format!(
+                "A reviewer found in your answer:\n{}\n\nRevise it accordingly. Reply with the whole answer and nothing else.",
+                found.text().trim(),
+            );
+            let revised = moment.ask(moment.answering(moment.conversation(&best, &prompt))).await?;
+            if revised.text().trim() == best.text().trim() {
+                break;
+            }
+            best = best.with_text(revised.into_text());
+            moment.stand(&best);
+        }
+        Ok(if best == *draft { Verdict::Keep } else { Verdict::Replace(best) })
+    }
+}

@@ -1,0 +1,48 @@
+//! The modes that are part of the crate.
+
+mod best_of;
+pub use best_of::BestOf;
+
+mod critique;
+pub use critique::Critique;
+
+mod plan_first;
+pub use plan_first::PlanFirst;
+
+mod reflection;
+pub use reflection::Reflection;
+
+mod verification;
+pub use verification::Verification;
+
+use std::sync::Arc;
+
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient};
+
+use crate::{Moment, Payload, ThinkingError};
+
+/// Whether the first line of a reply is this word and nothing else; marks around it do not count.
+fn says(reply: &str, word: &str) -> bool {
+    let bare = |text: &str| text.trim_matches(|mark: char| !mark.is_alphanumeric()).to_lowercase();
+    reply.trim().lines().next().is_some_and(|line| bare(line) == bare(word))
+}
+
+/// A draft with something in it to work on.
+fn some(draft: &Payload) -> Result<(), ThinkingError> {
+    match draft.text().trim().is_empty() {
+        true => Err(ThinkingError::new("the draft is empty; expected a text to work on")),
+        false => Ok(()),
+    }
+}
+
+/// Asks the other client if there is one.
+async fn ask(
+    moment: &Moment<'_>,
+    other: Option<&Arc<dyn LlmClient>>,
+    request: ChatRequest,
+) -> Result<ChatResponse, ThinkingError> {
+    match other {
+        Some(client) => moment.ask_of(client, request).await,
+        None => moment.ask(request).await,
+    }
+}

@@ -1,0 +1,83 @@
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+
+const PROMPT: &str =
+    "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
+
+/// The model plans its answer before it gives it. The plan is added to the user's message.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+/// use cogwork_thinking::{PlanFirst, Thinking};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["1. Square 7.\n2. Add 1.", "50"]);
+/// let client = Thinking::new(script.clone()).with_mode(PlanFirst::new());
+/// client.complete(ChatRequest::new([Message::user("What is 7 * 7 + 1?")])).await?;
+///
+/// let asked = script.requests()[1].messages().last().map(|message| message.text().to_owned());
+/// assert_eq!(asked.unwrap(), "What is 7 * 7 + 1?\n\nFollow this plan:\n1. Square 7.\n2. Add 1.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlanFirst {
+    /// How the model is asked for the plan.
+    #[schemars(length(min = 1, max = 32768))]
+    plan_prompt: String,
+    /// What holds when the call fails, or its answer is empty or cut off.
+    on_failure: OnFailure,
+}
+
+impl Default for PlanFirst {
+    fn default() -> Self {
+        Self { plan_prompt: PROMPT.to_owned(), on_failure: OnFailure::default() }
+    }
+}
+
+impl PlanFirst {
+    /// With the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the model is asked for the plan. Default: for short steps, one a line.
+    #[must_use]
+    pub fn with_plan_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.plan_prompt = prompt.into();
+        self
+    }
+
+    /// What holds when the call fails. Default: [`OnFailure::Keep`], an answer without a plan.
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+}
+
+#[async_trait]
+impl ThinkingMode for PlanFirst {
+    fn name(&self) -> &str {
+        "plan_first"
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::BEFORE
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    async fn before(&self, moment: &Moment<'_>, input: &Payload) -> Result<Verdict, ThinkingError> {
+        let messages = moment.conversation(input, &self.plan_prompt);
+        let plan = moment.ask(moment.aside(messages)).await?;
+        Ok(Verdict::Append(format!("Follow this plan:\n{}", plan.text().trim())))
+    }
+}

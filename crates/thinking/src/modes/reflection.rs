@@ -1,0 +1,197 @@
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_llm::LlmClient;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{ask, says, some};
+use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+
+/// The model reads its own draft once more, and what it then answers takes the draft's place.
+///
+/// The draft goes back as the assistant's message behind the conversation, and the prompt behind it as the
+/// user's. A round ends the reflection when its answer is the draft again, when it is the
+/// [verdict](Self::with_verdict), or when it gives the draft the [score](Self::with_score). All drafts are in
+/// the report. A round that fails leaves the draft of the round before it.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+/// use cogwork_thinking::{Reflection, Thinking};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["The sum is 41.", "The sum is 42.", "FINE"]);
+/// let reflection = Reflection::new("Calculate again. Then give the answer.").with_rounds(3).with_verdict("FINE");
+/// let client = Thinking::new(script.clone()).with_mode(reflection);
+///
+/// let response = client.complete(ChatRequest::new([Message::user("What is 19 + 23?")])).await?;
+/// assert_eq!(response.text(), "The sum is 42.");
+/// assert_eq!(script.requests().len(), 3);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reflection {
+    /// What the model is to look at in its draft, and what it is to answer: the improved draft, whole.
+    #[schemars(length(min = 1, max = 32768))]
+    reflection_prompt: String,
+    /// How often the draft is reflected on at most.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 16))]
+    rounds: u32,
+    /// The word by which the model says that the draft needs no change. It is told so behind the prompt.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 100))]
+    verdict: Option<String>,
+    /// The score, from 0 to 10, from which on the draft stands. The model is told to give one.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 10))]
+    score: Option<f32>,
+    /// What holds when a call fails, or its answer is empty or cut off.
+    #[serde(default)]
+    on_failure: OnFailure,
+    #[serde(skip)]
+    reflector: Option<Arc<dyn LlmClient>>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Reflection {
+    /// One round of reflection by this prompt.
+    pub fn new(reflection_prompt: impl Into<String>) -> Self {
+        Self {
+            reflection_prompt: reflection_prompt.into(),
+            rounds: one(),
+            verdict: None,
+            score: None,
+            on_failure: OnFailure::default(),
+            reflector: None,
+        }
+    }
+
+    /// How often the draft is reflected on at most, from 1 to 16. Default: 1.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// The word by which the model says, alone in the first line, that the draft needs no change. It is told
+    /// so behind the prompt. Unset: there is none.
+    #[must_use]
+    pub fn with_verdict(mut self, word: impl Into<String>) -> Self {
+        self.verdict = Some(word.into());
+        self
+    }
+
+    /// The score from which on the draft stands, from 0 to 10. The model is told to give one in its first
+    /// line; a reply without one is a failure. Unset: none is asked for.
+    #[must_use]
+    pub fn with_score(mut self, score: f32) -> Self {
+        self.score = Some(score);
+        self
+    }
+
+    /// What holds when a call fails, or its answer is empty or cut off. Default: [`OnFailure::Keep`].
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    /// Another client that reflects. Unset: the one that made the draft.
+    #[must_use]
+    pub fn with_reflector(mut self, client: impl LlmClient + 'static) -> Self {
+        self.reflector = Some(Arc::new(client));
+        self
+    }
+
+    fn prompt(&self) -> String {
+        let score = self.score.map(|_| {
+            "Begin with the line `Score: N`: a number from 0 to 10 for your answer as it stands. Then give the \
+             improved answer."
+                .to_owned()
+        });
+        let verdict = self
+            .verdict
+            .as_ref()
+            .map(|word| format!("If your answer needs no change, reply with {word} and nothing else."));
+        let parts = [Some(self.reflection_prompt.trim_end().to_owned()), score, verdict];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The better text, or none if the draft stands.
+    fn better(&self, reply: &str) -> Result<Option<String>, ThinkingError> {
+        if self.verdict.as_ref().is_some_and(|word| says(reply, word)) {
+            return Ok(None);
+        }
+        let Some(least) = self.score else { return Ok(Some(reply.to_owned())) };
+        let (first, rest) = reply.trim_start().split_once('\n').unwrap_or((reply, ""));
+        let score =
+            score(first).ok_or_else(|| ThinkingError::unexpected(first, "a first line `Score: N`"))?;
+        match rest.trim() {
+            _ if score >= least => Ok(None),
+            "" => Err(ThinkingError::Empty),
+            text => Ok(Some(text.to_owned())),
+        }
+    }
+}
+
+/// The score in a line such as `**Score:** 7.5/10`.
+fn score(line: &str) -> Option<f32> {
+    let line = line.to_lowercase();
+    let (_, behind) = line.split_once("score")?;
+    let number = behind.trim_start_matches(|character: char| !character.is_ascii_digit() && character != '-');
+    let end = number.find(|character: char| !(character.is_ascii_digit() || ".-".contains(character)));
+    let number = number.get(..end.unwrap_or(number.len()))?.trim_end_matches('.');
+    number.parse().ok().filter(|score| (0.0..=10.0).contains(score))
+}
+
+#[async_trait]
+impl ThinkingMode for Reflection {
+    fn name(&self) -> &str {
+        "reflection"
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::AFTER
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        some(draft)?;
+        let prompt = self.prompt();
+        let mut best = draft.clone();
+        for _ in 0..self.rounds.clamp(1, 16) {
+            let request = moment.answering(moment.conversation(&best, &prompt));
+            let reply = ask(moment, self.reflector.as_ref(), request).await?;
+            match self.better(reply.text())? {
+                Some(text) if text.trim() != best.text().trim() => best = best.with_text(text),
+                _ => break,
+            }
+            moment.stand(&best);
+        }
+        Ok(if best == *draft { Verdict::Keep } else { Verdict::Replace(best) })
+    }
+}
+
+impl fmt::Debug for Reflection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reflection_prompt, rounds, verdict, score, on_failure, .. } = self;
+        f.debug_struct("Reflection")
+            .field("reflection_prompt", reflection_prompt)
+            .field("rounds", rounds)
+            .field("verdict", verdict)
+            .field("score", score)
+            .field("on_failure", on_failure)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+use async_trait::async_trait;
+use cogwork_llm::{Message, Messages};
+use futures_util::future::join_all;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{says, some};
+use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+
+const NO_CHANGE: &str = "NO CHANGE";
+
+/// The draft is verified by questions that are answered without sight of it: chain of verification, in its
+/// factored form (Dhuliawala et al. 2023, "Chain-of-Verification Reduces Hallucination in Large Language
+/// Models", arXiv:2309.11495).
+///
+/// The model asks questions that would bring mistakes of its draft to light; each is answered in a
+/// conversation of its own, side by side, so that no answer can repeat the draft's mistake by reading it;
+/// then the draft is corrected where it contradicts the answers. A question whose answer fails is left out and
+/// reported.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+/// use cogwork_thinking::{Thinking, Verification};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let script = ScriptedClient::new(["Grieg and Ibsen were born in Bergen.", // the draft
+///     "1. Where was Grieg born?\n2. Where was Ibsen born?",
+///     "In Bergen.", "In Skien.",
+///     "Grieg was born in Bergen."]);
+/// let client = Thinking::new(script).with_mode(Verification::new());
+/// let response = client.complete(ChatRequest::new([Message::user("Who was born in Bergen?")])).await?;
+/// assert_eq!(response.text(), "Grieg was born in Bergen.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Verification {
+    /// How many questions are asked at most.
+    #[schemars(range(min = 1, max = 16))]
+    questions: usize,
+    /// What holds when a call fails, or its answer is empty or cut off.
+    on_failure: OnFailure,
+}
+
+impl Default for Verification {
+    fn default() -> Self {
+        Self { questions: 3, on_failure: OnFailure::default() }
+    }
+}
+
+impl Verification {
+    /// With the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many questions are asked at most, from 1 to 16. Default: 3.
+    #[must_use]
+    pub fn with_questions(mut self, questions: usize) -> Self {
+        self.questions = questions;
+        self
+    }
+
+    /// What holds when a call fails. Default: [`OnFailure::Keep`].
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    async fn questions(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Vec<String>, ThinkingError> {
+        let most = self.questions.clamp(1, 16);
+        let prompt = format!(
+            "Write questions by which the facts in your answer can be verified, at most {most}, one a line. Each must \
+             be understood by someone who has not read your answer.",
+        );
+        let reply = moment.ask(moment.aside(moment.conversation(draft, &prompt))).await?;
+        let bare = |line: &str| {
+            let mark = |character: char| !character.is_alphabetic();
+            line.trim_start_matches(mark).trim().trim_end_matches('*').to_owned()
+        };
+        let questions = reply.text().lines().map(bare).filter(|line| line.ends_with(['?', '？']));
+        let questions: Vec<_> = questions.take(most).collect();
+        match questions.is_empty() {
+            true => Err(ThinkingError::unexpected(reply.into_text(), "questions, one a line")),
+            false => Ok(questions),
+        }
+    }
+
+    /// Answers a question by itself, with the role and what the user has sent along, but not the draft.
+    async fn answer(moment: &Moment<'_>, question: &str) -> Result<String, ThinkingError> {
+        let mut messages = Messages::new();
+        if !moment.role().is_empty() {
+            messages.push(Message::system(moment.role()));
+        }
+        messages.push(Message::user(question).with_blocks(moment.input().blocks().iter().cloned()));
+        Ok(moment.ask(moment.aside(messages)).await?.into_text())
+    }
+}
+
+#[async_trait]
+impl ThinkingMode for Verification {
+    fn name(&self) -> &str {
+        "verification"
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::AFTER
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        some(draft)?;
+        let questions = self.questions(moment, draft).await?;
+        let answers = join_all(questions.iter().map(|question| Self::answer(moment, question))).await;
+        let mut known = Vec::new();
+        let mut last = ThinkingError::Empty;
+        for (question, answer) in questions.iter().zip(answers) {
+            match answer {
+                Ok(answer) => known.push(format!("Question: {question}\nAnswer: {}", answer.trim())),
+                Err(error) => {
+                    moment.report(&error);
+                    last = error;
+                }
+            }
+        }
+        if known.is_empty() {
+            return Err(last);
+        }
+        let prompt = format!(
+            "These questions were answered independently of your answer:\n\n{}\n\nWhere your answer contradicts them, \
+             correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with \
+             {NO_CHANGE} and nothing else.",
+            known.join("\n\n"),
+        );
+        let reply = moment.ask(moment.answering(moment.conversation(draft, &prompt))).await?;
+        match says(reply.text(), NO_CHANGE) {
+            true => Ok(Verdict::Keep),
+            false => {
+                moment.draft(reply.text());
+                Ok(Verdict::ReplaceText(reply.into_text()))
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use std::sync::Arc;
+
+use cogwork_llm::{Block, ChatResponse, Message, ToolCall};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a hook works on: before a generation the user's message, after it the draft.
+///
+/// A hook that changes one thing changes a clone, and the rest survives:
+///
+/// ```
+/// use cogwork_llm::Block;
+/// use cogwork_thinking::Payload;
+///
+/// let seen = Payload::new("what is this").with_blocks([Block::image("image/png", "iVBORw0KGgo=")]);
+/// let asked = seen.clone().with_text("What is in the picture?");
+/// assert_eq!(asked.blocks(), seen.blocks());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Payload {
+    text: Arc<str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<Block>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
+}
+
+impl Payload {
+    /// This text and nothing else.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    pub(crate) fn of_message(message: &Message, metadata: Map<String, Value>) -> Self {
+        let (blocks, tool_calls) = (message.blocks().to_vec(), message.tool_calls().to_vec());
+        Self { text: message.text().into(), blocks, tool_calls, metadata }
+    }
+
+    pub(crate) fn of_response(response: &ChatResponse, metadata: Map<String, Value>) -> Self {
+        let tool_calls = response.tool_calls().to_vec();
+        Self { text: response.text().into(), blocks: Vec::new(), tool_calls, metadata }
+    }
+
+    /// The same with another text.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.text = text.into();
+        self
+    }
+
+    /// The same with other images and files. Unset: none.
+    #[must_use]
+    pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
+        self.blocks = blocks.into_iter().collect();
+        self
+    }
+
+    /// The same with other calls of tools. Unset: none.
+    #[must_use]
+    pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        self.tool_calls = calls.into_iter().collect();
+        self
+    }
+
+    /// The same with this added to the metadata, in the place of what had the key.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// The same with `text` added after an empty line.
+    #[must_use]
+    pub(crate) fn appended(self, text: &str) -> Self {
+        let joined = match self.text.is_empty() {
+            true => text.into(),
+            false => format!("{}\n\n{text}", self.text).into(),
+        };
+        Self { text: joined, ..self }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn shared_text(&self) -> Arc<str> {
+        self.text.clone()
+    }
+
+    /// Images and files: of the user's message, or those that a hook has added to the draft.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The calls of tools that the draft asks for. Before a generation: none.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        &self.tool_calls
+    }
+
+    /// What hooks tell each other and the program, by keys of their own. It goes from hook to hook, the
+    /// ones before the generation first, and is never sent to a model.
+    pub fn metadata(&self) -> &Map<String, Value> {
+        &self.metadata
+    }
+}

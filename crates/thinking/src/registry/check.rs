@@ -1,0 +1,221 @@
+//! Settings held against their JSON Schema: as much of it as schemas made from types use. A rule that is not
+//! known here is left to the type's own `Deserialize`, which reads the settings afterwards.
+
+use serde_json::{Map, Value, json};
+
+use super::error::nearest;
+use super::{PathPart, SettingsProblem};
+use crate::quote::{Shown, list};
+
+/// The most problems that are collected.
+const MOST: usize = 100;
+
+/// How deep settings may be nested. Reading deeper ones would be a matter of the stack.
+const DEEPEST: usize = 64;
+
+pub(super) fn problems(schema: &Value, settings: &Value) -> Vec<SettingsProblem> {
+    let mut check = Check { path: Vec::new(), problems: Vec::new() };
+    check.value(schema, settings);
+    check.problems
+}
+
+/// Closes the objects of a schema that say nothing of further keys.
+pub(super) fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(close);
+            // The parts of an `allOf`, and of a flattened field, know only their own keys.
+            let is_part = ["allOf", "anyOf", "oneOf", "$ref"].iter().any(|key| map.contains_key(*key));
+            if map.get("properties").is_some_and(Value::is_object)
+                && map.get("type") == Some(&json!("object"))
+                && !is_part
+            {
+                map.entry("additionalProperties").or_insert(json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+struct Check {
+    path: Vec<PathPart>,
+    problems: Vec<SettingsProblem>,
+}
+
+impl Check {
+    fn add(&mut self, message: String, expected: Option<String>, nearest: Option<String>) {
+        if self.problems.len() < MOST {
+            let path = self.path.clone();
+            self.problems.push(SettingsProblem { path, message, expected, nearest });
+        }
+    }
+
+    fn at(&mut self, part: PathPart, schema: &Value, value: &Value) {
+        self.path.push(part);
+        self.value(schema, value);
+        self.path.pop();
+    }
+
+    fn value(&mut self, schema: &Value, value: &Value) {
+        let Some(schema) = schema.as_object() else { return };
+        if self.path.len() > DEEPEST {
+            return self.add(
+                "it is nested too deep".to_owned(),
+                Some(format!("at most {DEEPEST} levels")),
+                None,
+            );
+        }
+        if !self.choice(schema, value) || !self.kind(schema, value) {
+            return;
+        }
+        self.range(schema, value);
+        match value {
+            Value::Object(map) => self.object(schema, map),
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(schema) = schema.get("items") {
+                        self.at(PathPart::Index(index), schema, item);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `const`, `enum`, `anyOf` and `oneOf`.
+    fn choice(&mut self, schema: &Map<String, Value>, value: &Value) -> bool {
+        let named = constants(schema);
+        if let Some(named) = &named
+            && !named.contains(&value)
+        {
+            let names: Vec<_> =
+                named.iter().map(|name| name.as_str().map_or(name.to_string(), str::to_owned)).collect();
+            let nearest = value.as_str().and_then(|text| nearest(text, names.iter().map(String::as_str)));
+            self.add(format!("it is {}", shown(value)), Some(list(&names)), nearest);
+            return false;
+        }
+        let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+        let Some(choices) = choices.filter(|_| named.is_none()) else { return true };
+        // The choice that is nearest to right is the one that was meant.
+        let tried = choices.iter().map(|choice| problems(choice, value));
+        let Some(fewest) =
+            tried.min_by_key(|found| (found.len(), found.iter().filter(|one| one.path.is_empty()).count()))
+        else {
+            return true;
+        };
+        for problem in fewest {
+            let path = self.path.iter().cloned().chain(problem.path).collect();
+            self.problems.push(SettingsProblem { path, ..problem });
+        }
+        true
+    }
+
+    fn kind(&mut self, schema: &Map<String, Value>, value: &Value) -> bool {
+        let kinds: Vec<&str> = match schema.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ => return true,
+        };
+        let is = |kind: &&str| match *kind {
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "string" => value.is_string(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            _ => true,
+        };
+        if kinds.iter().any(is) {
+            return true;
+        }
+        let named =
+            kinds.iter().filter(|kind| **kind != "null" || kinds.len() == 1).map(|kind| match *kind {
+                "boolean" => "true or false",
+                "integer" => "a whole number",
+                "number" => "a number",
+                "string" => "a text",
+                "array" => "a list",
+                "object" => "a map",
+                other => other,
+            });
+        self.add(format!("it is {}", shown(value)), Some(named.collect::<Vec<_>>().join(" or ")), None);
+        false
+    }
+
+    fn range(&mut self, schema: &Map<String, Value>, value: &Value) {
+        let (size, least, most, unit) = match value {
+            Value::Number(number) => (number.as_f64(), "minimum", "maximum", ""),
+            Value::String(text) => {
+                (Some(text.chars().count() as f64), "minLength", "maxLength", " characters")
+            }
+            Value::Array(items) => (Some(items.len() as f64), "minItems", "maxItems", " items"),
+            _ => return,
+        };
+        let Some(size) = size else { return };
+        let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
+        let (least, most) = (limit(least), limit(most));
+        if least.is_some_and(|least| size < least) || most.is_some_and(|most| size > most) {
+            let expected = match (least, most) {
+                (Some(least), Some(most)) => format!("from {least} to {most}{unit}"),
+                (Some(least), None) => format!("at least {least}{unit}"),
+                (None, Some(most)) => format!("at most {most}{unit}"),
+                (None, None) => return,
+            };
+            let found =
+                if unit.is_empty() { format!("it is {size}") } else { format!("it has {size}{unit}") };
+            self.add(found, Some(expected), None);
+        }
+    }
+
+    fn object(&mut self, schema: &Map<String, Value>, map: &Map<String, Value>) {
+        let none = Map::new();
+        let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        for (key, value) in map {
+            match (known.get(key), schema.get("additionalProperties")) {
+                (Some(schema), _) => self.at(PathPart::Key(key.clone()), schema, value),
+                (None, Some(Value::Bool(false))) => {
+                    let names: Vec<_> = known.keys().collect();
+                    self.path.push(PathPart::Key(key.clone()));
+                    let nearest = nearest(key, known.keys().map(String::as_str));
+                    self.add("unknown setting".to_owned(), Some(list(&names)), nearest);
+                    self.path.pop();
+                }
+                (None, Some(schema)) => self.at(PathPart::Key(key.clone()), schema, value),
+                (None, None) => {}
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        for name in required.filter_map(Value::as_str).filter(|name| !map.contains_key(*name)) {
+            self.path.push(PathPart::Key(name.to_owned()));
+            self.add("it is missing".to_owned(), None, None);
+            self.path.pop();
+        }
+    }
+}
+
+/// The values that are allowed, if they are listed: by `const`, `enum`, or a choice of nothing but those.
+fn constants(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
+    if let Some(value) = schema.get("const") {
+        return Some(vec![value]);
+    }
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        return Some(values.iter().collect());
+    }
+    let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let listed = choices.iter().map(|choice| constants(choice.as_object()?));
+    Some(listed.collect::<Option<Vec<_>>>()?.concat())
+}
+
+/// What a value is, in a few words.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("the text `{}`", Shown(text, 80)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a map".to_owned(),
+    }
+}

@@ -1,0 +1,147 @@
+use std::fmt;
+
+use crate::quote::{Shown, list};
+
+/// Why a mode was not registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// There is a mode of this name.
+    #[error("there is a thinking mode `{0}` already; expected another name, or `replace`")]
+    Duplicate(String),
+    /// The name cannot be one.
+    #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Shown(.0, 80))]
+    Name(String),
+    /// There is no room.
+    #[error("no room for the thinking mode `{name}`; expected at most {most} modes")]
+    Full {
+        /// The mode's name.
+        name: String,
+        /// How many there may be.
+        most: usize,
+    },
+}
+
+/// Why a mode was not built. `{}` tells the first problem of the settings, `{:#}` all of them, a line each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No mode has the name.
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The known one it is nearest to, if it is near any.
+        nearest: Option<String>,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The settings are not those of the mode.
+    Settings {
+        /// The mode's name.
+        mode: String,
+        /// All that is wrong, at least one problem.
+        problems: Vec<SettingsProblem>,
+    },
+}
+
+/// One thing that is wrong with the settings of a mode. `{}` is a line with path and problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SettingsProblem {
+    /// Where it is, below `config`. Empty for the settings as a whole.
+    pub path: Vec<PathPart>,
+    /// What is wrong.
+    pub message: String,
+    /// What would have been accepted.
+    pub expected: Option<String>,
+    /// The known name to which an unknown one is nearest, if it is near any.
+    pub nearest: Option<String>,
+}
+
+/// A step on the way to a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathPart {
+    /// The value of this key.
+    Key(String),
+    /// The item of this index, from 0.
+    Index(usize),
+}
+
+impl SettingsProblem {
+    /// The path as text, such as `config.criteria[2]`.
+    pub fn path(&self) -> String {
+        let mut path = "config".to_owned();
+        for part in &self.path {
+            match part {
+                PathPart::Key(key) => path.push_str(&format!(".{}", Shown(key, 80))),
+                PathPart::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+
+    /// What is wrong and what would have been accepted, without the path.
+    pub fn problem(&self) -> String {
+        let nearest = self.nearest.as_ref().map(|name| format!("; did you mean `{}`?", Shown(name, 80)));
+        let expected = || self.expected.as_ref().map(|expected| format!("; expected {expected}"));
+        let hint = nearest.or_else(expected).unwrap_or_default();
+        format!("{}{hint}", self.message)
+    }
+}
+
+impl fmt::Display for SettingsProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path(), self.problem())
+    }
+}
+
+impl BuildError {
+    pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let known: Vec<_> = known.map(str::to_owned).collect();
+        Self::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, known.iter().map(String::as_str)),
+            known,
+        }
+    }
+}
+
+/// The known name that a wrong one was likely meant to be.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    // The distance is quadratic in the length of the names, and this one is anybody's.
+    let name: String = name.chars().take(100).collect();
+    let scored = known.map(|known| (strsim::jaro_winkler(&name, known), known));
+    let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.filter(|(score, _)| *score > 0.8).map(|(_, known)| known.to_owned())
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, nearest, known } => {
+                write!(f, "unknown thinking mode `{}`", Shown(name, 80))?;
+                if let Some(nearest) = nearest {
+                    write!(f, "; did you mean `{nearest}`?")?;
+                }
+                write!(f, "; expected {}", list(known))
+            }
+            Self::Settings { mode, problems } => {
+                write!(f, "settings of the thinking mode `{mode}`")?;
+                if f.alternate() {
+                    return problems.iter().try_for_each(|problem| write!(f, "\n{problem}"));
+                }
+                let mut problems = problems.iter();
+                if let Some(first) = problems.next() {
+                    write!(f, ": {first}")?;
+                }
+                match problems.len() {
+                    0 => Ok(()),
+                    1 => f.write_str("; and 1 more problem"),
+                    more => write!(f, "; and {more} more problems"),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}

@@ -1,0 +1,274 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::quote::Shown;
+use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification};
+
+mod check;
+
+mod error;
+pub use error::{BuildError, PathPart, RegistryError, SettingsProblem};
+
+/// Modes by name, each with a summary and the type of its settings, for programs that read from a file
+/// which thinking there is.
+///
+/// A registry is a value: two may hold different modes under one name.
+///
+/// ```
+/// use cogwork_thinking::{Hooks, Registry, ThinkingMode};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Disclaimer {
+///     /// What is added to each answer.
+///     text: String,
+/// }
+///
+/// impl ThinkingMode for Disclaimer {
+///     fn hooks(&self) -> Hooks {
+///         Hooks::AFTER
+///     }
+///     // …
+/// }
+///
+/// let mut registry = Registry::with_built_in();
+/// registry.register::<Disclaimer, _>("disclaimer", "Adds a text to each answer", |settings| Ok(settings))?;
+///
+/// let mode = registry.build("reflection", &json!({"reflection_prompt": "Is it true?", "rounds": 2}))?;
+/// assert_eq!(mode.name(), "reflection");
+///
+/// let error = registry.build("reflection", &json!({"reflection_promt": "Is it true?"})).err().unwrap();
+/// assert_eq!(
+///     error.to_string(),
+///     "settings of the thinking mode `reflection`: `config.reflection_promt`: unknown setting; did you mean \
+///      `reflection_prompt`?; and 1 more problem",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    modes: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    summary: String,
+    schema: Value,
+    make: Arc<Make>,
+}
+
+type Make = dyn Fn(Value) -> Result<Box<dyn ThinkingMode>, String> + Send + Sync;
+
+/// A mode as a [`Registry`] lists it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ModeInfo {
+    /// By what it is built.
+    pub name: String,
+    /// What it does, in one line.
+    pub summary: String,
+    /// The JSON Schema of its settings.
+    pub schema: Value,
+}
+
+/// Modes of one registry.
+const MOST_MODES: usize = 1_000;
+
+impl Registry {
+    /// A registry without modes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The modes that are part of the crate: `reflection`, `plan_first`, `critique`, `verification` and
+    /// `best_of`.
+    pub fn with_built_in() -> Self {
+        let mut registry = Self::new();
+        registry.put::<Reflection, _>("reflection", "The model reflects on its draft and improves it", Ok);
+        registry.put::<PlanFirst, _>("plan_first", "The model plans its answer before it gives it", Ok);
+        registry.put::<Critique, _>("critique", "The model judges its draft by criteria and revises it", Ok);
+        let summary = "Facts in the draft are verified by independent questions";
+        registry.put::<Verification, _>("verification", summary, Ok);
+        registry.put::<BestOf, _>("best_of", "A judge picks the best of several answers", Ok);
+        registry
+    }
+
+    /// Adds a mode: its name, what it does in one line, and how it is made of its settings. `S` is the type
+    /// of the settings; a mode that can be read from them is its own settings. The factory says in one line
+    /// what is wrong with settings that the type alone allows.
+    ///
+    /// Settings that `S` does not know are errors, whether its own `Deserialize` says so or not.
+    ///
+    /// # Errors
+    ///
+    /// When there is a mode of this name ([`replace`](Self::replace) puts another in its place), the name is
+    /// not of 1 to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
+    pub fn register<S, M>(
+        &mut self,
+        name: &str,
+        summary: &str,
+        factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
+    ) -> Result<(), RegistryError>
+    where
+        S: DeserializeOwned + JsonSchema,
+        M: ThinkingMode + 'static,
+    {
+        if self.modes.contains_key(name) {
+            return Err(RegistryError::Duplicate(name.to_owned()));
+        }
+        self.replace::<S, M>(name, summary, factory).map(|_| ())
+    }
+
+    /// Adds a mode in the place of the one of this name, and gives that one's description if there was one.
+    ///
+    /// # Errors
+    ///
+    /// When the name is not of 1 to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
+    pub fn replace<S, M>(
+        &mut self,
+        name: &str,
+        summary: &str,
+        factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
+    ) -> Result<Option<ModeInfo>, RegistryError>
+    where
+        S: DeserializeOwned + JsonSchema,
+        M: ThinkingMode + 'static,
+    {
+        let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
+            return Err(RegistryError::Name(name.to_owned()));
+        }
+        if self.modes.len() >= MOST_MODES && !self.modes.contains_key(name) {
+            return Err(RegistryError::Full { name: name.to_owned(), most: MOST_MODES });
+        }
+        Ok(self.put(name, summary, factory).map(|entry| info(name, &entry)))
+    }
+
+    fn put<S, M>(
+        &mut self,
+        name: &str,
+        summary: &str,
+        factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
+    ) -> Option<Entry>
+    where
+        S: DeserializeOwned + JsonSchema,
+        M: ThinkingMode + 'static,
+    {
+        let make = move |settings: Value| -> Result<Box<dyn ThinkingMode>, String> {
+            let settings = serde_json::from_value(settings).map_err(|error| error.to_string())?;
+            Ok(Box::new(factory(settings)?))
+        };
+        let entry = Entry { summary: summary.to_owned(), schema: schema_of::<S>(), make: Arc::new(make) };
+        self.modes.insert(name.to_owned(), entry)
+    }
+
+    /// The modes there are, by name.
+    pub fn modes(&self) -> impl Iterator<Item = ModeInfo> {
+        self.modes.iter().map(|(name, entry)| info(name, entry))
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.modes.keys().map(String::as_str)
+    }
+
+    /// Makes a mode of its settings. `null` is as no settings at all.
+    ///
+    /// # Errors
+    ///
+    /// When no mode has the name, or with all problems of the settings at once, each with its path.
+    pub fn build(&self, name: &str, settings: &Value) -> Result<Box<dyn ThinkingMode>, BuildError> {
+        let Some(entry) = self.modes.get(name) else {
+            return Err(BuildError::unknown(name, self.names()));
+        };
+        let empty = json!({});
+        let settings = if settings.is_null() { &empty } else { settings };
+        let problems = check::problems(&entry.schema, settings);
+        let failed = |problems| BuildError::Settings { mode: name.to_owned(), problems };
+        if !problems.is_empty() {
+            return Err(failed(problems));
+        }
+        (entry.make)(settings.clone()).map_err(|message| {
+            failed(vec![SettingsProblem { path: Vec::new(), message, expected: None, nearest: None }])
+        })
+    }
+
+    /// The JSON Schema of a choice of mode, as it stands in a file: `type` and `config`.
+    ///
+    /// ```
+    /// use cogwork_thinking::Registry;
+    ///
+    /// let schema = Registry::with_built_in().schema();
+    /// assert_eq!(schema["oneOf"][4]["properties"]["type"]["const"], "verification");
+    /// ```
+    pub fn schema(&self) -> Value {
+        let choices = self.modes.iter().map(|(name, entry)| {
+            let needs_config = entry.schema.get("required").and_then(Value::as_array);
+            let mut required = vec!["type"];
+            required.extend(needs_config.filter(|names| !names.is_empty()).map(|_| "config"));
+            json!({
+                "type": "object",
+                "description": entry.summary,
+                "properties": { "type": { "const": name }, "config": entry.schema },
+                "required": required,
+                "additionalProperties": false,
+            })
+        });
+        json!({ "oneOf": choices.collect::<Vec<_>>() })
+    }
+
+    /// Sixteen hexadecimal digits that change when a name, a summary or a schema does: FNV-1a, 64 bits, of the
+    /// [listing](Self::modes) as JSON. The same for the same modes in every process and on every machine. It tells
+    /// versions apart; it does not withstand someone who wants two listings to look the same.
+    pub fn fingerprint(&self) -> String {
+        let listing = json!(self.modes().collect::<Vec<_>>()).to_string();
+        let hash = listing.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+}
+
+fn info(name: &str, entry: &Entry) -> ModeInfo {
+    ModeInfo { name: name.to_owned(), summary: entry.summary.clone(), schema: entry.schema.clone() }
+}
+
+/// The schema of the settings alone, to stand in a larger one, and closed against unknown settings.
+fn schema_of<S: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<S>();
+    schema.remove("title");
+    let mut schema = schema.to_value();
+    check::close(&mut schema);
+    schema
+}
+
+impl fmt::Display for Registry {
+    /// A line for each mode: its name and summary.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.names().map(str::len).max().unwrap_or_default();
+        for (index, (name, entry)) in self.modes.iter().enumerate() {
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{name:width$}  {}", Shown(&entry.summary, 200))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.modes.keys()).finish()
+    }
+}
