@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::driver::Enough;
-use super::{Ask, AskProblem, Asked, Budget, EndReason, Reply, Spent, Try, fields};
+use super::{Ask, AskProblem, Asked, Budget, EndReason, Reply, Spent, Try};
 
 /// Characters of an unusable reply that the model is shown again.
 const EXCERPT: usize = 2048;
@@ -117,6 +117,7 @@ impl Asking {
         if let Some(temperature) = ask.temperature {
             request = request.with_temperature(temperature);
         }
+        let client = ask.client.as_ref().unwrap_or(&self.client);
         let mut tries: Vec<Try> = Vec::new();
         let asked = |tries, reply| Asked { name: ask.name.clone(), tries, reply };
         let mut asks_left = self.asks_again;
@@ -124,7 +125,7 @@ impl Asking {
             if let Err(reason) = meter.begin_call() {
                 return (asked(tries, Err(AskProblem::OutOf(reason))), None);
             }
-            let response = match self.response(request.clone(), alone).await {
+            let response = match response(client, request.clone(), alone).await {
                 Ok(response) => response,
                 Err(error) => return (asked(tries, Err(AskProblem::Client(error.to_string()))), Some(error)),
             };
@@ -147,20 +148,24 @@ impl Asking {
             asks_left -= 1;
         }
     }
+}
 
-    /// Calls the model; a question that is asked alone piece by piece where the client can, so that those
-    /// who watch the run see the thought grow.
-    async fn response(&self, request: ChatRequest, alone: bool) -> Result<ChatResponse, LlmError> {
-        if !alone || !self.client.capabilities().has(Capability::Streaming) {
-            return self.client.complete(request).await;
-        }
-        let look = |piece: &Result<Delta, LlmError>| {
-            if let Ok(Delta::Text(text)) = piece {
-                note(|| text.clone());
-            }
-        };
-        self.client.stream(request).await?.inspect(look).collect().await
+/// Calls the model; a question that is asked alone piece by piece where the client can, so that those who
+/// watch the run see the thought grow.
+async fn response(
+    client: &Arc<dyn LlmClient>,
+    request: ChatRequest,
+    alone: bool,
+) -> Result<ChatResponse, LlmError> {
+    if !alone || !client.capabilities().has(Capability::Streaming) {
+        return client.complete(request).await;
     }
+    let look = |piece: &Result<Delta, LlmError>| {
+        if let Ok(Delta::Text(text)) = piece {
+            note(|| text.clone());
+        }
+    };
+    client.stream(request).await?.inspect(look).collect().await
 }
 
 fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
@@ -168,7 +173,7 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
         let (text, tool_calls) = (response.text().trim().to_owned(), response.tool_calls().to_vec());
         return Ok(Reply { text, tool_calls, ..Reply::default() });
     }
-    fields::read(response.text(), &ask.fields, &ask.next).map_err(|problem| match response.finish_reason() {
+    ask.read(response.text()).map_err(|problem| match response.finish_reason() {
         FinishReason::Length => {
             format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
         }

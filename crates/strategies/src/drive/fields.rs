@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::Reply;
+use super::values::{folded, plain, says_nothing, typed};
 use crate::quote::{List, Name};
 use crate::{Mistyped, Parameter, ParameterType};
 
@@ -25,7 +26,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// What the model is told: the instruction, and the form of the reply if it has one.
 pub(super) fn instruction(
     instruction: &str,
-    fields: &BTreeMap<String, Parameter>,
+    fields: &[(String, Parameter)],
     next: &[(String, String)],
     with_tools: bool,
 ) -> String {
@@ -53,7 +54,7 @@ pub(super) fn instruction(
 }
 
 /// Whether any text will do.
-fn has_form(fields: &BTreeMap<String, Parameter>, next: &[(String, String)]) -> bool {
+fn has_form(fields: &[(String, Parameter)], next: &[(String, String)]) -> bool {
     !fields.is_empty() || next.len() > 1
 }
 
@@ -61,7 +62,7 @@ fn has_form(fields: &BTreeMap<String, Parameter>, next: &[(String, String)]) -> 
 fn form(kind: &ParameterType) -> String {
     match kind {
         ParameterType::List { items, .. } => match &**items {
-            ParameterType::Text { .. } => {
+            ParameterType::Text { .. } | ParameterType::Any => {
                 format!("{kind}, each item on a line of its own that begins with -")
             }
             items => format!("{kind}, as a JSON array of {}", plural(items)),
@@ -91,7 +92,7 @@ fn plural(items: &ParameterType) -> String {
 /// What is wrong with it, in words for the model.
 pub(super) fn read(
     text: &str,
-    fields: &BTreeMap<String, Parameter>,
+    fields: &[(String, Parameter)],
     next: &[(String, String)],
 ) -> Result<Reply, String> {
     if text.len() > MAX_BYTES {
@@ -104,8 +105,12 @@ pub(super) fn read(
             text => Ok(Reply { text: text.to_owned(), ..Reply::default() }),
         };
     }
-    let names: Vec<&str> = fields.keys().map(String::as_str).chain([THOUGHT, NEXT, INVENTED]).collect();
-    let mut found = object(text, &names).unwrap_or_else(|| lines(text, &names));
+    let names: Vec<&str> =
+        fields.iter().map(|(name, _)| name.as_str()).chain([THOUGHT, NEXT, INVENTED]).collect();
+    let mut found = object(unfenced(text), &names)
+        .or_else(|| lines(text, &names))
+        .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
+        .unwrap_or_else(|| only_field(text, fields, next));
     let mut reply = Reply { text: found.remove(THOUGHT).map(plain).unwrap_or_default(), ..Reply::default() };
     let mut problems = Vec::new();
     for (name, parameter) in fields {
@@ -146,32 +151,34 @@ fn answer_of(text: &str) -> &str {
     }
 }
 
-/// A name as a model may have written it: in capitals, with spaces, in bold.
-fn folded(name: &str) -> String {
-    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// What stands in a fence, where that is all there is.
+pub(super) fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text.strip_prefix("```").and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
+    inside.filter(|inside| !inside.contains("```")).map_or(text, str::trim)
 }
 
-/// The fields of a reply that is a JSON object, perhaps in a fence.
+/// The fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
-    let inside = match text.strip_prefix("```") {
-        Some(fenced) => fenced.split_once('\n')?.1.rsplit_once("```").map_or(fenced, |(inside, _)| inside),
-        None => text,
+    let Value::Object(object) = serde_json::from_str(text).ok()? else { return None };
+    let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
+    let known = |key: &str| {
+        let key = folded(key);
+        folds.iter().find(|(fold, _)| *fold == key).map(|(_, name)| *name)
     };
-    let Value::Object(object) = serde_json::from_str(inside.trim()).ok()? else { return None };
-    let known = |key: &str| names.iter().copied().find(|name| folded(name) == folded(key));
     Some(object.into_iter().filter_map(|(key, value)| Some((known(&key)?, value))).collect())
 }
 
-/// The fields of a reply in lines. What stands before the first of them belongs to the thought. A name that
-/// comes twice counts the first time: what follows the form is often the form again, or an invented next
-/// turn.
-fn lines<'n>(text: &str, names: &[&'n str]) -> BTreeMap<&'n str, Value> {
+/// The fields of a reply in lines; `None` if no line has the name of one. What stands before the first of
+/// them belongs to the thought. A name that comes twice counts the first time: what follows the form is
+/// often the form again, or an invented next turn.
+fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
     let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
-    let mut found: BTreeMap<&'n str, String> = BTreeMap::new();
-    let mut current = Some(THOUGHT);
     let known = |name: &str| folds.iter().find(|(fold, _)| fold == name).map(|(_, name)| *name);
     let mut before = String::new();
-    for line in text.lines().filter(|line| !line.trim_start().starts_with("```")) {
+    let mut found: BTreeMap<&'n str, String> = BTreeMap::new();
+    let mut current: Option<&'n str> = None;
+    for line in text.lines() {
         match label(line).and_then(|(name, value)| Some((known(&name)?, value))) {
             Some((name, value)) => {
                 current = (!found.contains_key(name)).then_some(name);
@@ -179,19 +186,23 @@ fn lines<'n>(text: &str, names: &[&'n str]) -> BTreeMap<&'n str, Value> {
                     found.insert(name, value.to_owned());
                 }
             }
-            None => match current {
-                Some(name) if !found.contains_key(name) => push_line(&mut before, line),
-                Some(name) => push_line(found.entry(name).or_default(), line),
-                None => {}
-            },
+            None if found.is_empty() => push_line(&mut before, line),
+            None => {
+                if let Some(text) = current.and_then(|name| found.get_mut(name)) {
+                    push_line(text, line);
+                }
+            }
         }
     }
-    let before = before.trim();
+    if found.is_empty() {
+        return None;
+    }
+    let before = whole(&before);
     if !before.is_empty() {
         let thought = found.entry(THOUGHT).or_default();
-        *thought = format!("{before}\n{thought}").trim().to_owned();
+        *thought = format!("{before}\n{thought}");
     }
-    found.into_iter().map(|(name, value)| (name, Value::String(value.trim().to_owned()))).collect()
+    Some(found.into_iter().map(|(name, value)| (name, Value::String(whole(&value)))).collect())
 }
 
 fn push_line(text: &mut String, line: &str) {
@@ -199,86 +210,49 @@ fn push_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
+/// A text without an end of a fence whose other end is elsewhere: models put a fence around the form.
+fn whole(text: &str) -> String {
+    let is_fence = |line: &&str| line.trim_start().starts_with("```");
+    let fences = text.lines().filter(is_fence).count();
+    let Some(stray) = (fences % 2 == 1).then_some(fences) else { return text.trim().to_owned() };
+    let mut seen = 0;
+    let kept = text.lines().filter(|line| {
+        seen += usize::from(is_fence(line));
+        !(is_fence(line) && seen == stray)
+    });
+    kept.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
 /// Name and value of a line such as `**Action:** search`.
 fn label(line: &str) -> Option<(String, &str)> {
-    let (name, value) = line.split_once(':')?;
+    let (name, value) = line.split_once([':', '：'])?;
     // A name is short; a sentence with a colon in it is not one.
     let folded = (name.len() <= 80).then(|| folded(name)).filter(|name| !name.is_empty())?;
-    Some((folded, value.trim_start_matches(['*', '`', '_', ' ', '\t'])))
-}
-
-/// A value read from text, where the type wants another: JSON, a number, a list of lines.
-fn typed(value: Value, kind: &ParameterType) -> Value {
-    let Value::String(text) = &value else { return value };
-    let bare = text.trim().trim_matches(['`', '*', '"']);
-    let json = || serde_json::from_str::<Value>(text.trim().trim_matches('`')).ok();
-    let read = match kind {
-        ParameterType::Text { choices } if choices.is_empty() => None,
-        ParameterType::Text { choices } => {
-            choices.iter().find(|choice| folded(choice) == folded(text)).map(|choice| choice.as_str().into())
-        }
-        ParameterType::Integer { .. } | ParameterType::Thought => {
-            number(bare).map(|number| match number.fract() {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "checked to be an integer that a double holds exactly"
-                )]
-                0.0 if number.abs() < 9e15 => Value::from(number as i64),
-                _ => Value::from(number),
-            })
-        }
-        ParameterType::Number { .. } => number(bare).map(Value::from),
-        ParameterType::Boolean => boolean(bare).map(Value::Bool),
-        ParameterType::List { items, .. } => json().filter(Value::is_array).or_else(|| match **items {
-            ParameterType::Text { .. } => Some(items_of(text)),
-            _ => None,
-        }),
-        ParameterType::Object { .. } | ParameterType::Map { .. } => json().filter(Value::is_object),
-        ParameterType::Any => json(),
+    let value = value.trim();
+    let bare = name.trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'));
+    let begins = bare.find(|sign| !matches!(sign, '*' | '_' | '`')).and_then(|end| bare.get(..end));
+    // What makes a name bold may end behind the colon, or behind the value.
+    let value = match begins.filter(|mark| !mark.is_empty() && !name.trim_end().ends_with(mark)) {
+        Some(mark) => value.strip_prefix(mark).or_else(|| value.strip_suffix(mark)).unwrap_or(value),
+        None => value,
     };
-    read.unwrap_or(value)
+    Some((folded, value.trim()))
 }
 
-/// `8`, and also `8/10`, `8 out of 10`, `8.` and `about 8`.
-fn number(text: &str) -> Option<f64> {
-    let start = text.find(|character: char| character.is_ascii_digit())?;
-    let digits = text.get(start..)?;
-    let end = digits.find(|character: char| !character.is_ascii_digit() && character != '.');
-    let digits = digits.get(..end.unwrap_or(digits.len()))?.trim_end_matches('.');
-    let negative = text.get(..start)?.trim_end().ends_with(['-', '−']);
-    let number: f64 = digits.parse().ok()?;
-    Some(if negative { -number } else { number })
-}
-
-fn boolean(text: &str) -> Option<bool> {
-    let word = folded(text.split([' ', ',', '.', ';', '\n']).next()?);
-    match word.as_str() {
-        "true" | "yes" => Some(true),
-        "false" | "no" => Some(false),
-        _ => None,
-    }
-}
-
-/// The items of a list in lines, without what marks them as such.
-fn items_of(text: &str) -> Value {
-    let mark = |line: &str| {
-        let line = line.trim();
-        let bare = line.trim_start_matches(|character: char| character.is_ascii_digit());
-        let numbered = bare.len() < line.len() && bare.starts_with(['.', ')']);
-        let bare = if numbered { bare.trim_start_matches(['.', ')']) } else { line };
-        bare.trim_start_matches(['-', '*', '•', ' ']).trim().to_owned()
-    };
-    text.lines().map(mark).filter(|line| !line.is_empty()).map(Value::String).collect()
-}
-
-/// Whether a model wrote that there is no value.
-fn says_nothing(value: &Value, parameter: &Parameter) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) if parameter.is_required() => text.is_empty(),
-        Value::String(text) => matches!(folded(text).as_str(), "" | "none" | "na" | "null"),
+/// The text as the one text or list that is asked for.
+fn only_field<'n>(
+    text: &str,
+    fields: &'n [(String, Parameter)],
+    next: &[(String, String)],
+) -> BTreeMap<&'n str, Value> {
+    let ([(name, parameter)], true) = (fields, next.len() < 2) else { return BTreeMap::new() };
+    let takes = match parameter.kind() {
+        ParameterType::Text { choices } => choices.is_empty(),
+        ParameterType::List { items, .. } => matches!(**items, ParameterType::Text { .. }),
         _ => false,
-    }
+    };
+    let takes = takes && parameter.is_required() && !text.is_empty();
+    takes.then(|| (name.as_str(), Value::from(text))).into_iter().collect()
 }
 
 /// The one stage that is named: alone, or in a sentence that names no other.
@@ -291,13 +265,5 @@ fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
     match (named.next(), named.next()) {
         (Some(stage), None) => Some(stage),
         _ => None,
-    }
-}
-
-fn plain(value: Value) -> String {
-    match value {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Null => String::new(),
-        value => value.to_string(),
     }
 }

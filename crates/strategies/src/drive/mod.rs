@@ -12,6 +12,7 @@ mod solved;
 mod solver;
 mod solving;
 mod stage_node;
+mod values;
 mod working;
 
 pub use ask::{Ask, AskProblem, Asked, Reply};

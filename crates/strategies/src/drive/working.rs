@@ -6,7 +6,7 @@ use cogwork_tools::Tools;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::asking::Meter;
@@ -28,6 +28,21 @@ impl PlannedCall {
     /// A call.
     pub fn new(id: impl Into<String>, tool: impl Into<String>, input: impl Into<Value>) -> Self {
         Self { id: id.into(), tool: tool.into(), input: input.into() }
+    }
+
+    /// With its input in the form that the tool wants: a value alone is that of its only property.
+    #[must_use]
+    pub fn fitted(self, tools: &Tools) -> Self {
+        let definition = tools.definitions().find(|tool| tool.name() == self.tool);
+        let schema = definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
+        let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        let mut names = properties.into_iter().flat_map(Map::keys);
+        match (self.input.is_object(), names.next(), names.next()) {
+            (false, Some(only), None) => {
+                Self { input: Map::from_iter([(only.clone(), self.input)]).into(), ..self }
+            }
+            _ => self,
+        }
     }
 }
 

@@ -102,8 +102,7 @@ impl Driver for React {
             ("action_planning", None) => planned(&wanted.calls),
             ("action_execution", Some(_)) => Work::say("Nothing is called."),
             ("action_execution", None) => {
-                let fitted = |call: &PlannedCall| fitted(call, turn.tools);
-                Work::Call(wanted.calls.iter().map(fitted).collect())
+                Work::Call(wanted.calls.into_iter().map(|call| call.fitted(turn.tools)).collect())
             }
             ("observation_reception", _) => {
                 let observed = solving.last_at("action_execution").map_or("", Thought::text);
@@ -220,20 +219,6 @@ fn split(action: &str) -> (&str, Option<&str>) {
     match inside.or_else(|| action.strip_suffix(')').and_then(|action| action.split_once('('))) {
         Some((name, input)) => (name.trim(), Some(input.trim().trim_matches(['"', '\'']))),
         None => (action, None),
-    }
-}
-
-/// The call with its input in the form that the tool wants: a value alone is that of the only property.
-fn fitted(call: &PlannedCall, tools: &Tools) -> PlannedCall {
-    let definition = tools.definitions().find(|tool| tool.name() == call.tool);
-    let schema = definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
-    let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-    let mut names = properties.into_iter().flat_map(Map::keys);
-    match (call.input.is_object(), names.next(), names.next()) {
-        (false, Some(only), None) => {
-            PlannedCall { input: Map::from_iter([(only.clone(), call.input.clone())]).into(), ..call.clone() }
-        }
-        _ => call.clone(),
     }
 }
 

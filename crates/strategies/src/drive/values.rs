@@ -1,0 +1,158 @@
+//! Values as models write them: a number in a sentence, a list in lines, text where another type is asked for.
+
+use serde_json::{Map, Value};
+
+use super::fields::unfenced;
+use crate::{Parameter, ParameterType};
+
+/// A name as a model may have written it: in capitals, with spaces, in bold.
+pub(super) fn folded(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// A value in the type that is asked for, where what was written can be read as that; else as it is.
+pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
+    match (value, kind) {
+        (Value::String(text), kind) => read(&text, kind).unwrap_or(Value::String(text)),
+        (value @ (Value::Number(_) | Value::Bool(_)), ParameterType::Text { .. }) => value.to_string().into(),
+        (Value::Array(list), ParameterType::List { items, .. }) => {
+            list.into_iter().map(|item| typed(item, items)).collect()
+        }
+        (Value::Object(object), ParameterType::Map { values }) => {
+            object.into_iter().map(|(name, value)| (name, typed(value, values))).collect()
+        }
+        (Value::Object(object), ParameterType::Object { fields }) => {
+            let of_kind = |(name, value)| match fields.get(&name) {
+                Some(field) => (name, typed(value, field.kind())),
+                None => (name, value),
+            };
+            object.into_iter().map(of_kind).collect()
+        }
+        (value, _) => value,
+    }
+}
+
+fn read(text: &str, kind: &ParameterType) -> Option<Value> {
+    let inside = unfenced(text);
+    let json = || serde_json::from_str::<Value>(inside.trim_matches('`'));
+    // JSON that is itself a text would be read again without end.
+    let of_kind = |value: Value| if value.is_string() { value } else { typed(value, kind) };
+    match kind {
+        ParameterType::Text { choices } if choices.is_empty() => {
+            (inside.len() < text.len()).then(|| inside.into())
+        }
+        ParameterType::Text { choices } => {
+            let said = folded(text);
+            choices.iter().find(|choice| folded(choice) == said).map(|choice| choice.as_str().into())
+        }
+        ParameterType::Integer { .. } | ParameterType::Thought => {
+            number(inside).map(|number| match number.fract() {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "checked to be an integer that a double holds exactly"
+                )]
+                0.0 if number.abs() < 9e15 => Value::from(number as i64),
+                _ => Value::from(number),
+            })
+        }
+        ParameterType::Number { .. } => number(inside).map(Value::from),
+        ParameterType::Boolean => boolean(inside).map(Value::Bool),
+        ParameterType::List { items, .. } => match json() {
+            Ok(list @ Value::Array(_)) => Some(of_kind(list)),
+            _ if matches!(**items, ParameterType::Text { .. } | ParameterType::Any) => Some(items_of(inside)),
+            _ => None,
+        },
+        ParameterType::Map { .. } => {
+            let map = json().ok().filter(Value::is_object).or_else(|| pairs_of(inside));
+            map.map(of_kind)
+        }
+        ParameterType::Object { .. } => json().ok().filter(Value::is_object).map(of_kind),
+        ParameterType::Any => json().ok(),
+    }
+}
+
+/// `8`, and also `8/10`, `8 out of 10`, `8.`, `about 8` and `1,024`: the first number there is.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
+    let is_digit = |character: char| character.is_ascii_digit();
+    let first = text.find(is_digit)?;
+    // Whole, for the forms that JSON knows: `1e6`. `inf` and `nan` have no digit.
+    if let Ok(number) = text.parse::<f64>() {
+        return Some(number).filter(|number| number.is_finite());
+    }
+    let before = text.get(..first)?;
+    let (before, point) = before.strip_suffix('.').map_or((before, ""), |before| (before, "0."));
+    let rest = text.get(first..)?;
+    let end = rest.find(|character: char| !is_digit(character) && !matches!(character, '.' | ','));
+    let written = rest.get(..end.unwrap_or(rest.len()))?.trim_end_matches(['.', ',']);
+    let mut groups = written.split('.').next().unwrap_or_default().split(',');
+    let thousands =
+        groups.next().is_some_and(|group| group.len() <= 3) && groups.all(|group| group.len() == 3);
+    let digits = match thousands {
+        true => written.replace(',', ""),
+        false => written.split(',').next().unwrap_or_default().to_owned(),
+    };
+    let number: f64 = format!("{point}{digits}").parse().ok()?;
+    let negative =
+        before.strip_suffix(['-', '−']).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+    Some(if negative { -number } else { number }).filter(|number| number.is_finite())
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    let word = folded(text.split([' ', ',', '.', ';', ':', '\n']).next()?);
+    match word.as_str() {
+        "true" | "yes" => Some(true),
+        "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// The items of a list in lines, without what marks them as such.
+pub(super) fn items_of(text: &str) -> Value {
+    let items = text.lines().map(|line| bare(line).to_owned()).filter(|line| !line.is_empty());
+    items.map(Value::String).collect()
+}
+
+/// A line without its bullet or its number: the one that is followed by a space, so that `-5` stays.
+fn bare(line: &str) -> &str {
+    let line = line.trim();
+    let bullet = line.strip_prefix(['-', '*', '•', '–']);
+    let number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    let number = (number.len() < line.len()).then(|| number.strip_prefix(['.', ')'])).flatten();
+    let rest = bullet.or(number).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+    rest.map_or(line, str::trim)
+}
+
+/// A map in lines such as `total = 5` or `- total: 5`; `None` unless every line is one.
+fn pairs_of(text: &str) -> Option<Value> {
+    let pair = |line: &str| {
+        let (name, value) = bare(line).split_once(['=', ':'])?;
+        let name = name.trim().trim_matches(['`', '*', '"']);
+        let value = value.trim();
+        let read = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        (!name.is_empty()).then(|| (name.to_owned(), read))
+    };
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let pairs = lines.map(pair).collect::<Option<Map<_, _>>>()?;
+    (!pairs.is_empty()).then(|| pairs.into())
+}
+
+/// Whether a model wrote that there is no value.
+pub(super) fn says_nothing(value: &Value, parameter: &Parameter) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) if parameter.is_required() => text.is_empty(),
+        Value::String(text) => {
+            text.len() <= 80 && matches!(folded(text).as_str(), "" | "none" | "na" | "null")
+        }
+        _ => false,
+    }
+}
+
+pub(super) fn plain(value: Value) -> String {
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null => String::new(),
+        value => value.to_string(),
+    }
+}
