@@ -217,9 +217,12 @@ impl Verdict {
 pub enum OnFailure {
     /// The payload stays as it was, or as the hook [let it stand](crate::Moment::stand).
     #[default]
+    #[schemars(description = "What was there stays.")]
     Keep,
     /// The generation fails.
+    #[schemars(description = "There is no answer; the generation fails.")]
     Fail,
     /// Each call of [`Moment::ask`](crate::Moment::ask) that fails is made once more; then as `keep`.
+    #[schemars(description = "A call that fails is made once more; then as `keep`.")]
     TryAgain,
 }

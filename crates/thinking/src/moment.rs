@@ -3,6 +3,7 @@ use std::sync::Arc;
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolCall, ToolChoice,
 };
+use serde_json::Map;
 
 use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
@@ -73,7 +74,7 @@ impl Moment<'_> {
     }
 
     /// The conversation with `prompt` at its end: before a generation behind the payload in the same
-    /// message of the user, after it as the user's answer to the draft. What was found in the memory goes
+    /// message of the user, after it as the user's answer to the draft, if there is anything of one. What was found in the memory goes
     /// with the prompt, unless it is in the conversation already.
     ///
     /// A draft's calls of tools are told in its text: as calls they would have to be answered.
@@ -87,8 +88,16 @@ impl Moment<'_> {
             Hook::After => {
                 let mut messages = self.request.messages().clone();
                 messages.extend(said(payload));
-                messages.push(Message::user(prompt));
-                messages
+                match messages.last().filter(|last| last.role() == Role::User) {
+                    // Without a draft: two messages of the user in a row are refused by some models.
+                    Some(last) => {
+                        with_input(&messages, &Payload::of_message(last, Map::new()).appended(&prompt))
+                    }
+                    None => {
+                        messages.push(Message::user(prompt));
+                        messages
+                    }
+                }
             }
         }
     }

@@ -105,15 +105,15 @@ fn read(file: File, path: &Path, limits: MemoryLimits) -> Result<Open, MemoryErr
     let mut reader = BufReader::new((&file).take(most_bytes(limits)));
     let mut line = Vec::new();
     // Of a line that is no item it is known only at the next one that it was not the last.
-    let mut damaged = None;
+    let mut is_damaged = false;
     loop {
         line.clear();
         let bytes = reader.read_until(b'\n', &mut line).map_err(failed)?;
         if bytes == 0 {
             break;
         }
-        if let Some(problem) = damaged.take() {
-            return Err(MemoryError::Damaged { path: path.display().to_string(), line: lines + 1, problem });
+        if is_damaged {
+            return Err(MemoryError::Damaged { path: path.display().to_string(), line: lines + 1 });
         }
         match serde_json::from_slice::<Line<'_>>(&line) {
             // Without its end a line may be the beginning of another one.
@@ -124,8 +124,7 @@ fn read(file: File, path: &Path, limits: MemoryLimits) -> Result<Open, MemoryErr
                 lines += 1;
                 end += bytes as u64;
             }
-            Ok(_) => damaged = Some("it does not end".to_owned()),
-            Err(error) => damaged = Some(error.to_string()),
+            _ => is_damaged = true,
         }
     }
     Ok(Open { file, items, lines, end })

@@ -113,14 +113,15 @@ pub enum MemoryError {
     #[error("the memory file {} is in use by another process", Shown(.0, 200))]
     InUse(String),
     /// A line of the file, not the last, is no item.
-    #[error("the memory file {}, line {line}: {problem}; expected {{\"text\": \"…\"}}", Shown(path, 200))]
+    #[error(
+        "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
+        Shown(path, 200)
+    )]
     Damaged {
         /// Its path.
         path: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
-        problem: String,
     },
     /// A text, or a file, is too long to be kept.
     #[error("{what} has {bytes} bytes; expected at most {most}")]

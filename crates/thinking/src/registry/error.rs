@@ -119,11 +119,8 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name, nearest, known } => {
-                write!(f, "unknown thinking mode `{}`", Shown(name, 80))?;
-                if let Some(nearest) = nearest {
-                    write!(f, "; did you mean `{nearest}`?")?;
-                }
-                write!(f, "; expected {}", list(known))
+                write!(f, "unknown thinking mode `{}`; expected {}", Shown(name, 80), list(known))?;
+                nearest.iter().try_for_each(|nearest| write!(f, "; did you mean `{nearest}`?"))
             }
             Self::Settings { mode, problems } => {
                 write!(f, "settings of the thinking mode `{mode}`")?;
@@ -136,8 +133,8 @@ impl fmt::Display for BuildError {
                 }
                 match problems.len() {
                     0 => Ok(()),
-                    1 => f.write_str("; and 1 more problem"),
-                    more => write!(f, "; and {more} more problems"),
+                    1 => f.write_str(" (and 1 more problem)"),
+                    more => write!(f, " (and {more} more problems)"),
                 }
             }
         }

@@ -50,7 +50,7 @@ pub use error::{BuildError, PathPart, RegistryError, SettingsProblem};
 /// assert_eq!(
 ///     error.to_string(),
 ///     "settings of the thinking mode `reflection`: `config.reflection_promt`: unknown setting; did you mean \
-///      `reflection_prompt`?; and 1 more problem",
+///      `reflection_prompt`? (and 1 more problem)",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -250,6 +250,8 @@ fn schema_of<S: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<S>();
     schema.remove("title");
+    // The documentation of the type is for who writes Rust, with its example; there is the summary.
+    schema.remove("description");
     let mut schema = schema.to_value();
     check::close(&mut schema);
     schema
