@@ -41,7 +41,7 @@
 //! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
 //! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
-//! | a server over HTTP (feature `http`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
+//! | a server over HTTP (feature `rustls`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
 //! | trying again, or asking another client | [`Retry`] with a [`Backoff`], [`Fallback`] |
 //! | limits of time, rate, number and money | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
 //! | not asking twice | [`Cache`] |
@@ -52,7 +52,9 @@
 //! Requests go by value and share their text, so keeping one, repeating one or sending a
 //! conversation that grows by a message each time copies nothing.
 //!
-//! Without default features there is no HTTP, no TLS and no JSON in the dependencies.
+//! Encryption is a choice of features: `rustls` (on by default; with ring and the system's certificates),
+//! `native-tls` (the system's own library; with both, rustls is used), or `http` alone, for servers without
+//! it. Without default features there is no HTTP, no TLS and no JSON in the dependencies.
 
 mod client;
 pub use client::LlmClient;

@@ -4,6 +4,7 @@ use reqwest::Url;
 
 use super::Protocol;
 use super::excerpt::Secrets;
+use super::tls;
 
 /// What goes before the path of the protocol, not yet checked.
 pub(super) struct BaseUrl {
@@ -55,6 +56,12 @@ impl BaseUrl {
             return Err(format!(
                 "{shown} ends in {path}, which the client adds; expected it to end before that{}",
                 protocol.hint
+            ));
+        }
+        if url.scheme() == "https" && !tls::IS_THERE {
+            return Err(format!(
+                "{shown} asks for encryption, which is left out of this program; \
+                 expected http://, or the feature rustls or native-tls of cogwork-llm"
             ));
         }
         Ok(url)

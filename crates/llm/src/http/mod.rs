@@ -26,6 +26,7 @@ pub(crate) mod json;
 mod retry_after;
 mod sse;
 mod streaming;
+mod tls;
 pub(crate) mod tools;
 
 pub(crate) use check::invalid;

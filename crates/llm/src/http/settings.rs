@@ -3,17 +3,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Url;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use super::base_url::{BaseUrl, is_loopback};
 use super::excerpt::{SHORTEST_SECRET, Secrets};
 use super::exchange::Exchange;
-use super::{Connection, Extra, Protocol};
+use super::{Connection, Extra, Protocol, tls};
 use crate::{LlmError, LlmErrorKind};
 
 /// These are the framing of the message itself.
@@ -180,20 +177,15 @@ impl<C> HttpClientBuilder<C> {
             return Err(wrong(problems.join("; ")));
         };
 
-        let tls = tls(&base_url).map_err(|error| {
-            wrong("the system's certificates cannot be read; expected at least one".to_owned())
-                .with_source(error)
-        })?;
         let mut http = reqwest::Client::builder()
             .default_headers(headers)
             .redirect(reqwest::redirect::Policy::none())
             .timeout(self.timeout)
-            .connect_timeout(self.connect_timeout)
-            .tls_backend_preconfigured(tls);
+            .connect_timeout(self.connect_timeout);
         if is_loopback(&base_url) {
             http = http.no_proxy();
         }
-        let http = http
+        let http = tls::of(http, &base_url)?
             .build()
             .map_err(|error| wrong("the HTTP client cannot be built".to_owned()).with_source(error))?;
 
@@ -291,18 +283,4 @@ pub(crate) fn variable(name: &str) -> Result<Option<String>, LlmError> {
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(wrong(format!("{name} is not UTF-8; expected text"))),
     }
-}
-
-/// The provider is named here and not taken from the process, where another library may have
-/// installed a different one, or none.
-fn tls(base_url: &Url) -> Result<ClientConfig, rustls::Error> {
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions()?;
-    let config = if base_url.scheme() == "https" {
-        config.with_platform_verifier()?
-    } else {
-        // A machine without certificates can still talk to a server next to it.
-        config.with_root_certificates(RootCertStore::empty())
-    };
-    Ok(config.with_no_client_auth())
 }

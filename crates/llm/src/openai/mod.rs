@@ -42,7 +42,8 @@ static OPENAI: Protocol = Protocol {
 /// setting, as in the path of a base URL, or a server's answer repeats it, `Debug` and errors show
 /// `[redacted]`.
 ///
-/// Connections are encrypted with rustls and checked against the system's certificates. Proxies
+/// Connections are encrypted as the crate's [features](crate) say, and checked against the system's
+/// certificates. Proxies
 /// named by the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for a server on this
 /// machine.
 ///
