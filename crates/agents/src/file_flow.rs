@@ -2,18 +2,19 @@ use std::fmt;
 
 use cogwork_flow::Flow;
 
-use crate::FlowState;
 use crate::yaml::Secrets;
+use crate::{FlowState, Output, Template};
 
 /// A flow that was loaded, ready to run as often as wanted; made by [`Loader::load`](crate::Loader::load).
 pub struct FileFlow {
     flow: Flow<FlowState>,
+    answer: Template,
     secrets: Secrets,
 }
 
 impl FileFlow {
-    pub(crate) fn new(flow: Flow<FlowState>, secrets: Secrets) -> Self {
-        Self { flow, secrets }
+    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Secrets) -> Self {
+        Self { flow, answer, secrets }
     }
 
     /// The flow.
@@ -24,6 +25,11 @@ impl FileFlow {
     /// The flow by value, to be a part of another.
     pub fn into_flow(self) -> Flow<FlowState> {
         self.flow
+    }
+
+    /// What the flow says at the end of a run: by the `answer` of the file, or what was said last.
+    pub fn answer(&self, state: &FlowState) -> Output {
+        self.answer.fill(state)
     }
 
     /// A text with `${NAME}` in place of each value that the file took from the environment: for what is

@@ -48,7 +48,7 @@
 //! | tell an editor what a file may hold | [`Loader::schema`], [`Loader::fingerprint`] |
 //! | have an agent in a flow of your own | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
 //! | put what was said into prompts | [`Template`] |
-//! | let files name more | [`Provider`], [`NodeType`], [`Loader::with_tools`] |
+//! | let files name more | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
 
 mod agent;
 pub use agent::{Agent, AgentError, Answer};
@@ -81,10 +81,12 @@ mod settings;
 pub use settings::SettingProblem;
 
 mod check;
+mod memory;
 mod node_types;
 mod providers;
 mod quote;
 mod schema;
 mod yaml;
 
+pub use cogwork_thinking::{Recall, Registry, Report};
 pub use cogwork_tools::Tools;

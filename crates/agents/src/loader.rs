@@ -2,6 +2,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use cogwork_thinking::Registry;
 use cogwork_tools::Tools;
 use serde_json::Value as Json;
 
@@ -11,7 +12,7 @@ use crate::settings::{RequestSettings, properties, schema_of};
 use crate::yaml::Environment;
 use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
 
-/// Reads flows from YAML, with the providers, node types and tools that files may name.
+/// Reads flows from YAML, with the providers, node types, thinking modes and tools that files may name.
 ///
 /// What a file may hold is in the [guide](https://docs.rs/cogwork-agents); [`schema`](Self::schema) says it to
 /// editors. A file is checked whole, and every problem told at once, with file, line, column and path.
@@ -57,6 +58,7 @@ pub struct Loader {
     providers: Vec<Provider>,
     node_types: Vec<NodeType>,
     tools: Tools,
+    modes: Registry,
     environment: Environment,
     connects: bool,
 }
@@ -110,6 +112,7 @@ impl Loader {
             providers: providers::built_in(),
             node_types: node_types::built_in(),
             tools: Tools::new(),
+            modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
             connects: true,
         }
@@ -135,6 +138,13 @@ impl Loader {
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// The thinking modes that files may name. Default: [`Registry::with_built_in`].
+    #[must_use]
+    pub fn with_modes(mut self, modes: Registry) -> Self {
+        self.modes = modes;
         self
     }
 
@@ -235,6 +245,11 @@ impl Loader {
         &self.tools
     }
 
+    /// The thinking modes that files may name.
+    pub fn modes(&self) -> &Registry {
+        &self.modes
+    }
+
     /// Loads the flow of a file of at most 256 KiB, with the subflows that it names.
     ///
     /// # Errors
@@ -253,8 +268,8 @@ impl Loader {
         Loading::new(self).load_text(name, text)
     }
 
-    /// The JSON Schema (draft 2020-12) of a file, for editors: with the settings of every provider, node type and
-    /// tool there is. It holds its [fingerprint](Self::fingerprint) as `x-fingerprint`.
+    /// The JSON Schema (draft 2020-12) of a file, for editors: with the settings of every provider, node type
+    /// and mode there is. It holds its [fingerprint](Self::fingerprint) as `x-fingerprint`.
     pub fn schema(&self) -> Json {
         schema::of_file(self)
     }

@@ -8,13 +8,20 @@ use crate::settings::{RequestSettings, properties, schema_of};
 use crate::{Loader, NodeType, Provider};
 
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
+const REQUEST: &str = "request";
 
 pub(crate) fn of_file(loader: &Loader) -> Json {
     let mut definitions = Map::new();
     definitions.insert("nodes".to_owned(), nodes(loader));
     definitions.insert("edges".to_owned(), edges());
     definitions.insert("tools".to_owned(), tools(loader));
+    definitions.insert("thinking".to_owned(), thinking(loader));
+    definitions.insert(REQUEST.to_owned(), schema_of::<RequestSettings>());
+    for provider in loader.providers() {
+        definitions.insert(named("provider", provider.name()), provider.schema().clone());
+    }
     for node_type in loader.node_types() {
+        definitions.insert(named("settings", node_type.name()), node_type.schema().clone());
         definitions.insert(config_name(node_type), config(node_type, loader.providers()));
     }
     let mut schema = json!({
@@ -29,6 +36,11 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
             "start": {
                 "description": "The id of the node where a run begins. Default: the first node.",
                 "type": "string", ENVIRONMENT: false
+            },
+            "answer": {
+                "description": "What the flow says at its end, with slots: {input}, {last}, and the id of any node. \
+                                Default: {last}, what was said last.",
+                "type": "string"
             },
             "nodes": {"$ref": "#/$defs/nodes"},
             "edges": {"$ref": "#/$defs/edges"},
@@ -102,25 +114,51 @@ fn tools(loader: &Loader) -> Json {
     json!({"type": "array", "items": {"enum": names, NOUN: "tool", ENVIRONMENT: false}})
 }
 
-fn config_name(node_type: &NodeType) -> String {
-    // A `/` or `~` would be read as part of the reference.
+fn thinking(loader: &Loader) -> Json {
+    let mut mode = loader.modes().schema();
+    if let Some(mode) = mode.as_object_mut() {
+        mode.insert("type".to_owned(), "object".into());
+        mode.insert(NOUN.to_owned(), "mode".into());
+    }
+    json!({
+        "description": "The thinking around the agent's visit: a mode, or several, in the order in which their hooks are called.",
+        "anyOf": [mode, {"type": "array", "items": mode, "maxItems": 20}],
+    })
+}
+
+/// The name of a definition. A `/` or `~` would be read as part of a reference.
+fn named(kind: &str, name: &str) -> String {
     let part = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-') { c } else { '.' };
-    format!("config.{}", node_type.name().chars().map(part).collect::<String>())
+    format!("{kind}.{}", name.chars().map(part).collect::<String>())
+}
+
+fn config_name(node_type: &NodeType) -> String {
+    named("config", node_type.name())
 }
 
 /// The settings of a node, one form for each provider: an editor then offers those of the one that is named.
+/// Each setting is written once, and referred to.
 fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     if !node_type.has_client() {
-        return node_type.schema().clone();
+        return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});
     }
     let request = schema_of::<RequestSettings>();
     let branch = |provider: &Provider| {
-        let parts = [provider.schema(), &request, node_type.schema()];
-        let mut all: Map<String, Json> =
-            parts.into_iter().filter_map(properties).flat_map(Clone::clone).collect();
+        let parts = [
+            (provider.schema(), named("provider", provider.name())),
+            (&request, REQUEST.to_owned()),
+            (node_type.schema(), named("settings", node_type.name())),
+        ];
+        let mut all = Map::new();
+        for (schema, name) in &parts {
+            for key in properties(schema).into_iter().flat_map(Map::keys) {
+                let escaped = key.replace('~', "~0").replace('/', "~1");
+                all.insert(key.clone(), json!({"$ref": format!("#/$defs/{name}/properties/{escaped}")}));
+            }
+        }
         let tag = json!({"const": provider.name(), "description": provider.summary(), ENVIRONMENT: false});
         all.insert("provider".to_owned(), tag);
-        let required = parts.into_iter().filter_map(|part| part.get("required")?.as_array()).flatten();
+        let required = parts.iter().filter_map(|(part, _)| part.get("required")?.as_array()).flatten();
         let required: Vec<_> = [json!("provider")].into_iter().chain(required.cloned()).collect();
         json!({"type": "object", "properties": all, "required": required, "additionalProperties": false})
     };

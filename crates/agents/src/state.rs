@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use cogwork_cot::Reasoning;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
+use cogwork_thinking::Report;
 use serde::{Deserialize, Serialize};
 
 /// The state of a flow of agents: what it was given, what each node has said, what it has cost.
@@ -49,9 +50,16 @@ pub struct Output {
     /// The tools that were called for it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
+    /// What thinking and memory did for it, where there was any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Report>,
     /// The tokens it took, as far as clients say. The state's sum has them too.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub usage: Usage,
+}
+
+fn is_nothing(usage: &Usage) -> bool {
+    *usage == Usage::default()
 }
 
 /// A call of a tool and what came of it.

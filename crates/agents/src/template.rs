@@ -129,6 +129,16 @@ impl Template {
         }
     }
 
+    /// Reads a template and holds its slots against the ids of the nodes.
+    pub(crate) fn for_nodes<'n>(
+        text: &str,
+        nodes: impl IntoIterator<Item = &'n str> + Clone,
+    ) -> Result<Self, TemplateError> {
+        let template = Self::new(text)?;
+        template.check(nodes)?;
+        Ok(template)
+    }
+
     /// The text with its slots filled, and the images and files of what fills them, each once.
     pub fn fill(&self, state: &FlowState) -> Output {
         let mut filled = Output::default();

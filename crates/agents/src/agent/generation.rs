@@ -2,27 +2,24 @@
 
 use cogwork_flow::{Action, note};
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, Delta, LlmError, Message, ToolCall, ToolChoice, Usage,
+    Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ToolCall, ToolChoice, Usage,
 };
 use futures_util::future::join_all;
 
 use super::{Agent, AgentError, Answer};
-use crate::ToolUse;
+use crate::{Output, ToolUse};
 
 /// Calls that a reply may ask for at once; the rest are answered as failures, unmade.
 const MAX_CALLS_AT_ONCE: usize = 16;
 
 impl Agent {
-    pub(super) async fn generate(&self, mut request: ChatRequest) -> Result<Answer, AgentError> {
-        let (mut usage, mut tools) = (Usage::default(), Vec::new());
-        let mut rounds = 0;
-        let text = loop {
-            let response = self.ask(request.clone(), &mut usage).await?;
+    pub(super) async fn generate(&self, request: ChatRequest) -> Result<Answer, AgentError> {
+        let generating = self.thinking.begin(request).await.map_err(AgentError::Client)?;
+        let (mut request, mut tools, mut rounds) = (generating.request().clone(), Vec::new(), 0);
+        let draft = loop {
+            let response = ask(&generating, request.clone()).await.map_err(AgentError::Client)?;
             if response.tool_calls().is_empty() {
-                if response.text().trim().is_empty() {
-                    return Err(AgentError::Empty);
-                }
-                break response.into_text();
+                break response;
             } else if rounds == self.tool_rounds {
                 return Err(AgentError::TooManyToolCalls { rounds });
             }
@@ -33,8 +30,18 @@ impl Agent {
                 tools.push(used);
             }
         };
-        let (text, action) = self.choose(request, text, &mut usage).await?;
-        Ok(Answer { text, action, tools, usage })
+        // Whatever thinking would make of nothing, it would not be what the model said.
+        if draft.text().trim().is_empty() {
+            return Err(AgentError::Empty);
+        }
+        let generation = generating.end(request.clone(), draft).await.map_err(AgentError::Client)?;
+        let blocks = generation.payload.blocks().to_vec();
+        let mut usage = generation.response.usage().unwrap_or_default();
+        let thinking = Some(generation.report).filter(|report| {
+            !(report.hooks.is_empty() && report.memory.is_empty() && report.memory_failures.is_empty())
+        });
+        let (text, action) = self.choose(request, generation.response.into_text(), &mut usage).await?;
+        Ok(Answer { output: Output { text, blocks, tools, thinking, usage }, action })
     }
 
     /// The reply without the line of its action, and the action.
@@ -53,31 +60,14 @@ impl Agent {
         request.push(Message::assistant(text.as_str()));
         request.push(Message::user(self.choice.complaint()));
         // Not the time for more tools.
-        let response = self.ask(request.with_tool_choice(ToolChoice::None), usage).await?;
+        let response = ask(self.thinking.client(), request.with_tool_choice(ToolChoice::None)).await;
+        let response = response.map_err(AgentError::Client)?;
+        *usage += response.usage().unwrap_or_default();
         let action = self.choice.read(response.text()).map(|(_, action)| action);
         match action.or_else(|| self.choice.fallback()) {
             Some(action) => Ok((text, action)),
             None => Err(AgentError::NoAction { labels: self.choice.labels() }),
         }
-    }
-
-    async fn ask(&self, request: ChatRequest, usage: &mut Usage) -> Result<ChatResponse, AgentError> {
-        let response = self.response(request).await.map_err(AgentError::Client)?;
-        *usage += response.usage().unwrap_or_default();
-        Ok(response)
-    }
-
-    /// Calls the model, piece by piece where the client can, so that those who watch see it grow.
-    async fn response(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        if !self.client.capabilities().has(Capability::Streaming) {
-            return self.client.complete(request).await;
-        }
-        let look = |piece: &Result<Delta, LlmError>| {
-            if let Ok(Delta::Text(text)) = piece {
-                note(|| text.clone());
-            }
-        };
-        self.client.stream(request).await?.inspect(look).collect().await
     }
 
     /// Side by side, and told in the order in which they were asked for.
@@ -107,4 +97,17 @@ impl Agent {
         }))
         .await
     }
+}
+
+/// Calls the model, piece by piece where the client can, so that those who watch see it grow.
+async fn ask(client: &dyn LlmClient, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+    if !client.capabilities().has(Capability::Streaming) {
+        return client.complete(request).await;
+    }
+    let look = |piece: &Result<Delta, LlmError>| {
+        if let Ok(Delta::Text(text)) = piece {
+            note(|| text.clone());
+        }
+    };
+    client.stream(request).await?.inspect(look).collect().await
 }

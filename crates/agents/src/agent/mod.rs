@@ -10,11 +10,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_flow::{Action, Node};
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, Usage};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
+use cogwork_thinking::{Limits, Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
-use crate::{FlowState, Output, Template, ToolUse};
+use crate::{FlowState, Output, Template};
 use choice::Choice;
 
 /// A model with a role, as a node of a flow over [`FlowState`]: it is asked, may call tools, and its answer
@@ -25,8 +26,9 @@ use choice::Choice;
 ///
 /// - **Tools.** While the model calls tools they are run, side by side where it calls several at once, and it
 ///   is asked again with what they gave: at most [8 times](Self::with_tool_rounds). A call that fails is an answer too.
-/// - **Thinking.** Wrap the client: any [`LlmClient`] will do.
-/// - **A reply that streams** is told piece by piece to those who watch the run.
+/// - **Thinking** is around the visit and not around each call of it: hooks see the question and the answer, with
+///   all calls of tools between them done, and the memory is searched once.
+/// - **A reply that streams** is told piece by piece to those who watch the run, drafts too.
 ///
 /// A visit is one step of a run. Where a run that is on record breaks off inside it, the visit begins again
 /// from its start, and so do its tools.
@@ -65,7 +67,7 @@ use choice::Choice;
 #[derive(Clone)]
 pub struct Agent {
     id: Arc<str>,
-    client: Arc<dyn LlmClient>,
+    thinking: Thinking<Arc<dyn LlmClient>>,
     request: ChatRequest,
     role: Option<String>,
     prompt: Template,
@@ -77,10 +79,8 @@ pub struct Agent {
 /// What an agent brings back from a visit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    text: String,
+    output: Output,
     action: Action,
-    tools: Vec<ToolUse>,
-    usage: Usage,
 }
 
 impl Agent {
@@ -89,7 +89,7 @@ impl Agent {
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
             id: id.into(),
-            client: Arc::new(client),
+            thinking: Thinking::new(Arc::new(client)),
             request: ChatRequest::default(),
             role: None,
             prompt: Template::default(),
@@ -132,6 +132,27 @@ impl Agent {
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
         self.tool_rounds = rounds;
+        self
+    }
+
+    /// Adds a way of thinking behind those there are. Default: none.
+    #[must_use]
+    pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
+        self.thinking = self.thinking.with_mode(mode);
+        self
+    }
+
+    /// What the hooks of a visit may take. Default: that of [`Limits`].
+    #[must_use]
+    pub fn with_thinking_limits(mut self, limits: Limits) -> Self {
+        self.thinking = self.thinking.with_limits(limits);
+        self
+    }
+
+    /// The memory that is searched once a visit, with what the agent is asked. Default: none.
+    #[must_use]
+    pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
+        self.thinking = self.thinking.with_memory(memory);
         self
     }
 
@@ -178,9 +199,8 @@ impl Node<FlowState> for Agent {
     }
 
     fn post(&self, state: &mut FlowState, _: ChatRequest, answer: Answer) -> Result<Action, AgentError> {
-        let Answer { text, action, tools, usage } = answer;
-        state.put(&self.id, Output { text, tools, usage, blocks: Vec::new() });
-        Ok(action)
+        state.put(&self.id, answer.output);
+        Ok(answer.action)
     }
 }
 

@@ -5,16 +5,22 @@ use serde_json::Value as Json;
 
 use super::wiring::{Edge, Part, wire};
 use super::{Loading, MAX_NODES, Making, Source};
-use crate::FlowState;
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, one_line};
 use crate::yaml::{Path, Tree};
+use crate::{FlowState, Template};
 
 /// What `to` names to end the flow.
 pub(crate) const END: &str = "end";
 /// Slots of prompts, and the end: no ids of nodes.
 const RESERVED: [&str; 3] = ["input", "last", END];
+
+/// A flow and what it says at its end.
+pub(crate) struct Assembled {
+    pub(crate) flow: Flow<FlowState>,
+    pub(crate) answer: Template,
+}
 
 impl Loading<'_> {
     /// The flow that a mapping describes which the schema has checked already, or nothing, with more of what
@@ -25,7 +31,7 @@ impl Loading<'_> {
         tree: &Tree,
         path: &Path,
         found: &mut Problems,
-    ) -> Option<Flow<FlowState>> {
+    ) -> Option<Assembled> {
         let nodes_path = path.key("nodes");
         let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
         let ids: Vec<&str> = nodes.iter().map(|node| text_at(node, "id")).collect();
@@ -58,10 +64,12 @@ impl Loading<'_> {
         let start = tree.get("start").and_then(Tree::text).or(ids.first().copied());
         let start_place = tree.get("start").unwrap_or(tree).place;
         wire(&parts, &edges, start.map(|start| (start, start_place)), path, found);
+        let answer = answer(tree, &ids, path, found);
         if !found.is_empty() {
             return None;
         }
-        build(tree, path, &ids, made, &edges, start?, found)
+        let flow = build(tree, path, &ids, made, &edges, start?, found)?;
+        Some(Assembled { flow, answer })
     }
 
     fn node(
@@ -125,6 +133,15 @@ fn check_ids(nodes: &[Tree], ids: &[&str], path: &Path, found: &mut Problems) {
             found.push(Found::new(tree.place, &path, message));
         }
     }
+}
+
+fn answer(tree: &Tree, ids: &[&str], path: &Path, found: &mut Problems) -> Template {
+    let Some(answer) = tree.get("answer") else { return Template::default() };
+    let read = Template::for_nodes(answer.text().unwrap_or_default(), ids.iter().copied());
+    read.unwrap_or_else(|error| {
+        found.push(Found::new(answer.place, &path.key("answer"), error.to_string()));
+        Template::default()
+    })
 }
 
 /// The edges that are well formed; the schema has told of the others.

@@ -1,17 +1,19 @@
 use std::fmt;
-use std::path::{Component, Path as FilePath};
+use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::Arc;
 
-use cogwork_flow::Flow;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork_thinking::{BuildError, ThinkingMode};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
+use super::flow::Assembled;
 use super::{Loading, Source};
+use crate::memory::Store;
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
 use crate::yaml::{Path, Tree};
-use crate::{FlowState, NodeType, SettingProblem, Template};
+use crate::{NodeType, SettingProblem, Template};
 
 /// What a [`NodeType`] has at hand while it makes a node.
 pub struct Making<'m, 'l> {
@@ -93,9 +95,7 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// When it is no template, or names a node that there is not.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
-        let template = Template::new(text);
-        let template =
-            template.and_then(|template| template.check(self.ids.iter().copied()).map(|()| template));
+        let template = Template::for_nodes(text, self.ids.iter().copied());
         template.map_err(|error| SettingProblem::new(error.to_string()).at(setting))
     }
 
@@ -117,40 +117,82 @@ impl<'m, 'l> Making<'m, 'l> {
         tools.only(names).map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
     }
 
+    /// Makes the thinking mode, or the modes in their order, that stand in this setting.
+    ///
+    /// # Errors
+    ///
+    /// When a mode's own settings are wrong.
+    pub fn modes(
+        &self,
+        setting: &str,
+        thinking: &Json,
+    ) -> Result<Vec<Box<dyn ThinkingMode>>, Vec<SettingProblem>> {
+        let (mut modes, mut problems) = (Vec::new(), Vec::new());
+        let one = std::slice::from_ref(thinking);
+        let (list, is_list) = thinking.as_array().map_or((one, false), |list| (list.as_slice(), true));
+        for (place, mode) in list.iter().enumerate() {
+            let name = mode.get("type").and_then(Json::as_str).unwrap_or_default();
+            let settings = mode.get("config").unwrap_or(&Json::Null);
+            let at = if is_list { format!("{setting}[{place}]") } else { setting.to_owned() };
+            match self.loading.loader.modes().build(name, settings) {
+                Ok(mode) => modes.push(mode),
+                Err(BuildError::Settings { problems: wrong, .. }) => {
+                    problems.extend(wrong.iter().map(|wrong| {
+                        SettingProblem::new(wrong.problem()).at(format!("{at}.{}", wrong.path()))
+                    }))
+                }
+                Err(error) => problems.push(SettingProblem::new(error.to_string()).at(at)),
+            }
+        }
+        if problems.is_empty() { Ok(modes) } else { Err(problems) }
+    }
+
+    /// Those who name the same store share it, in subflows too; the first to name it makes it.
+    pub(crate) fn store(&mut self, key: String, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
+        Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
+    }
+
     /// The flow that the settings themselves describe, by `nodes` and `edges`; nothing if it has problems,
     /// which are then told.
-    pub(crate) fn flow_here(&mut self) -> Option<Flow<FlowState>> {
+    pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
         self.loading.flow(self.source, self.config, self.path, self.found)
     }
 
     /// The flow of a file beside this one; nothing if it has problems, which are then told.
-    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Flow<FlowState>>, String> {
+    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
+        let path = self.beside(file)?;
+        let name = match FilePath::new(self.source.name.as_ref()).parent() {
+            Some(folder) => folder.join(file).display().to_string(),
+            None => file.to_owned(),
+        };
+        self.loading.file(&path, &name)
+    }
+
+    /// The path of a file beside this one, or in a folder there, which need not be there yet.
+    pub(crate) fn beside(&self, file: &str) -> Result<PathBuf, String> {
         let Some(folder) = &self.source.folder else {
-            return Err("this text is no file, so no file is beside it; expected `nodes`".to_owned());
+            return Err(
+                "this text is no file, so no file is beside it; expected a setting without a file".to_owned()
+            );
         };
         let relative = FilePath::new(file);
         // A drive or a root, `..`: out of the folder.
-        if file.is_empty()
-            || !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-        {
+        let is_inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if file.is_empty() || !relative.components().all(is_inside) {
             return Err(
-                "a subflow lies beside the file that names it, or in a folder there; expected such a path"
+                "the path leads out of the folder of this file; expected a file there, or in a folder there"
                     .to_owned(),
             );
         }
         let path = folder.join(relative);
-        // A link may lead out of the folder, too.
-        if path.canonicalize().is_ok_and(|real| !real.starts_with(folder)) {
+        // A link may lead out of the folder, too: of the file, or of a folder on the way to it.
+        let real = path.ancestors().find_map(|part| part.canonicalize().ok());
+        if real.is_some_and(|real| !real.starts_with(folder)) {
             return Err(
-                "the file is a link out of the folder of the file that names it; expected one inside"
-                    .to_owned(),
+                "the path is a link out of the folder of this file; expected a file inside".to_owned()
             );
         }
-        let name = match FilePath::new(self.source.name.as_ref()).parent() {
-            Some(folder) => folder.join(relative).display().to_string(),
-            None => file.to_owned(),
-        };
-        self.loading.file(&path, &name)
+        Ok(path)
     }
 }
 

@@ -4,21 +4,22 @@ mod flow;
 mod making;
 mod wiring;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
-use cogwork_flow::Flow;
 use serde_json::Value as Json;
 
+pub(crate) use flow::Assembled;
 pub use making::Making;
 
 use crate::check::check;
+use crate::memory::Store;
 use crate::problem::{Found, Problems};
 use crate::yaml::{self, Path, Secrets};
-use crate::{FileError, FileFlow, FileProblem, FlowState, Loader};
+use crate::{FileError, FileFlow, FileProblem, Loader};
 
 /// How many files may stand inside one another, the first counted.
 const MAX_FILES_DEEP: usize = 16;
@@ -37,6 +38,8 @@ pub(crate) struct Loading<'l> {
     open: Vec<PathBuf>,
     files: usize,
     nodes: usize,
+    /// The memories that several agents may share.
+    stores: HashMap<String, Arc<Store>>,
 }
 
 /// Where a text comes from.
@@ -58,6 +61,7 @@ impl<'l> Loading<'l> {
             open: Vec::new(),
             files: 0,
             nodes: 0,
+            stores: HashMap::new(),
         }
     }
 
@@ -79,9 +83,11 @@ impl<'l> Loading<'l> {
         self.whole(flow)
     }
 
-    fn whole(self, flow: Option<Flow<FlowState>>) -> Result<FileFlow, FileError> {
+    fn whole(self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
         match flow {
-            Some(flow) if self.problems.is_empty() => Ok(FileFlow::new(flow, self.secrets)),
+            Some(Assembled { flow, answer }) if self.problems.is_empty() => {
+                Ok(FileFlow::new(flow, answer, self.secrets))
+            }
             _ => Err(FileError::new(self.problems, &self.secrets)),
         }
     }
@@ -92,7 +98,7 @@ impl<'l> Loading<'l> {
     }
 
     /// The flow of a file; nothing if it has problems, which are then told; what keeps the file from being read.
-    fn file(&mut self, path: &FilePath, name: &str) -> Result<Option<Flow<FlowState>>, String> {
+    fn file(&mut self, path: &FilePath, name: &str) -> Result<Option<Assembled>, String> {
         let real = path.canonicalize().map_err(|error| format!("the file cannot be read: {error}"))?;
         if self.open.contains(&real) {
             let way: Vec<_> = self.open.iter().chain([&real]).map(|file| base_name(file)).collect();
@@ -114,7 +120,7 @@ impl<'l> Loading<'l> {
         Ok(flow)
     }
 
-    fn text(&mut self, source: &Source, text: &str) -> Option<Flow<FlowState>> {
+    fn text(&mut self, source: &Source, text: &str) -> Option<Assembled> {
         let mut found = Problems::default();
         let tree = yaml::read(text, self.loader.environment(), &mut self.secrets, &mut found);
         let flow = tree.and_then(|tree| {

@@ -1,7 +1,12 @@
+use std::sync::Arc;
+
+use cogwork_thinking::{MemoryLimits, Recall, RecallSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::PROMPT;
+use crate::memory::{Kind, Store};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
 
@@ -21,9 +26,38 @@ struct Settings {
     #[serde(default)]
     #[schemars(schema_with = "tools")]
     tools: Vec<String>,
+    /// The thinking around its visit. Default: none.
+    #[serde(default)]
+    #[schemars(schema_with = "thinking")]
+    thinking: Option<Json>,
+    /// The memory that is searched once a visit. Default: none.
+    memory: Option<MemorySettings>,
     /// How often in a visit it may call tools before it has to answer. Default: 8.
     #[schemars(range(min = 1, max = 100))]
     tool_rounds: Option<u32>,
+}
+
+/// The memory of an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MemorySettings {
+    /// The kind of store.
+    r#type: Kind,
+    /// Agents whose memories have the same type and name share one store; the first says its other settings. Default: a store of its own.
+    name: Option<String>,
+    /// For the type `file`: the file, beside this one or in a folder there. It is made when the memory is first used.
+    #[schemars(extend("x-environment" = false))]
+    file: Option<String>,
+    /// What the store knows from the start. Not for the type `file`. Default: nothing.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    texts: Vec<String>,
+    /// How much the store keeps.
+    #[serde(default)]
+    limits: MemoryLimits,
+    /// How the agent uses it.
+    #[serde(default)]
+    recall: RecallSettings,
 }
 
 /// Labels stand in drawings, so none is taken from the environment.
@@ -36,6 +70,10 @@ fn labels(_: &mut SchemaGenerator) -> Schema {
 
 fn tools(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/tools"})
+}
+
+fn thinking(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/thinking"})
 }
 
 pub(super) fn node_type() -> NodeType {
@@ -59,6 +97,18 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         Ok(tools) => agent = agent.with_tools(tools),
         Err(more) => problems.extend(more),
     }
+    if let Some(thinking) = settings.thinking {
+        match making.modes("thinking", &thinking) {
+            Ok(modes) => agent = modes.into_iter().fold(agent, Agent::with_mode),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if let Some(memory) = settings.memory {
+        match memory.recall(making) {
+            Ok(recall) => agent = agent.with_memory(recall),
+            Err(problem) => problems.push(problem),
+        }
+    }
     if let Some(rounds) = settings.tool_rounds {
         agent = agent.with_tool_rounds(rounds);
     }
@@ -77,4 +127,34 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         agent = agent.with_actions(labels);
     }
     if problems.is_empty() { Ok(Made::node(agent)) } else { Err(problems) }
+}
+
+impl MemorySettings {
+    fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
+        let Self { r#type: kind, name, file, texts, limits, recall } = self;
+        let wrong =
+            |setting: &str, message: &str| Err(SettingProblem::new(message).at(format!("memory.{setting}")));
+        let path = match (kind, file) {
+            (Kind::File, Some(file)) => {
+                Some(making.beside(&file).map_err(|message| SettingProblem::new(message).at("memory.file"))?)
+            }
+            (Kind::File, None) => return wrong("type", "a memory of this type is a file; expected `file`"),
+            (_, Some(_)) => return wrong("file", "a memory of this type is no file; expected none"),
+            (_, None) => None,
+        };
+        if kind == Kind::File && !texts.is_empty() {
+            return wrong("texts", "a memory of this type is a file; expected them in it");
+        }
+        let key = match (&path, name) {
+            (Some(path), _) => Some(path.display().to_string()),
+            (None, Some(name)) => Some(format!("{kind:?} {name}")),
+            (None, None) => None,
+        };
+        let make = move || Arc::new(Store::new(kind, path, limits, texts));
+        let store = match key {
+            Some(key) => making.store(key, make),
+            None => make(),
+        };
+        Ok(Recall::from(store).with_settings(recall))
+    }
 }

@@ -7,8 +7,9 @@ use serde_json::Value as Json;
 
 use super::PROMPT;
 use super::inside::inside;
+use crate::load::Assembled;
 use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Template};
+use crate::{Made, Making, NodeType, Template};
 
 /// A whole flow in the place of a node: of a file, or described here.
 #[derive(Deserialize, JsonSchema)]
@@ -20,11 +21,15 @@ struct Settings {
     /// What the flow is given, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
     prompt: Option<String>,
     /// The nodes of a flow that is described here.
+    #[serde(default)]
     #[schemars(schema_with = "nodes")]
     nodes: Option<Json>,
     /// The edges of a flow that is described here.
+    #[serde(default)]
     #[schemars(schema_with = "edges")]
     edges: Option<Json>,
+    /// What a flow that is described here says at its end, with slots for its own nodes. Default: {last}.
+    answer: Option<String>,
     /// The start of a flow that is described here. Default: its first node.
     #[schemars(extend("x-environment" = false))]
     start: Option<String>,
@@ -48,9 +53,10 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         None => Template::default(),
     };
     let flow = match (settings.file, settings.nodes) {
-        (Some(_), None) if settings.edges.is_some() || settings.start.is_some() => {
-            let message =
-                "`edges` and `start` are of a flow that is described here; expected them in the file";
+        (Some(_), None)
+            if settings.edges.is_some() || settings.start.is_some() || settings.answer.is_some() =>
+        {
+            let message = "`edges`, `start` and `answer` are of a flow that is described here; expected them in the file";
             return Err(SettingProblem::new(message).into());
         }
         (Some(file), None) => {
@@ -61,7 +67,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
     };
     // What is wrong inside is told already.
-    let Some(flow) = flow else { return Err(Vec::new()) };
+    let Some(Assembled { flow, answer }) = flow else { return Err(Vec::new()) };
     let id: Arc<str> = making.id().into();
     let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
     let flow = inside(
@@ -74,7 +80,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.inside_mut(&part_id),
         move |state| {
             let inside = state.inside_mut(&say_id);
-            Ok(Output { usage: inside.usage(), ..inside.last().clone() })
+            Ok(answer.fill(inside).with_usage(inside.usage()))
         },
         Action::clone,
     );

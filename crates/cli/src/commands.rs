@@ -1,0 +1,153 @@
+//! The four commands.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_flow::{Ended, RunError, events};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::arguments::{Check, Draw, Format, Run, Schema};
+use crate::output::{Outcome, tell, write};
+use crate::progress;
+
+/// The longest input that is read from standard input, in bytes.
+const MAX_INPUT: u64 = 4 * 1024 * 1024;
+
+pub(crate) fn check(arguments: &Check) -> Outcome {
+    let loader = Loader::new();
+    let loader =
+        if arguments.no_environment { loader.without_clients() } else { loader.with_process_environment() };
+    let mut outcome = Outcome::Well;
+    for file in &arguments.files {
+        outcome = match load(&loader, file) {
+            Some(_) if outcome == Outcome::Well => write(format_args!("{}: well", file.display())),
+            Some(_) => outcome,
+            None => Outcome::Problems,
+        };
+    }
+    outcome
+}
+
+pub(crate) fn draw(arguments: &Draw) -> Outcome {
+    let Some(loaded) = load(&Loader::new().without_clients(), &arguments.file) else {
+        return Outcome::Problems;
+    };
+    match arguments.format {
+        Format::Mermaid => write(loaded.flow().mermaid()),
+        Format::Graphviz => write(loaded.flow().graphviz()),
+    }
+}
+
+pub(crate) fn schema(arguments: &Schema) -> Outcome {
+    let loader = Loader::new();
+    if arguments.fingerprint {
+        write(loader.fingerprint())
+    } else {
+        write(format_args!("{:#}", loader.schema()))
+    }
+}
+
+pub(crate) fn run(arguments: &Run) -> Outcome {
+    let loader = Loader::new().with_process_environment();
+    let Some(loaded) = load(&loader, &arguments.file) else { return Outcome::Problems };
+    let input = match input(&arguments.input) {
+        Ok(input) => input,
+        Err(message) => {
+            tell(format_args!("cogwork: {message}"));
+            return Outcome::NotReadOrWritten;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tell(format_args!("cogwork: the run could not be started: {error}"));
+            return Outcome::RunFailed;
+        }
+    };
+    let mut state = FlowState::new(input);
+    let ended = runtime.block_on(work(&loaded, &mut state, arguments));
+    let written = match (&ended, arguments.json) {
+        (_, true) => write(format_args!("{:#}", result(&loaded, &state, &ended))),
+        (Ok(_), false) => write(loaded.answer(&state).text),
+        (Err(_), false) => Outcome::Well,
+    };
+    match ended {
+        Ok(_) => written,
+        Err(error) => {
+            tell(format_args!("cogwork: {}", loaded.hide_secrets(&format!("{error:#}"))));
+            Outcome::RunFailed
+        }
+    }
+}
+
+/// The flow of a file; its problems are told.
+fn load(loader: &Loader, file: &Path) -> Option<FileFlow> {
+    let problems = match loader.load(file) {
+        Ok(loaded) => return Some(loaded),
+        Err(error) => error,
+    };
+    problems.problems().iter().for_each(tell);
+    None
+}
+
+fn input(argument: &str) -> Result<String, String> {
+    if argument != "-" {
+        return Ok(argument.to_owned());
+    }
+    let mut input = String::new();
+    let read = io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut input);
+    let bytes = read.map_err(|error| format!("the input could not be read: {error}"))?;
+    if u64::try_from(bytes).is_ok_and(|bytes| bytes <= MAX_INPUT) {
+        Ok(input)
+    } else {
+        Err(format!("the input has more than {MAX_INPUT} bytes; expected fewer"))
+    }
+}
+
+async fn work(loaded: &FileFlow, state: &mut FlowState, arguments: &Run) -> Result<Ended, RunError> {
+    let mut run = loaded.flow().begin().max_steps(arguments.max_steps);
+    if let Some(seconds) = arguments.timeout {
+        run = run.deadline(Instant::now() + Duration::from_secs(seconds));
+    }
+    if arguments.quiet {
+        return run.finish(state).await;
+    }
+    let (sink, told) = events(10_000);
+    let mut run = run.events_to(sink);
+    let finished = async {
+        let ended = run.finish(state).await;
+        // With the run goes its sink, and the telling ends.
+        drop(run);
+        ended
+    };
+    let (ended, ()) = tokio::join!(finished, progress::show(told, loaded));
+    ended
+}
+
+/// All that is known of a run, without what came from the environment.
+fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<Ended, RunError>) -> Value {
+    let mut result = match ended {
+        Ok(ended) => json!({
+            "answer": loaded.answer(state).text,
+            "action": ended.action,
+            "steps": ended.steps,
+            "usage": state.usage(),
+            "state": state,
+        }),
+        Err(error) => json!({"error": error.to_string(), "usage": state.usage(), "state": state}),
+    };
+    hide(&mut result, loaded);
+    result
+}
+
+fn hide(value: &mut Value, loaded: &FileFlow) {
+    match value {
+        Value::String(text) => *text = loaded.hide_secrets(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, loaded)),
+        Value::Object(entries) => entries.values_mut().for_each(|entry| hide(entry, loaded)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

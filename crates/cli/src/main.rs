@@ -1,0 +1,24 @@
+//! The command `cogwork`: checks, draws and runs flows that are written as YAML files.
+//!
+//! `cogwork help` says what it takes; its exit codes are in [`arguments::EXIT_CODES`].
+
+mod arguments;
+mod commands;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Check(check) => commands::check(&check),
+        Command::Draw(draw) => commands::draw(&draw),
+        Command::Schema(schema) => commands::schema(&schema),
+        Command::Run(run) => commands::run(&run),
+    };
+    outcome.into()
+}

@@ -1,0 +1,62 @@
+//! What goes to standard output and standard error, and the exit code.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Well,
+    Problems,
+    RunFailed,
+    NotReadOrWritten,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Well => 0,
+            Outcome::Problems => 1,
+            // 2 is of the command line.
+            Outcome::RunFailed => 3,
+            Outcome::NotReadOrWritten => 4,
+        })
+    }
+}
+
+/// Writes what was asked for. A pipe that its reader has closed is the reader's choice, and no failure.
+pub(crate) fn write(text: impl Display) -> Outcome {
+    let mut out = io::stdout().lock();
+    let text = text.to_string();
+    let text = if out.is_terminal() { harmless(&text) } else { text };
+    let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            tell(format_args!("cogwork: the output could not be written: {error}"));
+            Outcome::NotReadOrWritten
+        }
+        _ => Outcome::Well,
+    }
+}
+
+/// Tells a person something. Where it cannot be told there is nobody to tell that to.
+pub(crate) fn tell(line: impl Display) {
+    let mut err = io::stderr().lock();
+    let line = line.to_string();
+    let line = if err.is_terminal() { harmless(&line) } else { line };
+    let _ = writeln!(err, "{line}");
+}
+
+/// A text that cannot steer a terminal, whoever wrote it.
+pub(crate) fn harmless(text: &str) -> String {
+    let harmless = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            '\u{fffd}'
+        }
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    };
+    text.chars().map(harmless).collect()
+}

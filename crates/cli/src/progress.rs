@@ -1,0 +1,70 @@
+//! What a person sees on standard error while a flow runs.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use cogwork_agents::FileFlow;
+use cogwork_flow::{EventKind, Events, StepName};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output::{harmless, tell};
+
+/// How much of a growing reply is shown, in characters from its end.
+const SHOWN: usize = 60;
+
+/// Shows what happens until the run is over: on a terminal the step that is at work with the end of what the
+/// model writes, elsewhere a line for each step.
+pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
+    let spinner = io::stderr().is_terminal().then(spinner);
+    let mut said = String::new();
+    while let Some(event) = events.next().await {
+        let step = event.step.as_deref().map(name).unwrap_or_default();
+        match event.kind {
+            EventKind::StepEntered => {
+                said.clear();
+                match &spinner {
+                    Some(spinner) => spinner.set_message(step),
+                    None => tell(step),
+                }
+            }
+            EventKind::Noted { text } => {
+                if let Some(spinner) = &spinner {
+                    said = end_of(&(said + &text));
+                    spinner.set_message(format!("{step}: {}", harmless(&said)));
+                }
+            }
+            EventKind::Retrying { attempts, error, .. } => {
+                let line = format!("{step}: attempt {attempts} failed: {}", loaded.hide_secrets(&error));
+                match &spinner {
+                    Some(spinner) => spinner.suspend(|| tell(line)),
+                    None => tell(line),
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(spinner) = spinner {
+        spinner.finish_and_clear();
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+        spinner.set_style(style);
+    }
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
+/// The step without the name of the flow, which is the same for all.
+fn name(step: &StepName) -> String {
+    format!("{}#{}", step.place(), step.number)
+}
+
+/// The last characters of a text, in one line.
+fn end_of(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let skipped = line.chars().count().saturating_sub(SHOWN);
+    line.chars().skip(skipped).collect()
+}
