@@ -76,16 +76,20 @@ impl ThinkingError {
     /// The error of the whole generation. A call that failed keeps its kind, so that a `Retry` outside
     /// decides as it would have for the call itself.
     pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
-        let message = format!("the thinking mode `{}` failed {hook} the generation: {self}", Shown(mode, 80));
-        let (kind, wait) = match &self {
-            Self::Call(error) => (error.kind(), error.retry_after()),
-            Self::Timeout(_) => (LlmErrorKind::Timeout, None),
-            _ => (LlmErrorKind::Other, None),
+        let failed = format!("the thinking mode `{}` failed {hook} the generation", Shown(mode, 80));
+        let mut error = match &self {
+            Self::Call(error) => LlmError::new(error.kind(), format!("{failed}: {}", error.message())),
+            Self::Timeout(_) => LlmError::new(LlmErrorKind::Timeout, format!("{failed}: {self}")),
+            _ => LlmError::new(LlmErrorKind::Other, format!("{failed}: {self}")),
         };
-        let error = LlmError::new(kind, message).with_source(self);
-        match wait {
-            Some(wait) => error.with_retry_after(wait),
-            None => error,
+        if let Self::Call(call) = &self {
+            if let Some(status) = call.status() {
+                error = error.with_status(status);
+            }
+            if let Some(wait) = call.retry_after() {
+                error = error.with_retry_after(wait);
+            }
         }
+        error.with_source(self)
     }
 }

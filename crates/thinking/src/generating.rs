@@ -2,12 +2,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
-    ReplyStream, Role,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message, ReplyStream,
+    Role,
 };
 use futures_util::stream;
 use serde_json::Map;
 
+use crate::answer::{Done, replaced, respond};
 use crate::closing::Closing;
 use crate::ledger::Metered;
 use crate::memory::recalled;
@@ -73,8 +74,8 @@ impl<'a> Generating<'a> {
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
         let last = request.messages().iter().rfind(|message| message.role() == Role::User);
-        let input = last
-            .map_or_else(Payload::default, |message| Payload::of_message(message, thinking.metadata.clone()));
+        let none = Message::user("");
+        let input = Payload::of_message(last.unwrap_or(&none), thinking.metadata.clone());
         let limits = thinking.limits;
         let closing =
             Closing::new(limits, thinking.memory.clone(), input.shared_text(), thinking.reporter.clone());
@@ -253,17 +254,16 @@ impl<'a> Generating<'a> {
         let outcome = run::within(ledger, self.limits.time, moment.ask(request.clone())).await;
         let error = match outcome {
             Ok(Ok(draft)) => {
+                ledger.settle(None);
                 self.request = request;
                 return Ok(Some(draft));
             }
             Ok(Err(error)) | Err(error) => error,
         };
+        ledger.settle(Some(format!("no other draft: {error}")));
         match mode.on_failure() {
             OnFailure::Fail => Err(error.into_llm_error(mode.name(), Hook::After)),
-            OnFailure::Keep | OnFailure::TryAgain => {
-                ledger.add_problem(format!("no other draft: {error}"));
-                Ok(None)
-            }
+            OnFailure::Keep | OnFailure::TryAgain => Ok(None),
         }
     }
 
@@ -361,47 +361,5 @@ impl LlmClient for Generating<'_> {
 impl Generating<'_> {
     fn counted(&self) -> Metered<'_> {
         Metered { client: self.client, ledger: self.closing.ledger.clone(), by_hook: false }
-    }
-}
-
-/// What holds after a hook.
-enum Done {
-    Kept,
-    Changed { payload: Payload, replaced: bool },
-    Again(Vec<Message>),
-}
-
-fn replaced(before: &Payload, after: Payload) -> (Done, Outcome) {
-    if *before == after {
-        return (Done::Kept, Outcome::Kept);
-    }
-    let replaced = before.text() != after.text() || before.tool_calls() != after.tool_calls();
-    (Done::Changed { payload: after, replaced }, Outcome::Replaced)
-}
-
-/// The draft as the hooks have left it. A draft that was cut off ends so still when something was added
-/// to it; one that was replaced does not.
-fn respond(draft: ChatResponse, payload: &Payload, is_replaced: bool) -> ChatResponse {
-    if draft.text() == payload.text() && draft.tool_calls() == payload.tool_calls() {
-        return draft;
-    }
-    let reason = match (is_replaced, payload.tool_calls().is_empty()) {
-        (false, _) => draft.finish_reason().clone(),
-        (true, true) => FinishReason::Stop,
-        (true, false) => FinishReason::ToolCalls,
-    };
-    let mut response = ChatResponse::new(payload.text())
-        .with_finish_reason(reason)
-        .with_reasoning(draft.reasoning().unwrap_or_default())
-        .with_tool_calls(payload.tool_calls().iter().cloned());
-    if let Some(model) = draft.model() {
-        response = response.with_model(model);
-    }
-    if let Some(id) = draft.request_id() {
-        response = response.with_request_id(id);
-    }
-    match draft.usage() {
-        Some(usage) => response.with_usage(usage),
-        None => response,
     }
 }

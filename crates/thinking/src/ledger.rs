@@ -74,10 +74,12 @@ impl Ledger {
         entries.standing.take()
     }
 
-    /// Adds a failure to the hook that was last called.
-    pub(crate) fn add_problem(&self, problem: String) {
-        if let Some(hook) = self.entries().report.hooks.last_mut() {
-            hook.problems.push(problem);
+    /// Adds what went wrong since the last hook has ended to what is told of it.
+    pub(crate) fn settle(&self, problem: Option<String>) {
+        let mut entries = self.entries();
+        let problems = std::mem::take(&mut entries.problems);
+        if let Some(hook) = entries.report.hooks.last_mut() {
+            hook.problems.extend(problems.into_iter().chain(problem));
         }
     }
 

@@ -84,6 +84,7 @@ pub use memory::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings, Stage,
 };
 
+mod answer;
 mod closing;
 mod ledger;
 mod quote;

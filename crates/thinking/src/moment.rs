@@ -45,7 +45,8 @@ impl Moment<'_> {
         &self.client
     }
 
-    /// Another client, with its calls counted and limited in the same way.
+    /// Another client, with its calls counted and limited in the same way. Not for
+    /// [`client`](Self::client), whose calls would be counted twice.
     pub fn counted<'b>(&'b self, client: &'b dyn LlmClient) -> impl LlmClient + 'b {
         Metered { client, ledger: self.client.ledger.clone(), by_hook: true }
     }
@@ -111,8 +112,9 @@ impl Moment<'_> {
     /// A request with these messages for something else than the answer, such as a judgement: free text,
     /// with the limit of tokens, the temperature and the seed of [`request`](Self::request).
     pub fn aside(&self, messages: Messages) -> ChatRequest {
-        let has_calls = messages.iter().any(|message| !message.tool_calls().is_empty());
-        let mut request = ChatRequest::from(messages);
+        // The tools are told though none is to be called: some servers refuse a conversation with calls of
+        // tools that they do not know, and all keep what they have cached of it.
+        let mut request = ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
         if let Some(tokens) = self.request.max_tokens() {
             request = request.with_max_tokens(tokens);
         }
@@ -122,12 +124,7 @@ impl Moment<'_> {
         if let Some(seed) = self.request.seed() {
             request = request.with_seed(seed);
         }
-        // Some servers refuse a conversation with calls of tools that they are not told of.
-        if has_calls {
-            without_calls(request.with_tools(self.request.tools().iter().cloned()))
-        } else {
-            request
-        }
+        without_calls(request)
     }
 
     /// Asks the client for a text that can be used: not empty, not cut off, not too long.
@@ -140,7 +137,7 @@ impl Moment<'_> {
         self.ask_of(self.client.client, request).await
     }
 
-    /// The same, asked of another client.
+    /// The same, asked of another client than [`client`](Self::client).
     ///
     /// # Errors
     ///
@@ -205,7 +202,8 @@ pub(crate) fn said(draft: &Payload) -> Option<Message> {
         .map(|call: &ToolCall| format!("[call of the tool {}: {}]", call.name(), call.arguments()));
     let text = Some(draft.text().to_owned()).filter(|text| !text.is_empty());
     let whole = text.into_iter().chain(calls).collect::<Vec<_>>().join("\n");
-    (!whole.is_empty()).then(|| Message::assistant(whole).with_blocks(draft.blocks().iter().cloned()))
+    // Without its blocks: a hook has added them for the program, and servers take none from a model.
+    (!whole.is_empty()).then(|| Message::assistant(whole))
 }
 
 /// The conversation with its last message of the user replaced by this input.

@@ -149,7 +149,7 @@ pub enum MemoryError {
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
     /// How many items are kept; beyond them the oldest is forgotten.
-    #[schemars(range(min = 1, max = 100000))]
+    #[schemars(range(min = 1, max = 10000))]
     items: usize,
     /// How long an item may be, in bytes. A longer one is an error.
     #[schemars(range(min = 1, max = 1048576))]
@@ -163,10 +163,10 @@ impl Default for MemoryLimits {
 }
 
 impl MemoryLimits {
-    const MOST_ITEMS: usize = 100_000;
+    const MOST_ITEMS: usize = 10_000;
     const MOST_BYTES: usize = 1024 * 1024;
 
-    /// How many items are kept, from 1 to 100,000; beyond them the oldest is forgotten. Default: 1,000.
+    /// How many items are kept, from 1 to 10,000; beyond them the oldest is forgotten. Default: 1,000.
     #[must_use]
     pub fn with_items(mut self, items: usize) -> Self {
         self.items = items;

@@ -1,6 +1,6 @@
 //! How alike two texts are by their words.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::Found;
@@ -34,7 +34,8 @@ impl Items {
     /// fewer items have it. Unlike BM25's, such a score has a scale that a threshold can be set on, and a
     /// long item gains nothing by repeating itself.
     pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
-        let mut weights = HashMap::new();
+        // In an order, because sums of fractions depend on it, and with them which of two is the better.
+        let mut weights = BTreeMap::new();
         for word in words(query) {
             if weights.len() >= QUERY_WORDS {
                 break;

@@ -82,7 +82,8 @@ impl Reflection {
     }
 
     /// The word by which the model says, alone in the first line, that the draft needs no change. It is told
-    /// so behind the prompt. Unset: there is none.
+    /// so behind the prompt. A reply held to a [format](cogwork_llm::ReplyFormat) cannot say it. Unset: there
+    /// is none.
     #[must_use]
     pub fn with_verdict(mut self, word: impl Into<String>) -> Self {
         self.verdict = Some(word.into());
@@ -90,7 +91,8 @@ impl Reflection {
     }
 
     /// The score from which on the draft stands, from 0 to 10. The model is told to give one in its first
-    /// line; a reply without one is a failure. Unset: none is asked for.
+    /// line; a reply without one, as one held to a [format](cogwork_llm::ReplyFormat) is, is a failure. Unset:
+    /// none is asked for.
     #[must_use]
     pub fn with_score(mut self, score: f32) -> Self {
         self.score = Some(score);

@@ -2,11 +2,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
-    ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
 use cogwork_thinking::{
-    Hooks, Limits, Moment, OnFailure, Payload, Thinking, ThinkingError, ThinkingMode, Verdict, async_trait,
+    Hooks, Limits, Moment, OnFailure, Payload, Reflection, Thinking, ThinkingError, ThinkingMode, Verdict,
+    async_trait,
 };
 use proptest::prelude::*;
 
@@ -163,7 +164,7 @@ async fn what_holds_after_a_failure_is_the_policy_of_the_mode() {
         Thinking::new(script).with_mode(Failing(OnFailure::Fail)).generate(ask("?")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "overloaded: the thinking mode `Failing` failed after the generation: overloaded: busy (retry after 3s) (retry after 3s)",
+        "overloaded: the thinking mode `Failing` failed after the generation: busy (retry after 3s)",
     );
     assert!(error.is_retryable());
 
@@ -349,4 +350,45 @@ proptest! {
         prop_assert_eq!(generation.response.text(), expected);
         prop_assert_eq!(generation.report.failures().count(), failed);
     }
+}
+
+#[tokio::test]
+async fn blocks_that_a_hook_adds_are_for_the_program() {
+    let chart = Block::image("image/png", "iVBORw0KGgo=");
+    let script = ScriptedClient::new(["draft", "better"]);
+    let client = Thinking::new(script.clone())
+        .with_mode(after("draws", {
+            let chart = chart.clone();
+            move |draft| Ok(Verdict::Replace(draft.clone().with_blocks([chart.clone()])))
+        }))
+        .with_mode(Reflection::new("Again."));
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!((generation.payload.text(), generation.payload.blocks()), ("better", &[chart][..]));
+    assert!(script.requests()[1].messages().iter().all(|message| message.blocks().is_empty()));
+}
+
+#[tokio::test]
+async fn each_try_for_another_draft_is_told_of_the_hook_that_asked() {
+    struct Asks;
+    #[async_trait]
+    impl ThinkingMode for Asks {
+        fn hooks(&self) -> Hooks {
+            Hooks::AFTER
+        }
+        fn on_failure(&self) -> OnFailure {
+            OnFailure::TryAgain
+        }
+        async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+            Ok(if draft.text() == "1" { Verdict::try_again("Again.") } else { Verdict::Keep })
+        }
+    }
+    let script = ScriptedClient::new(["1", "", "3"]);
+    let generation = Thinking::new(script).with_mode(Asks).generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "3");
+    insta::assert_snapshot!(generation.report, @r"
+    after Asks: the model answered nothing
+    after Asks: tried again (0 calls, 0 tokens)
+    after Asks: kept (0 calls, 0 tokens)
+    2 drafts, 3 calls, 0 tokens
+    ");
 }

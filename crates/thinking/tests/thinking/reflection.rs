@@ -106,7 +106,7 @@ async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
     let error = Thinking::new(script).with_mode(fails).complete(ask("?")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "overloaded: the thinking mode `reflection` failed after the generation: overloaded: busy",
+        "overloaded: the thinking mode `reflection` failed after the generation: busy",
     );
 }
 
