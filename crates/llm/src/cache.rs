@@ -12,7 +12,7 @@ const ENTRY_BYTES: usize = 256;
 /// A client that asks another one only what it has not been asked before.
 ///
 /// A reply is found again for a request that is equal in everything: each message, each setting. It
-/// is kept in memory if it is whole ([`FinishReason::Stop`]), and comes back as it was, with the usage
+/// is kept in memory if it is whole ([`FinishReason::Stop`] or [`FinishReason::ToolCalls`]), and comes back as it was, with the usage
 /// of the first call. Failures are not kept. Past the bounds, the reply goes that was not asked for
 /// for the longest time. Two equal requests at the same time are two calls.
 ///
@@ -130,7 +130,8 @@ impl Kept {
 
     fn keep(&mut self, key: Key, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
         let bytes = ENTRY_BYTES.saturating_add(key.0.bytes()).saturating_add(response.bytes());
-        if *response.finish_reason() != FinishReason::Stop || bytes > max_bytes || max_entries == 0 {
+        let is_whole = matches!(response.finish_reason(), FinishReason::Stop | FinishReason::ToolCalls);
+        if !is_whole || bytes > max_bytes || max_entries == 0 {
             return;
         }
         self.remove(&key);

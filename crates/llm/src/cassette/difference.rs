@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-use crate::{ChatRequest, Message, ReplyFormat};
+use crate::{Block, ChatRequest, Message, ReplyFormat, ToolChoice};
 
 /// How much of a text is shown on each side of the place where it differs, in characters.
 const AROUND: usize = 30;
@@ -28,11 +28,21 @@ impl Difference {
                 difference.equal_messages += usize::from(difference.parts.is_empty());
                 continue;
             }
-            let common = in_common(before.map_or("", Message::text), now.map_or("", Message::text));
+            let (whole_before, whole_now) = (before.map(whole), now.map(whole));
+            let common = in_common(
+                whole_before.as_deref().unwrap_or_default(),
+                whole_now.as_deref().unwrap_or_default(),
+            );
             if difference.parts.is_empty() {
                 difference.equal_characters = common;
             }
-            difference.parts.push((format!("messages[{place}]"), said(before, common), said(now, common)));
+            let (before, now) =
+                if whole_before == whole_now && before.map(Message::role) == now.map(Message::role) {
+                    (said(before, 0), format!("{} of other data", said(now, 0)))
+                } else {
+                    (said(before, common), said(now, common))
+                };
+            difference.parts.push((format!("messages[{place}]"), before, now));
         }
         let mut setting = |name: &str, before: String, now: String| {
             if before != now {
@@ -43,9 +53,12 @@ impl Difference {
         setting("temperature", shown(recorded.temperature()), shown(asked.temperature()));
         setting("seed", shown(recorded.seed()), shown(asked.seed()));
         setting("stop", format!("{:?}", recorded.stop()), format!("{:?}", asked.stop()));
-        let (before, now) = (form(recorded), form(asked));
-        let common = in_common(&before, &now);
-        setting("format", excerpt(&before, common), excerpt(&now, common));
+        for (name, long) in [("format", form as fn(&ChatRequest) -> String), ("tools", tools)] {
+            let (before, now) = (long(recorded), long(asked));
+            let common = in_common(&before, &now);
+            setting(name, excerpt(&before, common), excerpt(&now, common));
+        }
+        setting("tool_choice", choice(recorded), choice(asked));
         difference
     }
 
@@ -88,8 +101,29 @@ fn in_common(one: &str, other: &str) -> usize {
 fn said(message: Option<&Message>, common: usize) -> String {
     message.map_or_else(
         || "missing".to_owned(),
-        |message| format!("{} {}", message.role(), excerpt(message.text(), common)),
+        |message| format!("{} {}", message.role(), excerpt(&whole(message), common)),
     )
+}
+
+/// All of a message as one text, but for the data of images and files, which nobody can read.
+fn whole(message: &Message) -> String {
+    let mut whole = String::new();
+    if let (Some(id), Some(name)) = (message.tool_call_id(), message.tool_name()) {
+        let what = if message.is_tool_failure() { "failure" } else { "result" };
+        let _ = write!(whole, "[{what} of {id}, {name}] ");
+    }
+    for block in message.blocks() {
+        let _ = match block {
+            Block::Image { media_type, .. } => write!(whole, "[image, {media_type}] "),
+            Block::ImageUrl { url } => write!(whole, "[image at {url}] "),
+            Block::File { name, media_type, .. } => write!(whole, "[file {name}, {media_type}] "),
+        };
+    }
+    whole.push_str(message.text());
+    for call in message.tool_calls() {
+        let _ = write!(whole, " [call {}, {} {}]", call.id(), call.name(), call.arguments());
+    }
+    whole
 }
 
 fn excerpt(text: &str, common: usize) -> String {
@@ -105,6 +139,22 @@ fn form(request: &ChatRequest) -> String {
         None => "free text".to_owned(),
         Some(ReplyFormat::Json) => "JSON".to_owned(),
         Some(ReplyFormat::Schema { name, schema }) => format!("{name}: {schema}"),
+    }
+}
+
+fn tools(request: &ChatRequest) -> String {
+    let tools = request.tools().iter();
+    let tools = tools.map(|tool| format!("{}: {} {}", tool.name(), tool.description(), tool.input_schema()));
+    tools.collect::<Vec<_>>().join("; ")
+}
+
+fn choice(request: &ChatRequest) -> String {
+    match request.tool_choice() {
+        None => "not set".to_owned(),
+        Some(ToolChoice::Auto) => "auto".to_owned(),
+        Some(ToolChoice::None) => "none".to_owned(),
+        Some(ToolChoice::Required) => "required".to_owned(),
+        Some(ToolChoice::Tool(name)) => format!("the tool {name}"),
     }
 }
 

@@ -1,9 +1,9 @@
 use cogwork_llm::{
-    Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, Messages, ReplyFormat,
-    ScriptedClient, ScriptedReply, Usage,
+    Block, Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, Messages,
+    ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice, ToolDefinition, Usage,
 };
 
-use crate::{ask, fails, follow, hello, saying};
+use crate::{ask, asks, fails, follow, hello, saying, weather, with_tools};
 
 #[tokio::test]
 async fn the_same_request_is_asked_once() {
@@ -47,6 +47,15 @@ async fn a_request_that_differs_in_anything_is_another_one() {
         hello().with_format(ReplyFormat::Json),
         hello().with_format(ReplyFormat::schema("a", "{}")),
         hello().with_format(ReplyFormat::schema("b", "{}")),
+        hello().with_tools([ToolDefinition::new("a", "", "{}")]),
+        hello().with_tools([ToolDefinition::new("a", "", "{ }")]),
+        hello().with_tool_choice(ToolChoice::None),
+        ChatRequest::new([Message::user("Hello").with_blocks([Block::image("image/png", "aa")])]),
+        ChatRequest::new([Message::user("Hello").with_blocks([Block::image("image/png", "ab")])]),
+        ChatRequest::new([Message::assistant("Hello").with_tool_calls([weather("Oslo")])]),
+        ChatRequest::new([Message::assistant("Hello").with_tool_calls([weather("Bergen")])]),
+        ChatRequest::new([Message::tool_result(&weather("Oslo"), "Hello")]),
+        ChatRequest::new([Message::tool_failure(&weather("Oslo"), "Hello")]),
     ];
     let script = ScriptedClient::new((0..variants.len()).map(|n| n.to_string()));
     let client = Cache::new(script.clone());
@@ -56,6 +65,17 @@ async fn a_request_that_differs_in_anything_is_another_one() {
         }
     }
     assert_eq!(script.requests().len(), variants.len());
+}
+
+#[tokio::test]
+async fn a_reply_that_asks_for_calls_is_kept() {
+    let script = ScriptedClient::new([asks()]);
+    let client = Cache::new(script.clone());
+    for _ in 0..2 {
+        assert_eq!(client.complete(with_tools()).await.unwrap(), asks());
+        assert_eq!(client.stream(with_tools()).await.unwrap().collect().await.unwrap(), asks());
+    }
+    assert_eq!(script.requests(), [with_tools()]);
 }
 
 #[tokio::test]

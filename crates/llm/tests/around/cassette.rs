@@ -2,13 +2,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
-    LlmErrorKind, Message, Recorder, Replay, ReplyFormat, ScriptedClient, ScriptedReply, Usage,
+    Block, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
+    LlmErrorKind, Message, Recorder, Replay, ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice,
+    ToolDefinition, Usage,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::{ask, fails, follow, hello, saying};
+use crate::{ask, asks, fails, follow, hello, saying, weather, with_tools};
 
 /// A place for a cassette, and what keeps it.
 fn place() -> (TempDir, PathBuf) {
@@ -54,6 +55,84 @@ async fn a_cassette_reads_well() {
     ask(&client).await.unwrap_err();
     follow(&client).await.unwrap_err();
     insta::assert_snapshot!(std::fs::read_to_string(&path).unwrap());
+}
+
+#[tokio::test]
+async fn a_cassette_holds_tools_calls_and_images() {
+    let (_folder, path) = place();
+    let recorder = Recorder::create(ScriptedClient::new([asks()]), &path).unwrap();
+    recorder.complete(with_tools()).await.unwrap();
+    insta::assert_snapshot!(std::fs::read_to_string(&path).unwrap(), @r#"
+    # Calls to a model, each with the request as it was sent and the response or error that came back.
+    # Requests are matched whole; responses may be edited.
+    - request:
+        messages:
+        - role: user
+          content: Where is this, and does it rain?
+          blocks:
+          - type: image
+            media_type: image/png
+            data: iVBORw0KGgo=
+        - role: assistant
+          content: Let me see.
+          tool_calls:
+          - id: call_1
+            name: weather
+            arguments: '{"city": "Bergen"}'
+        - role: tool
+          content: no connection
+          result_of:
+            id: call_1
+            name: weather
+            failed: true
+        tools:
+        - name: weather
+          description: The weather in a city.
+          input_schema: '{"type": "object"}'
+        tool_choice: required
+      response:
+        text: Again.
+        finish_reason: tool_calls
+        tool_calls:
+        - id: call_1
+          name: weather
+          arguments: '{"city": "Bergen"}'
+    "#);
+    let replay = Replay::open(&path).unwrap();
+    assert_eq!(replay.stream(with_tools()).await.unwrap().collect().await.unwrap(), asks());
+}
+
+#[tokio::test]
+async fn a_miss_shows_tools_calls_and_results_but_no_data_of_images() {
+    let (folder, path) = place();
+    let recorder = Recorder::create(ScriptedClient::new([asks()]), &path).unwrap();
+    recorder.complete(with_tools()).await.unwrap();
+    let mut said: Vec<Message> = with_tools().messages().iter().cloned().collect();
+    said[0] = said[0].clone().with_blocks([Block::image("image/png", "iVBORw0KGgp=")]);
+    said[1] = Message::assistant("Let me see.").with_tool_calls([weather("Oslo")]);
+    said[2] = Message::tool_result(&weather("Bergen"), "no connection");
+    let asked = ChatRequest::new(said)
+        .with_tools([ToolDefinition::new("weather", "The weather in a place.", r#"{"type": "object"}"#)])
+        .with_tool_choice(ToolChoice::Tool("weather".to_owned()));
+    let error = Replay::open(&path).unwrap().complete(asked).await.unwrap_err();
+    insta::assert_snapshot!(without_folder(&format!("{error:#}"), &folder), @r#"
+    other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 1: there messages[0] is user "[image, image/png] Where is this, and does it rain?", here user "[image, image/png] Where is this, and does it rain?" of other data
+    messages[0]
+    - user "[image, image/png] Where is this, and does it rain?"
+    + user "[image, image/png] Where is this, and does it rain?" of other data
+    messages[1]
+    - assistant …"all call_1, weather {\"city\": \"Bergen\"}]"
+    + assistant …"all call_1, weather {\"city\": \"Oslo\"}]"
+    messages[2]
+    - tool "[failure of call_1, weather] no connection"
+    + tool "[result of call_1, weather] no connection"
+    tools
+    - "weather: The weather in a city. {\"type\": \"object\"}"
+    + "weather: The weather in a place. {\"type\": \"object\"}"
+    tool_choice
+    - required
+    + the tool weather
+    "#);
 }
 
 #[tokio::test]

@@ -16,7 +16,10 @@ mod tracing;
 
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message};
+use cogwork_llm::{
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, ToolCall,
+    ToolChoice, ToolDefinition,
+};
 
 fn saying(text: &str) -> ChatRequest {
     ChatRequest::new([Message::user(text)])
@@ -24,6 +27,29 @@ fn saying(text: &str) -> ChatRequest {
 
 fn hello() -> ChatRequest {
     saying("Hello")
+}
+
+fn weather(city: &str) -> ToolCall {
+    ToolCall::new("call_1", "weather", format!("{{\"city\": \"{city}\"}}"))
+}
+
+/// A conversation with everything in it that is not text.
+fn with_tools() -> ChatRequest {
+    let image = Block::image("image/png", "iVBORw0KGgo=");
+    ChatRequest::new([
+        Message::user("Where is this, and does it rain?").with_blocks([image]),
+        Message::assistant("Let me see.").with_tool_calls([weather("Bergen")]),
+        Message::tool_failure(&weather("Bergen"), "no connection"),
+    ])
+    .with_tools([ToolDefinition::new("weather", "The weather in a city.", r#"{"type": "object"}"#)])
+    .with_tool_choice(ToolChoice::Required)
+}
+
+/// A reply that asks for a call.
+fn asks() -> ChatResponse {
+    ChatResponse::new("Again.")
+        .with_tool_calls([weather("Bergen")])
+        .with_finish_reason(FinishReason::ToolCalls)
 }
 
 fn fails(kind: LlmErrorKind) -> LlmError {

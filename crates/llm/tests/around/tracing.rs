@@ -6,7 +6,7 @@ use cogwork_llm::{
 };
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::{ask, fails, follow, hello};
+use crate::{ask, asks, fails, follow, hello, with_tools};
 
 /// What a subscriber wrote.
 #[derive(Clone, Default)]
@@ -92,5 +92,27 @@ async fn the_conversation_is_told_only_when_asked_for() {
     };
     let silent = told(false).await;
     assert!(!silent.contains("Hello") && !silent.contains("secret"), "{silent}");
-    insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
+    insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"finish_reason":"stop","parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
+}
+
+#[tokio::test]
+async fn tools_calls_and_results_are_told_but_no_data_of_images() {
+    let client = Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
+    let lines = spans(async {
+        client.complete(with_tools()).await.unwrap();
+    });
+    let line = lines.await.replace(" gen_ai", "\ngen_ai");
+    insta::assert_snapshot!(line, @r#"
+    INFO chat{otel.kind="client"
+    gen_ai.operation.name="chat"
+    gen_ai.input.messages=[{"parts":[{"characters":12,"mime_type":"image/png","modality":"image","type":"blob"},{"content":"Where is this, and does it rain?","type":"text"}],"role":"user"},{"parts":[{"content":"Let me see.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"},{"parts":[{"id":"call_1","response":"no connection","type":"tool_call_response"}],"role":"tool"}]
+    gen_ai.tool.definitions=[{"description":"The weather in a city.","name":"weather","parameters":{"type":"object"},"type":"function"}]
+    gen_ai.response.finish_reasons=["tool_calls"]
+    gen_ai.output.messages=[{"finish_reason":"tool_calls","parts":[{"content":"Hm.","type":"reasoning"},{"content":"Again.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"}]}
+    "#);
+    let silent = spans(async {
+        let client = Tracing::new(ScriptedClient::new([asks()]));
+        client.complete(with_tools()).await.unwrap();
+    });
+    assert!(!silent.await.contains("weather"));
 }

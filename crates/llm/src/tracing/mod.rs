@@ -6,6 +6,8 @@ use tracing::{Instrument, Span};
 
 use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
+mod content;
+
 /// A client that makes a `tracing` span of every call to another one, with the field names of the
 /// [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
 ///
@@ -54,8 +56,9 @@ impl<C> Tracing<C> {
         self
     }
 
-    /// Whether the conversation and the reply are in the span, as `gen_ai.input.messages` and
-    /// `gen_ai.output.messages`. They may hold what people have confided to the program.
+    /// Whether the conversation, the tools and the reply are in the span, as `gen_ai.input.messages`,
+    /// `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may hold what people have confided to
+    /// the program. Of images and files, only kind and size are in it.
     ///
     /// # Default
     ///
@@ -81,6 +84,7 @@ impl<C> Tracing<C> {
             "gen_ai.request.stop_sequences" = Empty,
             "gen_ai.input.messages" = Empty,
             "gen_ai.output.messages" = Empty,
+            "gen_ai.tool.definitions" = Empty,
             "gen_ai.response.model" = Empty,
             "gen_ai.response.finish_reasons" = Empty,
             "gen_ai.usage.input_tokens" = Empty,
@@ -96,17 +100,15 @@ impl<C> Tracing<C> {
             span.record("gen_ai.request.stop_sequences", display(json!(request.stop())));
         }
         if self.with_content && !span.is_disabled() {
-            let messages = request.messages().iter();
-            let messages: Vec<_> =
-                messages.map(|said| said_by(said.role().as_str(), "text", said.text())).collect();
+            let messages: Vec<_> = request.messages().iter().map(content::of_message).collect();
             span.record("gen_ai.input.messages", display(json!(messages)));
+            if !request.tools().is_empty() {
+                let tools: Vec<_> = request.tools().iter().map(content::of_tool).collect();
+                span.record("gen_ai.tool.definitions", display(json!(tools)));
+            }
         }
         Trace { span, with_content: self.with_content }
     }
-}
-
-fn said_by(role: &str, kind: &str, content: &str) -> serde_json::Value {
-    json!({ "role": role, "parts": [{ "type": kind, "content": content }] })
 }
 
 /// The span of one call.
@@ -145,8 +147,8 @@ impl Trace {
             span.record("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens);
         }
         if self.with_content && !span.is_disabled() {
-            let said = json!([said_by("assistant", "text", response.text())]);
-            span.record("gen_ai.output.messages", display(said));
+            let said = content::of_response(response, reason);
+            span.record("gen_ai.output.messages", display(json!([said])));
         }
     }
 }
