@@ -82,7 +82,8 @@ impl Asking {
         let mut failed = None;
         let mut rest = AskProblem::NotNeeded;
         {
-            let one = |(place, ask)| async move { (place, self.one(ask, meter, asks.len() == 1).await) };
+            let one =
+                |(place, ask)| async move { (place, self.one(ask, place, meter, asks.len() == 1).await) };
             // Collected, since a stream over borrowed items is not general enough over their lifetimes.
             let calls: Vec<_> = asks.iter().enumerate().map(one).collect();
             let mut running = stream::iter(calls).buffer_unordered(self.at_once);
@@ -111,11 +112,15 @@ impl Asking {
     }
 
     /// Asks until a reply can be used.
-    async fn one(&self, ask: &Ask, meter: &Meter, alone: bool) -> (Asked, Failed) {
+    async fn one(&self, ask: &Ask, place: usize, meter: &Meter, alone: bool) -> (Asked, Failed) {
         let mut request =
             self.request.clone().with_messages(ask.conversation()).with_tools(ask.tools.clone());
         if let Some(temperature) = ask.temperature {
             request = request.with_temperature(temperature);
+        }
+        if let Some(seed) = request.seed() {
+            // The same question asked several times with one seed would have the same reply each time.
+            request = request.with_seed(seed.wrapping_add(place as u64));
         }
         let client = ask.client.as_ref().unwrap_or(&self.client);
         let mut tries: Vec<Try> = Vec::new();
