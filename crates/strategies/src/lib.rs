@@ -77,7 +77,7 @@ pub use drive::{
 };
 
 mod drivers;
-pub use drivers::React;
+pub use drivers::{React, Search, SelfConsistency, TreeOfThoughts, Worth};
 
 mod quote;
 mod schema;

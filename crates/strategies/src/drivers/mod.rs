@@ -1,8 +1,13 @@
 //! A driver for each of the crate's own strategies.
 
+mod normal_form;
 mod react;
+mod self_consistency;
+mod tree_of_thoughts;
 
 pub use react::React;
+pub use self_consistency::SelfConsistency;
+pub use tree_of_thoughts::{Search, TreeOfThoughts, Worth};
 
 use cogwork_plan::Plan;
 use cogwork_tools::Tools;
@@ -16,6 +21,8 @@ impl StrategyName {
     fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
         match self {
             Self::React => with(&React::default()),
+            Self::SelfConsistency => with(&SelfConsistency::default()),
+            Self::TreeOfThoughts => with(&TreeOfThoughts::default()),
             other => with(&other.strategy()),
         }
     }
