@@ -80,6 +80,12 @@ impl ChatResponse {
         self
     }
 
+    /// The same with what a server may have told beside the reply.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_told(self, usage: Option<Usage>, model: Option<String>) -> Self {
+        Self { usage, model, ..self }
+    }
+
     /// The same with these texts.
     pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
         Self { text, ..self.with_reasoning(reasoning) }

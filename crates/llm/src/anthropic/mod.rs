@@ -1,12 +1,8 @@
 //! The client of Anthropic's messages API: its settings, the body that is sent, the reading of a
 //! reply whole and in pieces. The rest is in `http`.
 
-use std::fmt;
-
-use async_trait::async_trait;
-
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, variable, wrong};
-use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use crate::LlmError;
+use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
 
 mod body;
 mod pieces;
@@ -37,10 +33,16 @@ static ANTHROPIC: Protocol = Protocol {
 /// [extra field](AnthropicClientBuilder::extra) sets `max_tokens`. It knows no seed, and none is
 /// sent.
 ///
-/// Text is the sum of the reply's text blocks, reasoning that of its thinking blocks. Tokens read
-/// include those written to and read from the server's cache. Everything else is as with
-/// [`OpenAiClient`](crate::OpenAiClient): what is accepted, how failures are told, where the key
-/// goes (here into the `x-api-key` header), proxies and certificates.
+/// What tools gave goes into one message of the user, before what the user says next. Images go as data or
+/// as addresses, and so do those in the result of a tool; of files, PDF alone. The API takes back thinking
+/// only with a signature, which a [`Message`](crate::Message) has no place for: with tools, leave extended
+/// thinking off.
+///
+/// A streamed reply is whole at `message_stop`, and nowhere else. Text is the sum of the reply's text
+/// blocks, reasoning that of its thinking blocks. Tokens read include those written to and read from
+/// the server's cache. Everything else is as with
+/// [`OpenAiClient`](crate::OpenAiClient): what is accepted, how failures are told, what is sent of
+/// earlier calls, where the key goes (here into the `x-api-key` header), proxies and certificates.
 ///
 /// ```
 /// use cogwork_llm::{AnthropicClient, ChatRequest, LlmClient, LlmError, Message};
@@ -91,53 +93,9 @@ impl HttpClientBuilder<AnthropicClient> {
     /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
     /// not text.
     pub fn from_env() -> Result<Self, LlmError> {
-        let model = variable("ANTHROPIC_MODEL")?.ok_or_else(|| {
-            wrong("ANTHROPIC_MODEL is not set; expected the server's name of a model".to_owned())
-        })?;
-        let base_url = variable("ANTHROPIC_BASE_URL")?;
-        let api_key = variable("ANTHROPIC_API_KEY")?;
-        if base_url.is_none() && api_key.is_none() {
-            let example = ANTHROPIC.example;
-            let message = format!(
-                "ANTHROPIC_API_KEY is not set; expected a key for {example}, or another server in ANTHROPIC_BASE_URL"
-            );
-            return Err(wrong(message));
-        }
-        let base_url = base_url.unwrap_or_else(|| ANTHROPIC.example.to_owned());
-        let builder = AnthropicClient::builder(base_url, model).base_url_from("ANTHROPIC_BASE_URL");
-        Ok(match api_key {
-            Some(key) => builder.api_key(key),
-            None => builder,
-        })
+        let variables = ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_API_KEY"];
+        from_env(&ANTHROPIC, AnthropicClient, variables)
     }
 }
 
-#[async_trait]
-impl LlmClient for AnthropicClient {
-    /// # Errors
-    ///
-    /// As of [`OpenAiClient`](crate::OpenAiClient#method.complete).
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.0.complete(request).await
-    }
-
-    /// The reply is whole at `message_stop`, and nowhere else.
-    ///
-    /// # Errors
-    ///
-    /// As of [`OpenAiClient`](crate::OpenAiClient#method.stream).
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.0.stream(request).await
-    }
-
-    /// Those of the API. Older models know no schemas, and refuse a [format](crate::ReplyFormat).
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with(Capability::Streaming).with(Capability::Tools).with(Capability::JsonSchema)
-    }
-}
-
-impl fmt::Debug for AnthropicClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+client!(AnthropicClient, [Streaming, Tools, JsonSchema]);

@@ -99,14 +99,7 @@ pub(super) fn ended(
     if reason == FinishReason::ContentFilter && !has_content {
         return Err(LlmError::new(LlmErrorKind::ContentFilter, "the model refuses, without a word"));
     }
-    let mut response = ChatResponse::default().with_finish_reason(reason);
-    if let Some(usage) = usage.total() {
-        response = response.with_usage(usage);
-    }
-    if let Some(model) = model {
-        response = response.with_model(model);
-    }
-    Ok(response)
+    Ok(ChatResponse::default().with_finish_reason(reason).with_told(usage.total(), model))
 }
 
 /// Counts of tokens, of which a stream brings some at its beginning and some at its end.

@@ -12,13 +12,14 @@ use crate::{ChatRequest, ChatResponse, Delta, LlmError, ReplyStream};
 
 mod settings;
 pub use settings::HttpClientBuilder;
-pub(crate) use settings::{variable, wrong};
+use settings::{variable, wrong};
 
 mod base_url;
 mod braces;
 mod call_ids;
 pub(crate) mod calls;
 mod check;
+mod client;
 mod excerpt;
 mod exchange;
 pub(crate) mod failure;
@@ -30,6 +31,7 @@ mod tls;
 pub(crate) mod tools;
 
 pub(crate) use check::invalid;
+pub(crate) use client::{client, from_env};
 pub(crate) use excerpt::Secrets;
 pub(crate) use sse::Event;
 

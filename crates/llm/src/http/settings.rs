@@ -17,6 +17,10 @@ use crate::{LlmError, LlmErrorKind};
 const FRAMING: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::HOST, header::TRANSFER_ENCODING];
 
+/// Makes a client of its connection. A pointer and not a trait, which would have to be public with all that
+/// it names.
+pub(super) type Connect<C> = fn(Connection) -> C;
+
 /// The settings of a client over HTTP. Begins with the `builder` of that client.
 ///
 /// ```
@@ -32,8 +36,7 @@ const FRAMING: [HeaderName; 4] =
 /// ```
 pub struct HttpClientBuilder<C> {
     protocol: &'static Protocol,
-    /// A pointer and not a trait, which would have to be public with all that it names.
-    client: fn(Connection) -> C,
+    client: Connect<C>,
     base_url: BaseUrl,
     model: String,
     api_key: Option<SecretString>,
@@ -48,7 +51,7 @@ pub struct HttpClientBuilder<C> {
 impl<C> HttpClientBuilder<C> {
     pub(crate) fn new(
         protocol: &'static Protocol,
-        client: fn(Connection) -> C,
+        client: Connect<C>,
         base_url: String,
         model: String,
     ) -> Self {
@@ -272,12 +275,12 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
     }
 }
 
-pub(crate) fn wrong(message: String) -> LlmError {
+pub(super) fn wrong(message: String) -> LlmError {
     LlmError::new(LlmErrorKind::Settings, message)
 }
 
 /// An environment variable; an empty one counts as unset.
-pub(crate) fn variable(name: &str) -> Result<Option<String>, LlmError> {
+pub(super) fn variable(name: &str) -> Result<Option<String>, LlmError> {
     match env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),

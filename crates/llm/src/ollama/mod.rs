@@ -1,12 +1,7 @@
 //! The client of Ollama's own API: the body that is sent, and the reading of a reply, which has
 //! one form whole and in pieces. The rest is in `http`.
 
-use std::fmt;
-
-use async_trait::async_trait;
-
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol};
-use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client};
 
 mod body;
 mod reply;
@@ -34,6 +29,10 @@ static OLLAMA: Protocol = Protocol {
 /// tokens); an [extra field](OllamaClientBuilder::extra) `options` adds others, such as `num_ctx`.
 /// Other extra fields stand beside it, such as `think` and `keep_alive`. Ollama cuts a conversation
 /// that is longer than `num_ctx` without a word, so set it.
+///
+/// A streamed reply is whole at the line that says `done`, and nowhere else. Results of tools are told apart
+/// by the names of their tools and their order, as the API has no ids for them. It cannot make a model call a
+/// tool, and takes images as data alone, and no files.
 ///
 /// Everything else is as with [`OpenAiClient`](crate::OpenAiClient): what is accepted, how failures
 /// are told, where the key goes, if there is one, proxies and certificates.
@@ -64,35 +63,4 @@ impl OllamaClient {
     }
 }
 
-#[async_trait]
-impl LlmClient for OllamaClient {
-    /// # Errors
-    ///
-    /// As of [`OpenAiClient`](crate::OpenAiClient#method.complete).
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.0.complete(request).await
-    }
-
-    /// The reply is whole at the line that says `done`, and nowhere else.
-    ///
-    /// # Errors
-    ///
-    /// As of [`OpenAiClient`](crate::OpenAiClient#method.stream).
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.0.stream(request).await
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::none()
-            .with(Capability::Streaming)
-            .with(Capability::Tools)
-            .with(Capability::JsonMode)
-            .with(Capability::JsonSchema)
-    }
-}
-
-impl fmt::Debug for OllamaClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);

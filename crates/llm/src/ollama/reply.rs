@@ -66,20 +66,14 @@ impl<'a> Reply<'a> {
 
     /// The response without its texts and calls.
     fn end(&self) -> ChatResponse {
-        let mut response = ChatResponse::default();
-        if let Some(reason) = self.done_reason.and_then(parse::<String>) {
-            response = response.with_finish_reason(finish_reason(reason));
-        }
+        let reason = self.done_reason.and_then(parse::<String>).map(finish_reason);
         // A prompt that is in the cache whole goes without a count.
         let (prompt, completion) = (self.prompt_eval_count.and_then(count), self.eval_count.and_then(count));
-        if prompt.is_some() || completion.is_some() {
-            response =
-                response.with_usage(Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
-        }
-        match json::text(self.model) {
-            Some(model) => response.with_model(model),
-            None => response,
-        }
+        let usage = (prompt.is_some() || completion.is_some())
+            .then(|| Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
+        ChatResponse::default()
+            .with_finish_reason(reason.unwrap_or_default())
+            .with_told(usage, json::text(self.model))
     }
 }
 

@@ -1,12 +1,8 @@
 //! The client of OpenAI-compatible servers: the settings it takes from the environment, the body
 //! that is sent, the reading of a reply whole and in pieces. The rest is in `http`.
 
-use std::fmt;
-
-use async_trait::async_trait;
-
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, variable, wrong};
-use crate::{Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use crate::LlmError;
+use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
 
 mod body;
 mod pieces;
@@ -43,9 +39,8 @@ static OPENAI: Protocol = Protocol {
 /// `[redacted]`.
 ///
 /// Connections are encrypted as the crate's [features](crate) say, and checked against the system's
-/// certificates. Proxies
-/// named by the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for a server on this
-/// machine.
+/// certificates. Proxies named by the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for
+/// a server on this machine.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,6 +56,54 @@ static OPENAI: Protocol = Protocol {
 ///     Ok(response.into_text())
 /// }
 /// ```
+///
+/// A streamed reply is whole at `[DONE]`, or where the stream ends in good order after a finish reason:
+/// some servers leave the mark out. Usage is asked for with `stream_options`; for a server that refuses
+/// them, set the [extra field](OpenAiClientBuilder::extra) of that name to null, and it is not sent.
+///
+/// # Tools, images and files
+///
+/// Calls are read in whatever form servers give them: in pieces or whole, with or without an index, an id
+/// or an end of their own. Each has an id that no other call of the conversation has, and arguments that
+/// are an object in JSON, if the model wrote one. A stream gives them when they are whole, and one that
+/// breaks off gives no part of one. A reply asks for at most 128.
+///
+/// What is sent of an earlier call must be readable to servers, whatever the model wrote: arguments that
+/// are no JSON object, or nested deeper than 128, go as `{"invalid_json": "…"}`, and the name of a tool
+/// that is not in the request with `_` for what no name may hold. So every call can be answered, with
+/// [`Message::tool_failure`](crate::Message::tool_failure) if need be. Images and files go into messages
+/// of the user, as data URLs.
+///
+/// # Errors
+///
+/// | what happens | [kind](crate::LlmErrorKind) |
+/// |---|---|
+/// | status 401, 403 | `Authentication` |
+/// | status 402, code `insufficient_quota` | `Quota` |
+/// | status 429, with the wait of `Retry-After` | `RateLimit` |
+/// | status 503, 529 | `Overloaded` |
+/// | status 408, 504; no connection or no whole answer in time | `Timeout` |
+/// | another status from 500 | `Server` |
+/// | no connection; a connection that breaks | `Transport` |
+/// | the conversation is too long, by code or by what the message says | `ContextLength` |
+/// | code `content_filter`; the model refuses | `ContentFilter` |
+/// | another status from 300 to 499; status 501, 505 | `InvalidRequest` |
+/// | an answer that is too large, no chat completion, or has parts and no text in them | `Decode` |
+///
+/// An `error` that comes with a good status is read in the same way, unless it is empty. Where
+/// the base URL may be at fault, the message names the address: a broken or missing
+/// connection, a call out of time, status 404 and 405. Of an HTML page, the error keeps the
+/// title alone.
+///
+/// Before anything is sent, a request that the protocol cannot carry is an error of kind
+/// `InvalidRequest`, which names the message or the tool. And through a stream:
+///
+/// | what happens | [kind](crate::LlmErrorKind) |
+/// |---|---|
+/// | the connection breaks or ends before the reply does | `InterruptedStream` |
+/// | no end of the reply in time | `Timeout` |
+/// | an error instead of a piece | by code, type and words, as above |
+/// | an event that is no JSON; one over 1 MiB; texts and calls that are too large together | `Decode` |
 pub struct OpenAiClient(Connection);
 
 /// The settings of an [`OpenAiClient`].
@@ -102,85 +145,8 @@ impl HttpClientBuilder<OpenAiClient> {
     /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
     /// not text.
     pub fn from_env() -> Result<Self, LlmError> {
-        let model = variable("OPENAI_MODEL")?.ok_or_else(|| {
-            wrong("OPENAI_MODEL is not set; expected the server's name of a model".to_owned())
-        })?;
-        let base_url = variable("OPENAI_BASE_URL")?;
-        let api_key = variable("OPENAI_API_KEY")?;
-        if base_url.is_none() && api_key.is_none() {
-            let example = OPENAI.example;
-            let message = format!(
-                "OPENAI_API_KEY is not set; expected a key for {example}, or another server in OPENAI_BASE_URL"
-            );
-            return Err(wrong(message));
-        }
-        let base_url = base_url.unwrap_or_else(|| OPENAI.example.to_owned());
-        let builder = OpenAiClient::builder(base_url, model).base_url_from("OPENAI_BASE_URL");
-        Ok(match api_key {
-            Some(key) => builder.api_key(key),
-            None => builder,
-        })
+        from_env(&OPENAI, OpenAiClient, ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"])
     }
 }
 
-#[async_trait]
-impl LlmClient for OpenAiClient {
-    /// # Errors
-    ///
-    /// | what happens | [kind](crate::LlmErrorKind) |
-    /// |---|---|
-    /// | status 401, 403 | `Authentication` |
-    /// | status 402, code `insufficient_quota` | `Quota` |
-    /// | status 429, with the wait of `Retry-After` | `RateLimit` |
-    /// | status 503, 529 | `Overloaded` |
-    /// | status 408, 504; no connection or no whole answer in time | `Timeout` |
-    /// | another status from 500 | `Server` |
-    /// | no connection; a connection that breaks | `Transport` |
-    /// | the conversation is too long, by code or by what the message says | `ContextLength` |
-    /// | code `content_filter`; the model refuses | `ContentFilter` |
-    /// | another status from 300 to 499; status 501, 505 | `InvalidRequest` |
-    /// | an answer that is too large, no chat completion, or has parts and no text in them | `Decode` |
-    ///
-    /// An `error` that comes with a good status is read in the same way, unless it is empty. Where
-    /// the base URL may be at fault, the message names the address: a broken or missing
-    /// connection, a call out of time, status 404 and 405. Of an HTML page, the error keeps the
-    /// title alone.
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.0.complete(request).await
-    }
-
-    /// The reply is whole at `[DONE]`, or where the stream ends in good order after a finish
-    /// reason: some servers leave the mark out. Usage is asked for with `stream_options`; for a
-    /// server that refuses them, set the [extra field](OpenAiClientBuilder::extra) of that name to
-    /// null, and it is not sent.
-    ///
-    /// # Errors
-    ///
-    /// As of `complete`; and through the stream:
-    ///
-    /// | what happens | [kind](crate::LlmErrorKind) |
-    /// |---|---|
-    /// | the connection breaks or ends before the reply does | `InterruptedStream` |
-    /// | no end of the reply in time | `Timeout` |
-    /// | an error instead of a piece | by code, type and words, as above |
-    /// | an event that is no JSON; one over 1 MiB; texts that are too large together | `Decode` |
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.0.stream(request).await
-    }
-
-    /// Those of the protocol. A server may know less of it, and then refuses a
-    /// [format](crate::ReplyFormat) with an error of kind `InvalidRequest`.
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::none()
-            .with(Capability::Streaming)
-            .with(Capability::Tools)
-            .with(Capability::JsonMode)
-            .with(Capability::JsonSchema)
-    }
-}
-
-impl fmt::Debug for OpenAiClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+client!(OpenAiClient, [Streaming, Tools, JsonMode, JsonSchema]);

@@ -1,39 +1,10 @@
 use std::collections::VecDeque;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::reply::{Said, refused, usage};
+use super::reply::{Completion, refused, usage};
 use crate::http::calls::Growing;
-use crate::http::json::{self, Content, First, count, finish_reason, parse};
+use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, Usage};
-
-#[derive(Deserialize)]
-struct Chunk<'a> {
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
-    /// Empty in the chunk that brings usage.
-    #[serde(borrow, default)]
-    choices: Option<First<Choice<'a>, 1>>,
-    #[serde(borrow, default)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(borrow, default)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    delta: Option<Said<'a>>,
-    /// Where servers of plain completions put the reply.
-    #[serde(default)]
-    text: Option<Content>,
-    #[serde(borrow, default)]
-    finish_reason: Option<&'a RawValue>,
-}
 
 /// What the chunks of one stream have said besides the text.
 #[derive(Default)]
@@ -52,14 +23,9 @@ impl Pieces {
         if !self.has_text && self.calls.is_empty() && !self.refusal.is_empty() {
             return Err(refused(&self.refusal, secrets));
         }
-        let mut response =
-            ChatResponse::default().with_finish_reason(self.finish_reason.take().unwrap_or_default());
-        if let Some(usage) = self.usage {
-            response = response.with_usage(usage);
-        }
-        if let Some(model) = self.model.take() {
-            response = response.with_model(model);
-        }
+        let response = ChatResponse::default()
+            .with_finish_reason(self.finish_reason.take().unwrap_or_default())
+            .with_told(self.usage, self.model.take());
         deltas.extend(self.calls.finish().map(Delta::ToolCall));
         deltas.push_back(Delta::End(response));
         Ok(())
@@ -76,7 +42,7 @@ impl Reader for Pieces {
         if event.data.trim() == "[DONE]" {
             return self.end(secrets, deltas);
         }
-        let chunk: Chunk<'_> = json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
+        let chunk: Completion<'_> = json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
         if let Some(error) = chunk.error.filter(|error| !failure::says_nothing(error)) {
             return Err(failure::of_value(error, secrets));
         }

@@ -6,28 +6,35 @@ use crate::http::json::{self, Content, First, count, finish_reason, parse, parse
 use crate::http::{Secrets, failure};
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
 
-/// Only what is needed is typed, and what is not needed is raw.
+/// A whole answer, or a chunk of one in a stream. Only what is needed is typed, and what is not needed is
+/// raw.
 #[derive(Deserialize)]
-struct Completion<'a> {
+pub(super) struct Completion<'a> {
     #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
+    pub(super) error: Option<&'a RawValue>,
+    /// Empty in the chunk that brings usage.
     #[serde(borrow, default)]
-    choices: Option<First<Choice<'a>, 1>>,
+    pub(super) choices: Option<First<Choice<'a>, 1>>,
     #[serde(borrow, default)]
-    usage: Option<&'a RawValue>,
+    pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
+    pub(super) model: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Choice<'a> {
+pub(super) struct Choice<'a> {
+    #[serde(borrow, default)]
+    pub(super) index: Option<&'a RawValue>,
     #[serde(borrow, default)]
     message: Option<Said<'a>>,
+    /// In a chunk, what `message` is in a whole answer.
+    #[serde(borrow, default)]
+    pub(super) delta: Option<Said<'a>>,
     /// Where servers of plain completions put the reply.
     #[serde(default)]
-    text: Option<Content>,
+    pub(super) text: Option<Content>,
     #[serde(borrow, default)]
-    finish_reason: Option<&'a RawValue>,
+    pub(super) finish_reason: Option<&'a RawValue>,
 }
 
 /// A message, or a piece of one in a stream.
@@ -97,17 +104,11 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     if has_content && text.is_none() && calls.is_empty() && reason != FinishReason::Length {
         return Err(wrong("choices[0] has content without text; expected text in at least one part"));
     }
-    let mut response = ChatResponse::new(text.unwrap_or_default())
+    Ok(ChatResponse::new(text.unwrap_or_default())
         .with_finish_reason(reason)
         .with_reasoning(reasoning)
-        .with_tool_calls(calls);
-    if let Some(usage) = completion.usage.and_then(usage) {
-        response = response.with_usage(usage);
-    }
-    if let Some(model) = completion.model.and_then(parse::<String>) {
-        response = response.with_model(model);
-    }
-    Ok(response)
+        .with_tool_calls(calls)
+        .with_told(completion.usage.and_then(usage), json::text(completion.model)))
 }
 
 pub(super) fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
