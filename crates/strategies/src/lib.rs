@@ -77,7 +77,10 @@ pub use drive::{
 };
 
 mod drivers;
-pub use drivers::{React, Search, SelfConsistency, TreeOfThoughts, Worth};
+pub use drivers::{
+    ChainOfThought, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency, StepBack,
+    TreeOfThoughts, Worth,
+};
 
 mod quote;
 mod schema;

@@ -22,4 +22,5 @@ pub use error::SolveError;
 pub use solved::{Solved, Trace};
 pub use solver::Solver;
 pub use solving::{Call, Solving, Try};
+pub(crate) use values::typed;
 pub use working::{Called, PlannedCall};

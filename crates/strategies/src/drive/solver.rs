@@ -18,17 +18,15 @@ use super::{Budget, Driver, SolveError, Solved, Solving};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = ScriptedClient::new([
-///     "1. Tens. 2. Ones. 3. Add.",
-///     "10 * 3 = 30, 7 * 3 = 21.",
-///     "30 + 21 = 51.",
-///     "51 / 3 = 17: right.",
-///     "51",
+///     "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
+///     "results:\n- 30\n- 21\n- 51\nanswer: 51",
+///     "thought: 51 / 3 = 17.\nholds: yes",
 /// ]);
 /// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(Budget::default().calls(20));
 /// let solved = solver.solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(solved.end().to_string(), "answered");
-/// assert_eq!(solved.spent().calls, 5);
+/// assert_eq!(solved.spent().calls, 3);
 /// # Ok(())
 /// # }
 /// ```

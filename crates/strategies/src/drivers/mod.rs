@@ -1,12 +1,27 @@
 //! A driver for each of the crate's own strategies.
 
+mod answering;
+mod blueprint;
+mod chain_of_thought;
+mod linear;
 mod normal_form;
 mod react;
+mod rewoo;
+mod scratchpad;
+mod self_ask;
 mod self_consistency;
+mod state;
+mod step_back;
 mod tree_of_thoughts;
 
+pub use chain_of_thought::ChainOfThought;
+pub use linear::Linear;
 pub use react::React;
+pub use rewoo::Rewoo;
+pub use scratchpad::Scratchpad;
+pub use self_ask::SelfAsk;
 pub use self_consistency::SelfConsistency;
+pub use step_back::StepBack;
 pub use tree_of_thoughts::{Search, TreeOfThoughts, Worth};
 
 use cogwork_plan::Plan;
@@ -20,10 +35,15 @@ impl StrategyName {
     /// Hands over the driver made for the strategy.
     fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
         match self {
+            Self::Linear => with(&Linear::default()),
+            Self::ChainOfThought => with(&ChainOfThought::default()),
             Self::React => with(&React::default()),
+            Self::Rewoo => with(&Rewoo::default()),
+            Self::Scratchpad => with(&Scratchpad::default()),
+            Self::SelfAsk => with(&SelfAsk::default()),
             Self::SelfConsistency => with(&SelfConsistency::default()),
             Self::TreeOfThoughts => with(&TreeOfThoughts::default()),
-            other => with(&other.strategy()),
+            Self::StepBack => with(&StepBack::default()),
         }
     }
 }

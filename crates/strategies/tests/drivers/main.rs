@@ -2,9 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
 
+mod chain_of_thought;
+mod legal;
+mod linear;
 mod react;
 mod resumed;
+mod rewoo;
+mod scratchpad;
+mod self_ask;
 mod self_consistency;
+mod step_back;
 mod support;
 mod tables;
 mod tree_of_thoughts;

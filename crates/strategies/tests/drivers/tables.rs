@@ -14,7 +14,8 @@ fn steps() -> ScriptedClient {
 #[tokio::test]
 async fn each_stage_is_asked_for_in_one_growing_conversation() {
     let client = steps();
-    let solved = Solver::new(client.clone(), StrategyName::ChainOfThought).solve("17 * 3?").await.unwrap();
+    let solved =
+        Solver::new(client.clone(), StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: 17 * 3?
       2 step_decomposition: 1. Tens. 2. Ones.
@@ -60,7 +61,7 @@ fn the_flow_is_the_table() {
 #[tokio::test]
 async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
     let ended = |budget: Budget| async move {
-        let solver = Solver::new(steps(), StrategyName::ChainOfThought).with_budget(budget);
+        let solver = Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_budget(budget);
         let solved = solver.solve("17 * 3?").await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
@@ -90,8 +91,11 @@ async fn a_slow_model_meets_the_budget_of_time() {
     let client =
         ScriptedClient::new(["1. Tens."]).then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
     let budget = Budget::default().time(Duration::from_secs(60));
-    let solved =
-        Solver::new(client, StrategyName::ChainOfThought).with_budget(budget).solve("17 * 3?").await.unwrap();
+    let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .with_budget(budget)
+        .solve("17 * 3?")
+        .await
+        .unwrap();
     assert_eq!(solved.end().to_string(), "the budget of 60s is spent");
     assert_eq!(solved.spent().time, Duration::from_secs(60));
 }
@@ -99,7 +103,8 @@ async fn a_slow_model_meets_the_budget_of_time() {
 #[tokio::test]
 async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_said() {
     let client = ScriptedClient::new(["1. Tens.", "", "  ", "<think>hm"]);
-    let error = Solver::new(client, StrategyName::ChainOfThought).solve("17 * 3?").await.unwrap_err();
+    let error =
+        Solver::new(client, StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap_err();
     insta::assert_snapshot!(error, @"stage `sequential_reasoning`: no reply could be used: the reply is empty; expected a text");
     assert!(error.is_unreadable());
     let so_far = error.so_far().unwrap();
@@ -112,10 +117,11 @@ async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_s
 #[tokio::test]
 async fn a_failing_client_ends_the_run_and_loses_nothing() {
     let client = ScriptedClient::new(["1. Tens."]).then(LlmError::new(LlmErrorKind::Quota, "no money"));
-    let error = Solver::new(client, StrategyName::ChainOfThought).solve("17 * 3?").await.unwrap_err();
+    let error =
+        Solver::new(client, StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap_err();
     insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call of the model failed: quota: no money");
     assert_eq!(error.client_error().map(LlmError::kind), Some(LlmErrorKind::Quota));
     assert_eq!(error.so_far().unwrap().session().thoughts().len(), 2);
-    let empty = Solver::new(steps(), StrategyName::ChainOfThought).solve(" ").await.unwrap_err();
+    let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy()).solve(" ").await.unwrap_err();
     insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
 }

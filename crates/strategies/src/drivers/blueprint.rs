@@ -1,0 +1,198 @@
+//! A plan as ReWOO's planner writes it: steps, and the calls that give their evidence.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::drive::typed;
+use crate::quote::{List, Name};
+use crate::{ParameterType, PlannedCall};
+
+/// The plan, read from a reply in the form of the paper.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Blueprint {
+    /// What stands before the first step.
+    pub(super) thought: String,
+    pub(super) steps: Vec<BlueprintStep>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct BlueprintStep {
+    pub(super) description: String,
+    pub(super) call: Option<PlannedCall>,
+}
+
+/// Steps of a plan, those without a call too.
+const MAX_STEPS: usize = 100;
+
+impl Blueprint {
+    /// What the model is told of the form.
+    pub(super) const FORM: &str = "Write for each step:\n\
+        Plan: what is done, and why\n\
+        #E1 = tool[input]\n\
+        The evidence is named #E1, #E2 and so on. The input is JSON, or a text alone; the name of earlier \
+        evidence in it stands for what that call brings. A step that calls nothing has no second line.";
+
+    /// Reads as much as there is; [`check`](Self::check) says what is wrong with it.
+    pub(super) fn read(text: &str) -> Self {
+        let mut read = Self::default();
+        // The call of the last step, as long as it may go on in the next line.
+        let mut open: Option<(String, String)> = None;
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("```")) {
+            let step = step_label(line);
+            let (before, call) = match call_in(step.unwrap_or(line)) {
+                Some((before, id, call)) => (before, Some((id, call))),
+                None => (step.unwrap_or(line), None),
+            };
+            if let (None, None, Some((_, call)), false) = (step, &call, &mut open, line.trim().is_empty()) {
+                call.push('\n');
+                call.push_str(line);
+                continue;
+            }
+            read.close(open.take());
+            let before = before.trim();
+            match step {
+                Some(_) => read.steps.push(BlueprintStep { description: before.to_owned(), call: None }),
+                None => read.go_on(before, call.is_some()),
+            }
+            open = call.map(|(id, call)| (id.to_owned(), call.to_owned()));
+        }
+        read.close(open);
+        read.thought = read.thought.trim().to_owned();
+        read
+    }
+
+    /// A line that begins no step: more of the last one, or of the thought before the first.
+    fn go_on(&mut self, line: &str, with_call: bool) {
+        match self.steps.last_mut() {
+            // Evidence that a model imagines is not read.
+            Some(step) if step.call.is_none() => {
+                if !line.is_empty() {
+                    step.description.push(' ');
+                    step.description.push_str(line);
+                }
+            }
+            _ if with_call => {
+                self.steps.push(BlueprintStep { description: line.to_owned(), call: None });
+            }
+            Some(_) => {}
+            None => {
+                self.thought.push_str(line);
+                self.thought.push('\n');
+            }
+        }
+    }
+
+    fn close(&mut self, open: Option<(String, String)>) {
+        if let (Some((id, call)), Some(step)) = (open, self.steps.last_mut()) {
+            step.call = Some(called(id, &call));
+        }
+    }
+
+    /// Whether the plan can be carried out with these tools.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words for the model.
+    pub(super) fn check(&self, tools: &[String], most: usize) -> Result<(), String> {
+        let calls: Vec<_> = self.steps.iter().filter_map(|step| step.call.as_ref()).collect();
+        if calls.is_empty() {
+            return Err("there is no call; expected a line such as `#E1 = tool[input]`".to_owned());
+        } else if calls.len() > most || self.steps.len() > MAX_STEPS {
+            let (steps, calls) = (self.steps.len(), calls.len());
+            return Err(format!(
+                "the plan has {steps} steps and {calls} calls; expected at most {MAX_STEPS} and {most}"
+            ));
+        }
+        for (place, call) in calls.iter().enumerate() {
+            let PlannedCall { id, tool, input } = call;
+            let earlier: Vec<&str> = calls.iter().take(place).map(|call| call.id.as_str()).collect();
+            if earlier.contains(&id.as_str()) {
+                return Err(format!("`{id}` is there twice; expected a name of its own for each call"));
+            } else if !tools.contains(tool) {
+                return Err(format!("`{id}` calls `{}`; expected {}", Name(tool), List(tools, "or")));
+            }
+            let mut named = Vec::new();
+            evidence_in(input, &mut named);
+            if let Some(wrong) = named.iter().find(|name| !earlier.contains(&name.as_str())) {
+                let expected = match earlier.is_empty() {
+                    true => "no evidence, since it is the first".to_owned(),
+                    false => List(&earlier, "or").to_string(),
+                };
+                return Err(format!("`{id}` uses `{}`; expected {expected}", Name(wrong)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The description, with the name of its evidence.
+impl fmt::Display for BlueprintStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.call {
+            None => f.write_str(&self.description),
+            Some(call) if self.description.is_empty() => write!(f, "Call {} ({})", call.tool, call.id),
+            Some(call) => write!(f, "{} ({})", self.description, call.id),
+        }
+    }
+}
+
+/// What follows a label such as `Plan:`, `**Plan 2:**` or `Step 1:`.
+fn step_label(line: &str) -> Option<&str> {
+    let (label, rest) = line.split_once(':')?;
+    if label.len() > 40 {
+        return None;
+    }
+    let word: String = label.chars().filter(|character| character.is_alphabetic()).collect();
+    let is_label = ["plan", "step"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    (is_label && !label.contains(['=', '"'])).then(|| rest.trim_start_matches(['*', '_', ' ']))
+}
+
+/// What stands before `#E1 = …`, the name, and what follows.
+fn call_in(line: &str) -> Option<(&str, &str, &str)> {
+    line.match_indices("#E").find_map(|(at, _)| {
+        let rest = line.get(at + 2..)?;
+        let digits = rest.find(|character: char| !character.is_ascii_digit())?;
+        let call = rest.get(digits..)?.trim_start_matches(['*', '`', ' ']).strip_prefix('=')?;
+        let name = line.get(at..at + 2 + digits).filter(|_| (1..=4).contains(&digits))?;
+        let before = line.get(..at)?.trim_end_matches(['*', '`', '-', ' ']);
+        Some((before, name, call))
+    })
+}
+
+/// `search[hobbits]`, `search("hobbits")`, `search {"for": "hobbits"}` or `search: hobbits`.
+fn called(id: String, call: &str) -> PlannedCall {
+    let call = call.trim().trim_matches(['`', '*']).trim();
+    let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    let end = call.find(|character| !is_part(character)).unwrap_or(call.len());
+    let (tool, rest) = (call.get(..end).unwrap_or_default(), call.get(end..).unwrap_or_default().trim());
+    let within = |open, close| rest.strip_prefix(open)?.rsplit_once(close).map(|(inside, _)| inside.trim());
+    let input = within('[', ']').or_else(|| within('(', ')')).or_else(|| {
+        let end = rest.rfind('}').filter(|_| rest.starts_with('{'))?;
+        rest.get(..=end)
+    });
+    let input = input.unwrap_or_else(|| rest.trim_start_matches(':').trim());
+    let input = match input {
+        "" => Map::new().into(),
+        input => typed(input.into(), &ParameterType::Any),
+    };
+    PlannedCall::new(id, tool, input)
+}
+
+/// The names of evidence in an input.
+fn evidence_in(input: &Value, found: &mut Vec<String>) {
+    match input {
+        Value::String(text) => {
+            for (at, _) in text.match_indices("#E") {
+                let rest = text.get(at + 2..).unwrap_or_default();
+                let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+                if digits > 0 {
+                    found.push(text.get(at..at + 2 + digits).unwrap_or_default().to_owned());
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| evidence_in(item, found)),
+        Value::Object(fields) => fields.values().for_each(|value| evidence_in(value, found)),
+        _ => {}
+    }
+}
