@@ -81,5 +81,7 @@ pub use mermaid::Mermaid;
 mod matching;
 mod read;
 mod read_text;
+#[cfg(feature = "schemars")]
+mod schema;
 mod text;
 mod write;

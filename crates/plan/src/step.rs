@@ -19,6 +19,8 @@ use crate::Status;
 /// assert_eq!(plan.len(), 4);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields, description = "One step of a plan."))]
 pub struct Step {
     /// What is to be done.
     pub description: String,
@@ -29,6 +31,7 @@ pub struct Step {
     /// Why it has to be verified.
     pub mark: Option<String>,
     /// The steps it was broken into, in order.
+    #[cfg_attr(feature = "schemars", schemars(default))]
     pub sub_steps: Vec<Step>,
 }
 
