@@ -4,16 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Node, note};
-use cogwork_llm::{Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message};
+use cogwork_flow::{Action, Flow, Node};
+use cogwork_llm::{ChatRequest, LlmClient, Messages};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::error::Kind;
+use crate::ladder::Ladder;
 use crate::open_steps::OpenSteps;
 use crate::{
-    CotError, EarlyEnd, History, Limit, Limits, Prompts, Read, Reading, Reasoning, Reply, ReplyProblem,
-    ReplyProblemKind, Reporter, Silent, Spent, Thought, Trace, Try,
+    CotError, EarlyEnd, Format, History, Limit, Limits, Prompts, Read, Reading, Reasoning, Reply,
+    ReplyBounds, Reporter, Rung, Silent, Thought, Trace,
 };
 
 /// The self-looping node: each turn it has the model judge the last thought, do the next step of
@@ -54,24 +55,46 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct ChainOfThought {
-    client: Arc<dyn LlmClient>,
-    prompts: Arc<Prompts>,
-    reporter: Arc<dyn Reporter>,
+    pub(crate) client: Arc<dyn LlmClient>,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) reporter: Arc<dyn Reporter>,
     request: ChatRequest,
-    limits: Limits,
-    reading: Reading,
+    pub(crate) limits: Limits,
+    pub(crate) reading: Reading,
     history: History,
-    early_end: EarlyEnd,
-    streaming: bool,
+    pub(crate) early_end: EarlyEnd,
+    pub(crate) streaming: bool,
+    pub(crate) ladder: Ladder,
 }
 
 /// What `exec` needs for a turn.
 #[derive(Debug)]
 pub struct Brief {
-    thought_number: u32,
+    pub(crate) thought_number: u32,
+    /// The settings and the conversation that asks for YAML.
     request: ChatRequest,
-    tokens_left: u64,
-    time_left: Duration,
+    /// The same conversation asking for JSON, where that may be asked for.
+    json: Option<Messages>,
+    bounds: ReplyBounds,
+    /// How the reply may be asked for, the tightest first; never none.
+    pub(crate) rungs: Vec<Rung>,
+    pub(crate) tokens_left: u64,
+    pub(crate) time_left: Duration,
+}
+
+impl Brief {
+    /// The request that asks for the reply in this way.
+    pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
+        let request = self.request.clone();
+        let request = match &self.json {
+            Some(json) if rung.is_json() => request.with_messages(json.clone()),
+            _ => request,
+        };
+        match rung.format(self.bounds) {
+            Some(format) => request.with_format(format),
+            None => request,
+        }
+    }
 }
 
 /// What `exec` brings back from a turn.
@@ -111,10 +134,21 @@ impl Node<Reasoning> for ChainOfThought {
         } else if spent.time >= time {
             return fail(Kind::Limit(Limit::Time(time)));
         }
-        let messages = state.conversation(&self.prompts, self.history);
+        let bounds = self.request.max_tokens().map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
+        let rungs = match (self.request.format(), &self.prompts.json) {
+            // Whoever asks for a form of their own, or has no words for JSON, is not asked for ours.
+            (Some(_), _) | (_, None) => vec![Rung::Yaml],
+            _ => self.ladder.rungs(self.client.capabilities(), state.plan(), bounds),
+        };
+        let json = rungs.iter().any(|rung| rung.is_json());
+        let json = json.then(|| state.conversation(&self.prompts, self.history, true));
+        let messages = state.conversation(&self.prompts, self.history, false);
         Ok(Some(Brief {
             thought_number,
             request: self.request.clone().with_messages(messages),
+            json,
+            bounds,
+            rungs,
             tokens_left: tokens - spent.tokens(),
             time_left: time - spent.time,
         }))
@@ -138,7 +172,7 @@ impl Node<Reasoning> for ChainOfThought {
                 (trace.repairs, trace.truncated) = (repairs, truncated);
                 Ok(Some(Turn { reply, trace }))
             }
-            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_tries(trace.tries, trace.spent)),
+            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_trace(trace)),
         }
     }
 
@@ -172,6 +206,7 @@ impl ChainOfThought {
             history: History::default(),
             early_end: EarlyEnd::default(),
             streaming: true,
+            ladder: Ladder::default(),
         }
     }
 
@@ -187,6 +222,26 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
         self.reporter = Arc::new(reporter);
+        self
+    }
+
+    /// How tightly the server is asked to hold a reply to its form: a [`Rung`] to begin on, or
+    /// [`Format::Auto`]. Default: `Auto`, by JSON Schema where the client
+    /// [can](LlmClient::capabilities), else by JSON mode, else in YAML.
+    ///
+    /// Where a server refuses a request for its form (a bad request, or a failure whose message speaks of the
+    /// form), the next rung is asked for at once; that counts as no
+    /// [ask again](Limits::asks_again). The node and its clones remember where they stand, for as long as
+    /// they live; the [reporter](Reporter::format_refused), those who watch the run and the thought's
+    /// [`Trace`] are told. If YAML is refused too, it was not for the form: the error is that of the last request,
+    /// and nothing is remembered.
+    ///
+    /// A schema that cannot hold the last plan, which may come from elsewhere, is passed over in that turn.
+    /// Prompts without words for JSON ([`Prompts::json`]), and a [request](Self::with_request) with a format
+    /// of its own, keep to YAML.
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+        self.ladder = Ladder::new(format.into());
         self
     }
 
@@ -247,129 +302,6 @@ impl ChainOfThought {
             .build()
             .expect("the wiring is whole")
     }
-
-    /// Asks until a reply can be used. Replies that cannot are kept in the trace, and the
-    /// complaint follows them in the conversation. A reply that ends early is kept in `early` while
-    /// the model is asked about it.
-    async fn ask(
-        &self,
-        brief: &Brief,
-        started: Instant,
-        trace: &mut Trace,
-        early: &mut Option<Read>,
-    ) -> Result<Read, Kind> {
-        let mut request = brief.request.clone();
-        let mut asks_left = self.limits.asks_again;
-        loop {
-            let response =
-                self.response(brief.thought_number, request.clone()).await.map_err(Kind::Client)?;
-            count(&mut trace.spent, &request, &response);
-            let verdict = self.judge(&response, early.is_some());
-            let text = response.into_text();
-            let (problem, message, give_up) = match verdict {
-                Verdict::Usable(read) => {
-                    trace.tries.push(Try { reply: text, complaint: None });
-                    return Ok(read);
-                }
-                Verdict::Questionable(read, problem, message) => {
-                    *early = Some(read);
-                    (problem, message, false)
-                }
-                Verdict::Unusable(problem, message) => {
-                    let give_up = asks_left == 0;
-                    asks_left = asks_left.saturating_sub(1);
-                    (problem, message, give_up)
-                }
-            };
-            request.push(Message::assistant(excerpt(&text)));
-            request.push(message);
-            trace.tries.push(Try { reply: text, complaint: Some(problem.to_string()) });
-            if give_up {
-                return Err(Kind::Reply(problem));
-            } else if trace.spent.tokens() >= brief.tokens_left {
-                return Err(Kind::Limit(Limit::Tokens(self.limits.tokens)));
-            } else if started.elapsed() >= brief.time_left {
-                // The timeout around this loop sees no time pass while every call is ready at once.
-                return Err(Kind::Limit(Limit::Time(self.limits.time)));
-            }
-            self.reporter.asking_again(brief.thought_number, &problem);
-        }
-    }
-
-    /// Calls the model, piece by piece where the client can, so that people see the thought grow.
-    async fn response(&self, thought_number: u32, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        if !self.streaming || !self.client.capabilities().has(Capability::Streaming) {
-            return self.client.complete(request).await;
-        }
-        let reporter = Arc::clone(&self.reporter);
-        let look = move |piece: &Result<Delta, LlmError>| {
-            if let Ok(Delta::Text(text)) = piece {
-                reporter.delta(thought_number, text);
-                note(|| text.clone());
-            }
-        };
-        self.client.stream(request).await?.inspect(look).collect().await
-    }
-
-    fn judge(&self, response: &ChatResponse, asked_about_end: bool) -> Verdict {
-        let text = response.text();
-        let reason = response.finish_reason();
-        let read = match self.limits.reader(self.reading).read_finished(text, reason) {
-            Ok(read) => read,
-            Err(problem) => {
-                // Only of a reply that was too long is it known that a shorter one would help.
-                let too_long = problem.kind() == ReplyProblemKind::CutOff && *reason == FinishReason::Length;
-                let message = match too_long {
-                    true => self.prompts.cut_off(),
-                    false => self.prompts.unreadable(&format!("{problem:#}")),
-                };
-                return Verdict::Unusable(problem, message);
-            }
-        };
-        let Some(open) = OpenSteps::left_by(&read.reply) else { return Verdict::Usable(read) };
-        let message = self.prompts.ended_early(&open.lines());
-        match self.early_end {
-            EarlyEnd::Ask if !asked_about_end => Verdict::Questionable(read, open.problem(), message),
-            EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(read),
-            EarlyEnd::Refuse => Verdict::Unusable(open.problem(), message),
-        }
-    }
-}
-
-/// What a response is good for; where it is not simply used, what is wrong and the message that
-/// tells the model so.
-enum Verdict {
-    Usable(Read),
-    /// Usable, but worth a question.
-    Questionable(Read, ReplyProblem, Message),
-    Unusable(ReplyProblem, Message),
-}
-
-/// Adds what a call cost.
-fn count(spent: &mut Spent, request: &ChatRequest, response: &ChatResponse) {
-    // Some servers report zeros for what they do not count.
-    if let Some(usage) = response.usage().filter(|usage| usage.total_tokens() > 0) {
-        spent.usage += usage;
-    } else {
-        let read: usize = request.messages().iter().map(|message| message.text().len()).sum();
-        let bytes = read.saturating_add(response.text().len());
-        spent.estimated_tokens = spent.estimated_tokens.saturating_add(bytes as u64 / 4);
-    }
-}
-
-/// Characters of an unusable reply that the model is shown again.
-const EXCERPT: usize = 4096;
-
-/// An unusable reply as it stands in the conversation: its beginning, and never nothing, which
-/// servers refuse as a message.
-fn excerpt(reply: &str) -> String {
-    let mut characters = reply.chars();
-    let beginning: String = characters.by_ref().take(EXCERPT).collect();
-    match characters.next() {
-        None if beginning.trim().is_empty() => "(empty)".to_owned(),
-        None => beginning,
-        Some(_) => beginning + " […]",
-    }
 }
 
 impl fmt::Debug for ChainOfThought {
@@ -379,6 +311,7 @@ impl fmt::Debug for ChainOfThought {
             .field("reading", &self.reading)
             .field("history", &self.history)
             .field("early_end", &self.early_end)
+            .field("format", &self.ladder.format())
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use cogwork_llm::LlmError;
 
 use crate::text::{Harmless, OneLine};
-use crate::{Limit, PromptError, ReplyProblem, Spent, Try};
+use crate::{Limit, PromptError, Refusal, ReplyProblem, Spent, Trace, Try};
 
 /// Why a turn made no thought.
 ///
@@ -17,8 +17,7 @@ pub struct CotError(Box<Inner>);
 struct Inner {
     thought_number: u32,
     kind: Kind,
-    tries: Vec<Try>,
-    spent: Spent,
+    trace: Trace,
 }
 
 #[derive(Debug)]
@@ -32,12 +31,11 @@ pub(crate) enum Kind {
 
 impl CotError {
     pub(crate) fn new(thought_number: u32, kind: Kind) -> Self {
-        Self(Box::new(Inner { thought_number, kind, tries: Vec::new(), spent: Spent::default() }))
+        Self(Box::new(Inner { thought_number, kind, trace: Trace::default() }))
     }
 
-    pub(crate) fn with_tries(mut self, tries: Vec<Try>, spent: Spent) -> Self {
-        self.0.tries = tries;
-        self.0.spent = spent;
+    pub(crate) fn with_trace(mut self, trace: Trace) -> Self {
+        self.0.trace = trace;
         self
     }
 
@@ -85,18 +83,24 @@ impl CotError {
 
     /// Every reply of the turn, in order, with the model's raw text.
     pub fn tries(&self) -> &[Try] {
-        &self.0.tries
+        &self.0.trace.tries
+    }
+
+    /// The forms of a reply that the server refused in the turn, in order, with what it said.
+    pub fn refusals(&self) -> &[Refusal] {
+        &self.0.trace.refusals
     }
 
     /// What the turn cost; [`Reasoning::charge`](crate::Reasoning::charge) adds it to the state's sum.
     pub fn spent(&self) -> Spent {
-        self.0.spent
+        self.0.trace.spent
     }
 }
 
 impl fmt::Display for CotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { thought_number, kind, tries, .. } = self.0.as_ref();
+        let Inner { thought_number, kind, trace } = self.0.as_ref();
+        let tries = &trace.tries;
         write!(f, "thought {thought_number}: ")?;
         match kind {
             Kind::EmptyProblem => {

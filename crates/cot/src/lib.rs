@@ -33,6 +33,7 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`StateError`] |
+//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`Refusal`] |
 //! | bound it | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
@@ -44,15 +45,19 @@ pub use chain_of_thought::{Brief, ChainOfThought, Turn};
 mod state;
 pub use state::{Reasoning, Spent, StateError, Thought, Trace, Try};
 
+mod ladder;
+pub use ladder::{Format, Refusal, Rung};
+
 mod settings;
 pub use settings::{EarlyEnd, History, Limit, Limits};
 
 mod prompt;
-pub use prompt::{Example, PromptError, Prompts};
+pub use prompt::{Example, FormPrompts, PromptError, Prompts};
 
 mod reply;
 pub use reply::{
-    Partial, Read, Reading, Repair, RepairKind, Reply, ReplyProblem, ReplyProblemKind, ReplyReader,
+    Partial, Read, Reading, Repair, RepairKind, Reply, ReplyBounds, ReplyProblem, ReplyProblemKind,
+    ReplyReader,
 };
 
 mod reporter;
@@ -63,6 +68,7 @@ pub use reporter::{Reporter, Silent, Working};
 mod error;
 pub use error::CotError;
 
+mod ask;
 mod complaint;
 mod open_steps;
 mod text;

@@ -8,7 +8,7 @@
 )]
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, History, Message, Prompts, Reasoning, ScriptedClient,
+    ChainOfThought, ChatResponse, FinishReason, History, Message, Prompts, Reasoning, Rung, ScriptedClient,
 };
 
 /// A language, and a problem with its thoughts in it.
@@ -107,6 +107,24 @@ async fn every_variant_of_the_conversation() {
     }
 }
 
+/// What is told where the server holds the reply to JSON; the same by schema and by JSON mode.
+#[tokio::test]
+async fn every_variant_of_the_conversation_in_json() {
+    for speaker in speakers() {
+        for rung in [Rung::Schema, Rung::FlatSchema, Rung::Json] {
+            let show = |variant: &str, conversation: String| {
+                insta::assert_snapshot!(format!("{}_json_{variant}", speaker.name), conversation);
+            };
+            let asked = |node: ChainOfThought| node.with_format(rung);
+            show("first_turn", speaker.last_request(asked, speaker.script(0)).await);
+            let window = |node| asked(node).with_history(History::Window(2));
+            show("later_turn_in_a_window", speaker.last_request(window, speaker.script(3)).await);
+            let unreadable = speaker.script(1).then("{\"current_thinking\": \"a\", \"planning\": []}");
+            show("asked_again", speaker.last_request(asked, unreadable).await);
+        }
+    }
+}
+
 #[tokio::test]
 async fn without_an_example_the_problem_follows_the_instructions() {
     let [mut speaker, _] = speakers();
@@ -200,8 +218,11 @@ fn the_languages_are_of_one_shape() {
             unreadable,
             cut_off,
             ended_early,
+            yaml,
+            json,
             ..
         } = prompts;
+        let json = json.as_ref().unwrap();
         let texts = [
             system,
             problem,
@@ -213,6 +234,12 @@ fn the_languages_are_of_one_shape() {
             unreadable,
             cut_off,
             ended_early,
+            &yaml.name,
+            &yaml.form,
+            &yaml.rules,
+            &json.name,
+            &json.form,
+            &json.rules,
         ];
         texts.map(|text| {
             let lines = text.lines().count();
@@ -226,6 +253,9 @@ fn the_languages_are_of_one_shape() {
                 "{current_thinking}",
                 "{complaint}",
                 "{open_steps}",
+                "{form}",
+                "{form_name}",
+                "{form_rules}",
                 "<problem>",
                 "</problem>",
                 "<plan>",
@@ -263,15 +293,27 @@ fn a_name_at_fault_is_named_with_those_that_are_known() {
     };
     assert_eq!(
         fault(|prompts| prompts.system.push_str(" {problem}")),
-        "prompt `system`: `{problem}` is not known here; it may use no names"
+        "prompt `system`: `{problem}` is not known here; it may use {form}, {form_name}, {form_rules}, and must use {form}"
+    );
+    assert_eq!(
+        fault(|prompts| prompts.system = "Reply in YAML.".into()),
+        "prompt `system`: `{form}` is missing; it may use {form}, {form_name}, {form_rules}, and must use {form}"
+    );
+    assert_eq!(
+        fault(|prompts| prompts.json.as_mut().unwrap().name.clear()),
+        "prompt `json.name` is empty, and `{form_name}` stands for it; expected a text"
+    );
+    assert_eq!(
+        fault(|prompts| prompts.yaml.form = " ".into()),
+        "prompt `yaml.form` is empty, and `{form}` stands for it; expected a text"
     );
     assert_eq!(
         fault(|prompts| prompts.later_turn = "Go on with {plans}.".into()),
-        "prompt `later_turn`: `{plans}` is not known here; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, and must use {plan}"
+        "prompt `later_turn`: `{plans}` is not known here; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}"
     );
     assert_eq!(
         fault(|prompts| prompts.later_turn = "Go on with thought {thought_number}.".into()),
-        "prompt `later_turn`: `{plan}` is missing; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, and must use {plan}"
+        "prompt `later_turn`: `{plan}` is missing; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}"
     );
     assert_eq!(
         fault(|prompts| prompts.problem = "{ problem }".into()),
@@ -279,7 +321,7 @@ fn a_name_at_fault_is_named_with_those_that_are_known() {
     );
     assert_eq!(
         fault(|prompts| prompts.cut_off = "{complaint}".into()),
-        "prompt `cut_off`: `{complaint}` is not known here; it may use no names"
+        "prompt `cut_off`: `{complaint}` is not known here; it may use {form_name}"
     );
     for change in [
         (|prompts| prompts.thought.clear()) as fn(&mut Prompts),
@@ -301,7 +343,7 @@ fn prompts_from_a_file_are_checked_and_errors_have_the_line() {
     assert_eq!(
         error(&unknown),
         format!(
-            "prompts: unknown field `cut_of`, expected one of `system`, `example`, `problem`, `first_turn`, `thought`, `next_thought`, `later_turn`, `left_out`, `unreadable`, `cut_off`, `ended_early` at line {line} column 1"
+            "prompts: unknown field `cut_of`, expected one of `system`, `example`, `problem`, `first_turn`, `thought`, `next_thought`, `later_turn`, `left_out`, `unreadable`, `cut_off`, `ended_early`, `yaml`, `json` at line {line} column 1"
         )
     );
     let typed = yaml.replacen("status: Done", "status: done", 1);
@@ -315,7 +357,7 @@ fn prompts_from_a_file_are_checked_and_errors_have_the_line() {
     assert_eq!(error("system: x"), "prompts: missing field `problem`");
     assert_eq!(
         error(&yaml.replace("{complaint}", "{complain}")),
-        "prompt `unreadable`: `{complain}` is not known here; it may use {complaint}, and must use {complaint}"
+        "prompt `unreadable`: `{complain}` is not known here; it may use {complaint}, {form_name}, and must use {complaint}"
     );
 }
 

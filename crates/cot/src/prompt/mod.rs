@@ -4,5 +4,5 @@ mod prompts;
 mod request;
 mod template;
 
-pub use prompts::{Example, PromptError, Prompts};
+pub use prompts::{Example, FormPrompts, PromptError, Prompts};
 pub(crate) use request::Transcript;

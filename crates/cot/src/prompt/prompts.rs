@@ -11,6 +11,11 @@ use crate::Reply;
 /// [`check`](Prompts::check) refuses a name that is not known or one that is missing. The defaults
 /// are the crate's `prompts/english.yaml` and `prompts/chinese.yaml`.
 ///
+/// `{form}`, `{form_name}` and `{form_rules}` stand for the texts of [`yaml`](Prompts::yaml) or
+/// [`json`](Prompts::json), whichever a reply is asked for in, so that all other texts are the same for both.
+/// Texts that speak of YAML themselves go with `json: None`: replies are then asked for in YAML, whatever
+/// the client can.
+///
 /// ```
 /// use cogwork_cot::Prompts;
 ///
@@ -28,7 +33,8 @@ use crate::Reply;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Prompts {
-    /// Standing instructions: what a thought is, the form of a reply, the rules of the plan. No names.
+    /// Standing instructions: what a thought is, the form of a reply, the rules of the plan. `{form}`,
+    /// `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` must be there.
     pub system: String,
     /// A worked example about another problem, shown as an earlier exchange. Models copy an
     /// example that stands inside the instructions. `None`: no example.
@@ -36,23 +42,48 @@ pub struct Prompts {
     /// The problem. `{problem}`.
     pub problem: String,
     /// Instructions for the first thought; they follow the problem in one message.
-    /// `{thought_number}`.
+    /// `{thought_number}`, `{form_name}`.
     pub first_turn: String,
     /// An earlier thought, as the model's own words. `{thought_number}`, `{current_thinking}`.
     pub thought: String,
     /// What stands between two earlier thoughts. `{thought_number}` of the one that follows.
     pub next_thought: String,
     /// Instructions for a later thought, with the plan. `{thought_number}`,
-    /// `{last_thought_number}`, `{plan}`, `{left_out}`.
+    /// `{last_thought_number}`, `{plan}`, `{left_out}`, `{form_name}`.
     pub later_turn: String,
     /// Says that earlier thoughts are not shown; empty when all are. `{left_out_count}`.
     pub left_out: String,
-    /// Asks again after a reply that could not be read. `{complaint}`.
+    /// Asks again after a reply that could not be read. `{complaint}`, `{form_name}`.
     pub unreadable: String,
-    /// Asks again after a reply that was cut off at the limit of tokens. No names.
+    /// Asks again after a reply that was cut off at the limit of tokens. `{form_name}`.
     pub cut_off: String,
     /// Asks about an end while steps are not done. `{open_steps}`.
     pub ended_early: String,
+    /// What stands for the names of the form where YAML is asked for. Default: empty texts.
+    #[serde(default)]
+    pub yaml: FormPrompts,
+    /// The same where JSON is asked for. `None`, the default: JSON is not asked for.
+    #[serde(default)]
+    pub json: Option<FormPrompts>,
+}
+
+/// What the model is told of the form of a reply. No names in any of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormPrompts {
+    /// What a reply is, as in "reply with the … only": `{form_name}`.
+    pub name: String,
+    /// How a reply is written: `{form}`.
+    pub form: String,
+    /// What is to be minded when it is written: `{form_rules}`.
+    pub rules: String,
+}
+
+impl FormPrompts {
+    /// The values for which the names of the form stand.
+    pub(super) fn values(&self) -> [(&'static str, &str); 3] {
+        [("form", self.form.trim_end()), ("form_name", &self.name), ("form_rules", self.rules.trim_end())]
+    }
 }
 
 /// A problem and the replies to it; all but the last stand in the request as earlier thoughts.
@@ -82,6 +113,14 @@ pub enum PromptError {
         may: &'static [&'static str],
         /// Those of them it must use.
         must: &'static [&'static str],
+    },
+    /// The text is empty, and others use it.
+    #[error("prompt `{prompt}` is empty, and `{{{name}}}` stands for it; expected a text")]
+    Empty {
+        /// The field of [`Prompts`].
+        prompt: String,
+        /// The name that stands for it.
+        name: &'static str,
     },
     /// The text is not prompts in YAML.
     #[error("prompts: {0}")]
@@ -133,21 +172,23 @@ impl Prompts {
     /// The first text at fault.
     pub fn check(&self) -> Result<(), PromptError> {
         type Names = &'static [&'static str];
+        // Where JSON may be asked for, nothing else says so.
+        let form: Names = if self.json.is_some() { &["form"] } else { &[] };
         let rules: [(&'static str, &str, Names, Names); 10] = [
-            ("system", &self.system, &[], &[]),
+            ("system", &self.system, &["form", "form_name", "form_rules"], form),
             ("problem", &self.problem, &["problem"], &["problem"]),
-            ("first_turn", &self.first_turn, &["thought_number"], &[]),
+            ("first_turn", &self.first_turn, &["thought_number", "form_name"], &[]),
             ("thought", &self.thought, &["thought_number", "current_thinking"], &["current_thinking"]),
             ("next_thought", &self.next_thought, &["thought_number"], &[]),
             (
                 "later_turn",
                 &self.later_turn,
-                &["thought_number", "last_thought_number", "plan", "left_out"],
+                &["thought_number", "last_thought_number", "plan", "left_out", "form_name"],
                 &["plan"],
             ),
             ("left_out", &self.left_out, &["left_out_count"], &[]),
-            ("unreadable", &self.unreadable, &["complaint"], &["complaint"]),
-            ("cut_off", &self.cut_off, &[], &[]),
+            ("unreadable", &self.unreadable, &["complaint", "form_name"], &["complaint"]),
+            ("cut_off", &self.cut_off, &["form_name"], &[]),
             ("ended_early", &self.ended_early, &["open_steps"], &["open_steps"]),
         ];
         for (prompt, text, may, must) in rules {
@@ -156,6 +197,15 @@ impl Prompts {
             let missing = must.iter().find(|name| !used.contains(name)).map(|name| (*name, true));
             if let Some((name, known)) = unknown.or(missing) {
                 return Err(PromptError::Name { prompt, name: name.to_owned(), known, may, must });
+            }
+        }
+        let used: Vec<&str> = rules.iter().flat_map(|(_, text, ..)| names(text)).collect();
+        for (form, texts) in [("yaml", Some(&self.yaml)), ("json", self.json.as_ref())] {
+            let empty = texts.into_iter().flat_map(FormPrompts::values);
+            let mut empty = empty.filter(|(name, text)| text.trim().is_empty() && used.contains(name));
+            if let Some((name, _)) = empty.next() {
+                let field = name.strip_prefix("form_").unwrap_or(name);
+                return Err(PromptError::Empty { prompt: format!("{form}.{field}"), name });
             }
         }
         Ok(())

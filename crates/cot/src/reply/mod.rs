@@ -3,18 +3,23 @@
 
 mod candidates;
 pub(crate) mod guard;
+mod json;
 mod problem;
 mod reader;
 mod repair;
+mod schema;
 mod strict;
 
 pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
 pub use reader::{Read, Reading, ReplyReader};
 pub use repair::{Repair, RepairKind};
+pub(crate) use schema::FLAT_LEVELS;
+pub use schema::ReplyBounds;
 
 use std::fmt;
 
 use cogwork_plan::{Plan, format_plan_for_prompt};
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -39,11 +44,12 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Reply::read(&reply.to_string(), 4096)?, reply);
 /// # Ok::<(), cogwork_cot::ReplyProblem>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "a mapping with the keys current_thinking, planning and next_thought_needed"
 )]
+#[schemars(description = "One thought: an evaluation, a step of work, and the plan.")]
 pub struct Reply {
     /// The evaluation of the last thought and the thinking of this one.
     #[serde(deserialize_with = "not_null")]

@@ -7,7 +7,7 @@ use super::candidates::{Block, candidates};
 use super::guard::Bounds;
 use super::repair::{Mended, Repair, RepairKind, mend, repeats};
 use super::strict::{self, Fault};
-use super::{Reply, ReplyProblem, ReplyProblemKind};
+use super::{Reply, ReplyProblem, ReplyProblemKind, json};
 use crate::complaint::Complaint;
 
 /// What is done with a reply that is not as it was asked for.
@@ -49,11 +49,13 @@ pub struct ReplyReader {
     reading: Reading,
     max_bytes: usize,
     bounds: Bounds,
+    json: bool,
 }
 
 impl Default for ReplyReader {
     fn default() -> Self {
-        Self { reading: Reading::default(), max_bytes: 256 * 1024, bounds: Bounds::default() }
+        let (reading, bounds) = (Reading::default(), Bounds::default());
+        Self { reading, max_bytes: 256 * 1024, bounds, json: false }
     }
 }
 
@@ -99,6 +101,16 @@ impl ReplyReader {
         self
     }
 
+    /// Says in complaints that JSON was asked for. What is read is the same.
+    pub(crate) fn asked_for_json(mut self, asked: bool) -> Self {
+        self.json = asked;
+        self
+    }
+
+    fn wanted(&self) -> &'static str {
+        if self.json { "JSON object" } else { "YAML block" }
+    }
+
     /// Reads a reply.
     ///
     /// # Errors
@@ -108,13 +120,19 @@ impl ReplyReader {
     /// [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
+        let wanted = self.wanted();
         if text.trim().is_empty() {
-            let message = "the reply is empty; expected a YAML block";
+            let message = format!("the reply is empty; expected a {wanted}");
             return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
+        }
+        if let Some(reply) = self.read_json(text) {
+            return Ok(Read { reply, repairs: Vec::new(), truncated: false });
         }
         let blocks = candidates(text);
         let Some((last, earlier)) = blocks.split_first() else {
-            let message = "the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`";
+            let message = format!(
+                "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
+            );
             let beginning = text.len() - text.trim_start().len();
             let complaint = Complaint::new(message).at(text, beginning);
             return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, complaint));
@@ -146,7 +164,7 @@ impl ReplyReader {
     pub(crate) fn read_finished(&self, text: &str, reason: &FinishReason) -> Result<Read, ReplyProblem> {
         let block = match reason {
             FinishReason::Stop => None,
-            _ if text.len() > self.max_bytes => None,
+            _ if text.len() > self.max_bytes || self.read_json(text).is_some() => None,
             _ => Some(candidates(text).first().copied()),
         };
         let block = match block {
@@ -157,6 +175,11 @@ impl ReplyReader {
         let message = match reason {
             FinishReason::Length => {
                 "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
+            }
+            _ if self.json => {
+                format!(
+                    "the model was stopped ({reason:?}) before its reply was whole; expected a whole JSON object"
+                )
             }
             _ => format!(
                 "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
@@ -175,6 +198,12 @@ impl ReplyReader {
         }
         let message = format!("the reply is {} bytes long; at most {max} are read", text.len());
         Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
+    }
+
+    /// A text that is a reply in JSON and nothing else, but for a loop.
+    fn read_json(&self, text: &str) -> Option<Reply> {
+        json::read(text, self.bounds)
+            .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
     }
 
     /// Strictly first: what is as it was asked for costs no more than that, and is never changed, but

@@ -4,11 +4,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use cogwork_llm::LlmError;
 use cogwork_plan::{ChangeKind, Plan, Status, Step};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::text::{Harmless, OneLine};
-use crate::{Reasoning, ReplyProblem, Reporter, Spent, Thought, Working};
+use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 
 /// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
 /// as a tree with its progress, what changed, what it cost, and the solution at the end.
@@ -86,6 +87,15 @@ impl Reporter for ConsoleReporter {
         let problem = problem.to_string();
         let problem = OneLine(&problem);
         self.print(&format!("{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"));
+    }
+
+    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
+        let Styles { warning, .. } = self.styles;
+        let error = error.to_string();
+        let error = OneLine(&error);
+        self.print(&format!(
+            "{warning}Thought {thought_number}: the server refuses {refused}, asking by {next}: {error}{warning:#}\n\n"
+        ));
     }
 
     fn thought(&self, reasoning: &Reasoning) {

@@ -8,7 +8,9 @@ pub use console::ConsoleReporter;
 
 use std::fmt;
 
-use crate::{Reasoning, ReplyProblem};
+use cogwork_llm::LlmError;
+
+use crate::{Reasoning, ReplyProblem, Rung};
 
 /// Hears what happens in the turns of a [`ChainOfThought`](crate::ChainOfThought).
 ///
@@ -51,6 +53,11 @@ pub trait Reporter: Send + Sync {
     /// A reply could not be used, and the model is asked again.
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let _ = (thought_number, problem);
+    }
+
+    /// The server refused the form in which the reply was asked for; it is now asked for by the `next` rung.
+    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
+        let _ = (thought_number, refused, next, error);
     }
 
     /// The last of the thoughts was added.
@@ -103,6 +110,10 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         self.as_ref().asking_again(thought_number, problem);
+    }
+
+    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
+        self.as_ref().format_refused(thought_number, refused, next, error);
     }
 
     fn thought(&self, reasoning: &Reasoning) {

@@ -11,7 +11,7 @@ use cogwork_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::Transcript;
-use crate::{CotError, History, Prompts, Repair, Reply};
+use crate::{CotError, History, Prompts, Refusal, Repair, Reply, Rung};
 
 /// A problem, the thoughts on it so far, and the solution when there is one: the state of the
 /// chain-of-thought node.
@@ -120,6 +120,12 @@ pub struct Trace {
     /// The reply ends in the middle of a step, which was left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// How the last reply was asked for.
+    #[serde(skip_serializing_if = "Rung::is_default")]
+    pub rung: Rung,
+    /// The forms that the server refused in this turn, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<Refusal>,
 }
 
 impl Trace {
@@ -208,9 +214,9 @@ impl Reasoning {
         number
     }
 
-    /// The messages that ask for the next thought.
-    pub(crate) fn conversation(&mut self, prompts: &Arc<Prompts>, history: History) -> Messages {
-        self.transcript.conversation(prompts, &self.problem, &self.thoughts, history)
+    /// The messages that ask for the next thought, in JSON or in YAML.
+    pub(crate) fn conversation(&mut self, prompts: &Arc<Prompts>, history: History, json: bool) -> Messages {
+        self.transcript.conversation(prompts, &self.problem, &self.thoughts, history, json)
     }
 
     pub(crate) fn push(&mut self, thought: Thought) {

@@ -159,7 +159,10 @@ async fn an_empty_reply_does_not_become_an_empty_message() {
             conversation(&requests[1], requests[0].messages().len()),
             format!(
                 "[assistant]\n(empty)\n\n[user]\n{}\n",
-                Prompts::english().unreadable.replace("{complaint}", complaint)
+                Prompts::english()
+                    .unreadable
+                    .replace("{complaint}", complaint)
+                    .replace("{form_name}", "YAML block")
             )
         );
         assert_eq!(reasoning.thoughts()[0].trace().tries[0].reply, empty);
@@ -198,7 +201,10 @@ async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
             "of {cut:?}"
         );
         let requests = client.requests();
-        assert_eq!(requests[1].messages().last().unwrap().text(), Prompts::english().cut_off);
+        assert_eq!(
+            requests[1].messages().last().unwrap().text(),
+            Prompts::english().cut_off.replace("{form_name}", "YAML block")
+        );
     }
     // The same text, not cut off, is a reply.
     let mut reasoning = reasoning();

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod asking_again;
+mod constrained;
 mod early_end;
 mod journaled;
 mod limits;
 mod mocking;
 #[cfg(feature = "console")]
 mod repairing;
+#[cfg(feature = "console")]
 mod reporting;
 mod saving;
 mod sequences;

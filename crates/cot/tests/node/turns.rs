@@ -154,7 +154,7 @@ async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
     assert_eq!(
         error.to_string(),
         "flow `chain of thought`, node `think`: prep failed: thought 1: prompt `later_turn`: `{plan}` is missing; \
-         it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, and must use {plan}"
+         it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}"
     );
     assert!(cot_error(&error).prompt_error().is_some());
     assert_eq!(client.requests().len(), 0);

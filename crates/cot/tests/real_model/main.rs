@@ -3,8 +3,8 @@
 //!
 //! `scripts/check --real-model` gets and starts a server and runs this. With `OPENAI_BASE_URL` and
 //! `OPENAI_MODEL` set, `cargo test -p cogwork-cot --test real_model -- --ignored --nocapture` uses that
-//! one; it must know llama.cpp's field `grammar`. `RUNS` says how many runs (default 4 constrained and
-//! 2 free ones), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought,
+//! one; it must know llama.cpp's field `grammar` and `response_format`. `RUNS` says how many runs (default 4 of each constrained
+//! kind and 2 free ones), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought,
 //! `SAVE_REPLIES` names a folder to which every raw reply is written.
 #![cfg(all(feature = "http", feature = "console"))]
 #![expect(
@@ -22,8 +22,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Limits, OpenAiClient, Reasoning, Retry,
-    Silent, Try, Usage,
+    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient, Reasoning,
+    Retry, Rung, Silent, Try, Usage,
 };
 use cogwork_llm::OpenAiClientBuilder;
 use tokio::sync::Mutex;
@@ -48,8 +48,10 @@ static SERVER: Mutex<()> = Mutex::const_new(());
 /// How the model is kept to the form of a reply.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
-    /// The server lets it write nothing else.
+    /// The server lets it write nothing else than YAML of a grammar.
     Constrained,
+    /// The server holds it to the JSON Schema that the node asks for by itself.
+    Schema,
     /// It is asked for it.
     Free,
 }
@@ -81,6 +83,19 @@ async fn constrained_replies_make_whole_traces() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
+async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box<dyn Error>> {
+    let _server = SERVER.lock().await;
+    let (mut tally, first) = (Tally::default(), number("FIRST_SEED", 1));
+    for seed in first..first + number("RUNS", 4) {
+        run(Form::Schema, seed, &mut tally).await?;
+    }
+    println!("{tally}");
+    assert_eq!(tally.unread(), 0, "a reply of the right form was not read");
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn free_replies_end_in_a_trace_or_an_error_that_holds_them() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
     let (mut tally, first) = (Tally::default(), number("FIRST_SEED", 1));
@@ -101,10 +116,13 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
     let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
     let (client, tokens) = match form {
         Form::Constrained => (OpenAiClientBuilder::from_env()?.extra("grammar", GRAMMAR).build()?, 900),
+        Form::Schema => (OpenAiClient::from_env()?, 900),
         Form::Free => (OpenAiClient::from_env()?, 400),
     };
+    let rung = if form == Form::Schema { Rung::Schema } else { Rung::Yaml };
     let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
     let node = ChainOfThought::new(client)
+        .with_format(if form == Form::Schema { Format::Auto } else { Format::From(Rung::Yaml) })
         .with_request(ChatRequest::default().with_max_tokens(tokens).with_temperature(0.7).with_seed(seed))
         .with_limits(Limits::default().thoughts(6).time(Duration::from_secs(90)));
     let node = match env::var_os("VERBOSE") {
@@ -132,6 +150,14 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
             (end, Some(error.to_string()))
         }
     };
+    for trace in reasoning.thoughts().iter().map(|thought| thought.trace()) {
+        assert_eq!(
+            (trace.rung, &trace.refusals[..]),
+            (rung, &[][..]),
+            "seed {seed}: the server takes the form"
+        );
+        assert!(form == Form::Free || trace.repairs.is_empty(), "seed {seed}: {:?}", trace.repairs);
+    }
     assert_kept(&reasoning, &tries.concat(), spent.usage, &calls);
     assert_eq!(reasoning.solution().is_some(), end == End::Solved, "seed {seed}: a solution is the end");
 

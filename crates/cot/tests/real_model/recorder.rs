@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cogwork_cot::{ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, async_trait};
+use cogwork_llm::{Capabilities, Capability};
 
 /// One call that had an answer.
 pub(crate) struct Call {
@@ -39,6 +40,11 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         let call = Call { response: response.clone(), time: started.elapsed() };
         self.calls.lock().unwrap().push(call);
         Ok(response)
+    }
+
+    /// All but streaming, which goes through `complete` here.
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities().without(Capability::Streaming)
     }
 }
 

@@ -1,0 +1,138 @@
+//! A server that does not take the form it is asked for, over a real socket.
+#![cfg(feature = "http")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers of tests may, as the tests do")]
+
+use std::net::SocketAddr;
+
+use cogwork_cot::{AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning, Rung};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+const REPLY: &str = r#"{"current_thinking":"2 + 2 = 4.","planning":[{"description":"Add","status":"Done","result":"4","mark":null}],"next_thought_needed":false}"#;
+
+/// Answers each connection with the next status and body, and gives the bodies it was sent.
+async fn serve(answers: Vec<(u16, Value)>) -> (SocketAddr, JoinHandle<Vec<Value>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(async move {
+        let mut seen = Vec::new();
+        for (status, body) in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            seen.push(read(&mut stream).await);
+            let body = body.to_string();
+            let head =
+                format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\n");
+            let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        seen
+    });
+    (address, server)
+}
+
+/// The JSON of a request.
+async fn read(stream: &mut TcpStream) -> Value {
+    let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        let read = stream.read(&mut chunk).await.unwrap();
+        assert!(read > 0, "half a request");
+        bytes.extend_from_slice(&chunk[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((_, body)) = text.split_once("\r\n\r\n")
+            && let Ok(body) = serde_json::from_str(body)
+        {
+            return body;
+        }
+    }
+}
+
+async fn run(client: impl LlmClient + 'static) -> Reasoning {
+    let mut reasoning = Reasoning::new("What is 2 + 2?");
+    let node = ChainOfThought::new(client).with_streaming(false);
+    node.into_flow().run(&mut reasoning).await.unwrap();
+    assert_eq!(reasoning.conclusion(), Some("4"));
+    assert!(reasoning.thoughts()[0].trace().repairs.is_empty());
+    reasoning
+}
+
+fn refused(reasoning: &Reasoning) -> String {
+    let trace = reasoning.thoughts()[0].trace();
+    let refusals = trace.refusals.iter().map(|refusal| format!("{}: {}\n", refusal.rung, refusal.error));
+    format!("{}{}", refusals.collect::<String>(), trace.rung)
+}
+
+/// As the strict mode of OpenAI speaks.
+#[tokio::test]
+async fn an_openai_server_refuses_bounds_and_takes_the_flat_schema() {
+    let message = "Invalid schema for response_format 'reply': In context=('properties', 'current_thinking'), 'maxLength' is not permitted.";
+    let refusal = json!({"error": {"message": message, "type": "invalid_request_error", "param": "response_format", "code": null}});
+    let reply = json!({"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]});
+    let (address, server) = serve(vec![(400, refusal), (200, reply)]).await;
+    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m").build().unwrap();
+    insta::assert_snapshot!(refused(&run(client).await), @"
+    JSON Schema: invalid request: Invalid schema for response_format 'reply': In context=('properties', 'current_thinking'), 'maxLength' is not permitted. (status 400)
+    flat JSON Schema
+    ");
+
+    let bodies = server.await.unwrap();
+    let schema = |body: &Value| body["response_format"]["json_schema"]["schema"].clone();
+    assert!(schema(&bodies[0])["$defs"].is_object());
+    assert!(schema(&bodies[1])["$defs"].is_null());
+    assert_eq!(bodies[1]["response_format"]["json_schema"]["strict"], true);
+    assert_eq!(bodies[0]["messages"], bodies[1]["messages"]);
+}
+
+/// A model without structured output, behind a server that knows JSON mode.
+#[tokio::test]
+async fn an_openai_server_that_only_knows_json_mode() {
+    let refusal = || (400, json!({"error": {"message": "This response_format type is unavailable now"}}));
+    let reply = json!({"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]});
+    let (address, server) = serve(vec![refusal(), refusal(), (200, reply)]).await;
+    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m").build().unwrap();
+    let reasoning = run(client).await;
+    assert_eq!(reasoning.thoughts()[0].trace().rung, Rung::Json);
+    assert_eq!(server.await.unwrap()[2]["response_format"], json!({"type": "json_object"}));
+}
+
+#[tokio::test]
+async fn an_anthropic_server_takes_the_flat_schema_or_is_asked_for_yaml() {
+    let refusal = |message: &str| {
+        (400, json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}))
+    };
+    let bounds =
+        refusal("output_config.format.schema: For 'string' type, property 'maxLength' is not supported");
+    let model = refusal("'claude' does not support output format.");
+    let reply =
+        |text: &str| (200, json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}));
+    let (address, server) = serve(vec![bounds.clone(), reply(REPLY), bounds, model, reply(REPLY)]).await;
+    let client = || AnthropicClient::builder(format!("http://{address}"), "m").build().unwrap();
+    insta::assert_snapshot!(refused(&run(client()).await), @"
+    JSON Schema: invalid request: output_config.format.schema: For 'string' type, property 'maxLength' is not supported (status 400)
+    flat JSON Schema
+    ");
+    insta::assert_snapshot!(refused(&run(client()).await), @"
+    JSON Schema: invalid request: output_config.format.schema: For 'string' type, property 'maxLength' is not supported (status 400)
+    flat JSON Schema: invalid request: 'claude' does not support output format. (status 400)
+    YAML
+    ");
+    assert!(server.await.unwrap()[4]["output_config"].is_null());
+}
+
+/// Ollama answers a schema it cannot turn into a grammar with a failure.
+#[tokio::test]
+async fn an_ollama_server_fails_over_a_schema() {
+    let refusal = (500, json!({"error": "invalid JSON schema in format"}));
+    let reply = (
+        200,
+        json!({"message": {"role": "assistant", "content": REPLY}, "done": true, "done_reason": "stop"}),
+    );
+    let (address, server) = serve(vec![refusal, reply]).await;
+    let client = OllamaClient::builder(format!("http://{address}"), "m").build().unwrap();
+    insta::assert_snapshot!(refused(&run(client).await), @"
+    JSON Schema: server: invalid JSON schema in format (status 500)
+    flat JSON Schema
+    ");
+    assert!(server.await.unwrap()[1]["format"]["$defs"].is_null());
+}
