@@ -16,20 +16,29 @@ const OPENAI: &str = include_str!("fixtures/openai.sse");
 /// A recorded stream, the answer to the same call without one, and a client that can read both.
 type Recorded = (&'static str, &'static str, fn(&Server) -> Box<dyn LlmClient>);
 
-fn recorded() -> [Recorded; 5] {
+fn recorded() -> [Recorded; 8] {
     fn openai(server: &Server) -> Box<dyn LlmClient> {
         Box::new(server.client())
+    }
+    fn anthropic(server: &Server) -> Box<dyn LlmClient> {
+        Box::new(AnthropicClient::builder(server.origin(), "m").build().unwrap())
+    }
+    fn ollama(server: &Server) -> Box<dyn LlmClient> {
+        Box::new(OllamaClient::builder(server.origin(), "m").build().unwrap())
     }
     [
         (OPENAI, include_str!("fixtures/openai.json"), openai),
         (include_str!("fixtures/openrouter.sse"), include_str!("fixtures/openrouter.json"), openai),
         (include_str!("fixtures/llama_cpp.sse"), include_str!("fixtures/llama_cpp.json"), openai),
-        (include_str!("fixtures/anthropic.sse"), include_str!("fixtures/anthropic.json"), |server| {
-            Box::new(AnthropicClient::builder(server.origin(), "m").build().unwrap())
-        }),
-        (include_str!("fixtures/ollama.ndjson"), include_str!("fixtures/ollama.json"), |server| {
-            Box::new(OllamaClient::builder(server.origin(), "m").build().unwrap())
-        }),
+        (include_str!("fixtures/openai_tools.sse"), include_str!("fixtures/openai_tools.json"), openai),
+        (include_str!("fixtures/anthropic.sse"), include_str!("fixtures/anthropic.json"), anthropic),
+        (
+            include_str!("fixtures/anthropic_tools.sse"),
+            include_str!("fixtures/anthropic_tools.json"),
+            anthropic,
+        ),
+        (include_str!("fixtures/ollama.ndjson"), include_str!("fixtures/ollama.json"), ollama),
+        (include_str!("fixtures/ollama_tools.ndjson"), include_str!("fixtures/ollama_tools.json"), ollama),
     ]
 }
 
@@ -330,9 +339,31 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
+    fn any_cut_of_a_stream_gives_the_same_deltas(
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        which in 0..recorded().len(),
+    ) {
+        let (stream, _, client) = recorded()[which];
+        let raw = streamed(stream);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(raw.len())).chain([0, raw.len()]).collect();
+        cuts.sort_unstable();
+        let pieces = cuts.windows(2).map(|cut| raw[cut[0]..cut[1]].to_vec()).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (cut, whole) = runtime.block_on(async {
+            // A pause, so that the pieces arrive one by one.
+            let cut = Answer::Pieces(Duration::from_millis(1), pieces);
+            let server = Server::start([cut, Answer::Raw(raw.clone())]).await;
+            let client = client(&server);
+            (follow(&client).await, follow(&client).await)
+        });
+        prop_assert_eq!(cut.0, whole.0);
+        prop_assert_eq!(cut.1.unwrap(), whole.1.unwrap());
+    }
+
+    #[test]
     fn a_damaged_stream_gives_a_reply_or_an_error_that_holds_a_beginning(
         damages in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, "[\\x00-\\x7f\"{}\\[\\]:,\n]{0,6}"), 1..6),
-        which in 0_usize..5,
+        which in 0..recorded().len(),
     ) {
         let (stream, _, client) = recorded()[which];
         let mut bytes = stream.as_bytes().to_vec();
@@ -346,14 +377,19 @@ proptest! {
             let server = Server::start([Answer::Raw([streamed("").as_slice(), &bytes].concat())]).await;
             follow(&client(&server)).await
         });
-        let mut seen = String::new();
+        let (mut seen, mut calls) = (String::new(), Vec::new());
         for delta in deltas {
-            if let Delta::Text(text) = delta {
-                seen += &text;
+            match delta {
+                Delta::Text(text) => seen += &text,
+                Delta::ToolCall(call) => calls.push(call),
+                _ => {}
             }
         }
         match outcome {
-            Ok(response) => prop_assert_eq!(response.text(), seen),
+            Ok(response) => {
+                prop_assert_eq!(response.text(), seen);
+                prop_assert_eq!(response.tool_calls(), calls);
+            }
             Err(error) => prop_assert_eq!(error.text_so_far().unwrap_or_default(), seen),
         }
     }
