@@ -42,9 +42,9 @@ impl<'t> Line<'t> {
         self.start == self.raw.len()
     }
 
-    /// Whether something other than spaces indents the text.
+    /// Whether something other than spaces indents the text, or fills a line without one.
     pub(super) fn has_odd_blanks(&self) -> bool {
-        !self.is_blank() && self.raw.get(..self.start).is_some_and(|blanks| blanks.contains(|c| c != ' '))
+        self.raw.get(..self.start).is_some_and(|blanks| blanks.contains(|c| c != ' '))
     }
 
     /// The line without so many columns of indentation.

@@ -128,6 +128,9 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
     let mut scan = Scan { entries: Vec::new(), region: Region::Before, prose: false, report };
     for (index, line) in lines.into_iter().enumerate() {
         if line.is_blank() {
+            if line.has_odd_blanks() {
+                scan.report.add(RepairKind::Blanks, line.number, "took a line of blanks for an empty one");
+            }
             if let Some(open) = scan.entries.last_mut() {
                 open.push(line);
             }
