@@ -1,0 +1,166 @@
+//! What must hold for any text that a model or a file may bring: a value or an error, never a panic, and
+//! of a value that it is whole.
+//!
+//! ```text
+//! cargo +nightly fuzz run --fuzz-dir crates/fuzz reply -- -dict=crates/fuzz/dictionaries/reply.dict
+//! cargo run -p cogwork-fuzz --bin reply -- FILE …     # what a finding does, with any toolchain
+//! ```
+//!
+//! Each target is a function here, so that `cargo test` runs it too, over texts of its own.
+
+use cogwork_cot::{Reading, ReplyReader};
+use cogwork_llm::ScriptedClient;
+use cogwork_plan::Plan;
+use cogwork_strategies::{Budget, Session, Solver, Strategies, StrategyName};
+use cogwork_tools::{Tools, function};
+
+/// The main function of a target: fed by libFuzzer where cargo-fuzz builds it, by files elsewhere.
+#[macro_export]
+macro_rules! target {
+    ($target:path) => {
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|data: &[u8]| $target(data));
+
+        #[cfg(not(fuzzing))]
+        fn main() -> std::io::Result<()> {
+            std::env::args_os().skip(1).try_for_each(|file| std::fs::read(file).map(|data| $target(&data)))
+        }
+    };
+}
+
+/// The reader of replies: what it reads without a repair it reads the same when it repairs nothing, and
+/// whatever it makes out, written as a reply, reads back equal without a repair.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn reply(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let strict = ReplyReader::default().reading(Reading::Strict).read(&text);
+    let Ok(read) = ReplyReader::default().read(&text) else {
+        assert!(strict.is_err(), "what is read strictly is read");
+        return;
+    };
+    match strict {
+        Ok(strict) => {
+            assert_eq!((&strict, read.repairs.len()), (&read, 0), "nothing is repaired without need")
+        }
+        Err(_) => assert!(!read.repairs.is_empty(), "no repair goes without a report"),
+    }
+    let written = read.reply.to_string();
+    let again = ReplyReader::default().max_bytes(usize::MAX).read(&written);
+    let again = again.map(|again| (again.reply, again.repairs.len()));
+    assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
+}
+
+/// A good reply with one kind of damage, which the first byte chooses, at a place that the second chooses,
+/// made of the text of the rest.
+///
+/// # Panics
+///
+/// As [`reply`].
+pub fn damaged_reply(data: &[u8]) {
+    let [kind, place, rest @ ..] = data else { return };
+    let inserted = String::from_utf8_lossy(rest);
+    let whole = "```yaml\ncurrent_thinking: |\n  Two and two: four.\nplanning:\n- description: Add\n  \
+                 status: Done\n  result: 4\n  sub_steps:\n  - description: Count\n    status: Done\n\
+                 - description: Conclusion\n  status: Pending\nnext_thought_needed: true\n```";
+    let lines: Vec<&str> = whole.lines().collect();
+    let at = usize::from(*place) % lines.len();
+    let line = lines.get(at).copied().unwrap_or_default();
+    let (key, value) = line.split_once(": ").unwrap_or((line, ""));
+    let damaged = match kind % 16 {
+        0 => format!("{line}{inserted}"),
+        1 => format!("{inserted}{line}"),
+        2 => format!("{key}: {inserted}"),
+        3 => format!("{key}: \"{inserted}"),
+        4 => format!("{key}: '{value}' {inserted}"),
+        5 => format!("{key}: {value} # {inserted}"),
+        6 => format!("\t{line}"),
+        7 => format!("   {line}\n{inserted}"),
+        8 => format!("{line}\n{line}{inserted}"),
+        9 => format!("{key}: [{inserted}"),
+        10 => format!("{key}: {{{inserted}"),
+        11 => format!("{key}: |\n{inserted}"),
+        12 => format!("- [{inserted}] {value}"),
+        13 => format!("{}: {value}", key.to_uppercase()),
+        14 => format!("{line}\r"),
+        _ => String::new(),
+    };
+    let cut = if kind % 16 == 15 { at } else { lines.len() };
+    let text: Vec<&str> =
+        lines.iter().enumerate().take(cut).map(|(n, line)| if n == at { &damaged } else { *line }).collect();
+    reply(text.join("\n").as_bytes());
+}
+
+/// A plan from YAML: written and read again it is the same, and all its renderings are done.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn plan(data: &[u8]) {
+    // The YAML library is quadratic on nested flow mappings, so only texts of the size of a page.
+    let text = String::from_utf8_lossy(data.get(..4096).unwrap_or(data));
+    let Ok(plan) = serde_yaml::from_str::<Plan>(&text) else { return };
+    let written = serde_json::to_string(&plan).unwrap_or_default();
+    assert_eq!(serde_json::from_str::<Plan>(&written).ok().as_ref(), Some(&plan), "{written}");
+    for rendered in [plan.outline().to_string(), plan.task_list().to_string(), plan.mermaid().to_string()] {
+        assert!(plan.is_empty() || !rendered.is_empty());
+    }
+    let _ = (plan.problems(), plan.progress(), plan.first_pending());
+    assert!(plan.changes_since(&plan).is_empty(), "a plan does not differ from itself");
+}
+
+/// A table of strategies: what is accepted can be written, drawn and read again.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn strategy_table(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(strategies) = Strategies::from_yaml(&text) else { return };
+    for strategy in strategies.iter() {
+        let _ = (strategy.json_schema(), strategy.mermaid().to_string());
+        let table = serde_json::json!({ strategy.name(): strategy }).to_string();
+        let again = Strategies::from_json(&table);
+        let again = again.ok().and_then(|again| again.get(strategy.name()).ok().cloned());
+        assert_eq!(again.as_ref(), Some(strategy), "{table}");
+    }
+}
+
+/// The snapshot of a session: what is accepted is written as it was read.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn session_snapshot(data: &[u8]) {
+    let Ok(session) = Session::from_json(&String::from_utf8_lossy(data)) else { return };
+    let written = serde_json::to_string(&session).unwrap_or_default();
+    assert_eq!(Session::from_json(&written).ok().as_ref(), Some(&session), "{written}");
+}
+
+/// Every strategy with a model that says these texts, apart at NUL characters, over and over: it ends, and
+/// within its budget.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn stage_replies(data: &[u8]) {
+    let [name, rest @ ..] = data else { return };
+    let text = String::from_utf8_lossy(rest);
+    let replies: Vec<&str> = text.split('\0').take(12).collect();
+    let name = StrategyName::ALL[usize::from(*name) % StrategyName::ALL.len()];
+    let client = ScriptedClient::new(replies.iter().copied().cycle().take(64));
+    let echo =
+        function("echo", "Says it again.", |input: serde_json::Value| async move { Ok(input.to_string()) });
+    let tools = Tools::new().with(echo).unwrap_or_default();
+    let budget = Budget::default().calls(32).thoughts(200);
+    let solver = Solver::new(client, name).with_tools(tools).with_budget(budget);
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    match runtime.block_on(solver.solve("What is 17 * 3?")) {
+        Ok(solved) => {
+            assert!(solved.spent().calls <= 32 && solved.trace().session().thoughts().len() <= 1200)
+        }
+        Err(error) => assert!(error.so_far().is_some(), "{error}"),
+    }
+}
