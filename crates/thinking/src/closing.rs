@@ -3,7 +3,7 @@ use std::sync::Arc;
 use cogwork_llm::{ChatResponse, LlmError};
 
 use crate::ledger::Ledger;
-use crate::run::within;
+use crate::run;
 use crate::thinking::Reporter;
 use crate::{Limits, Recall, Report};
 
@@ -64,11 +64,9 @@ impl Closing {
             return;
         }
         let text = format!("Asked: {}\nAnswered: {}", self.question.trim(), response.text().trim());
-        let problem = match within(&self.ledger, self.limits.time, memory.store.add(&text)).await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-        };
-        self.ledger.entries().report.memory_failures.push(problem);
+        let add = memory.store.add(&text);
+        if let Err(problem) = run::recall(&self.ledger, self.limits.time, add).await {
+            self.ledger.entries().report.memory_failures.push(problem);
+        }
     }
 }

@@ -48,11 +48,11 @@ pub enum ThinkingError {
         /// What would have been accepted.
         expected: String,
     },
-    /// The hooks took longer than the [limit](crate::Limits::with_time).
-    #[error("the hooks took longer than {0:?}")]
+    /// Hooks and memory took longer than the [limit](crate::Limits::with_time).
+    #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
-    /// The hook panicked with this message.
-    #[error("the hook panicked: {}", Shown(.0, 200))]
+    /// The hook, or the memory, panicked with this message.
+    #[error("it panicked: {}", Shown(.0, 200))]
     Panic(String),
     /// The hook answered what it may not answer there.
     #[error("{0}")]

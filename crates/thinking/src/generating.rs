@@ -124,6 +124,18 @@ impl<'a> Generating<'a> {
         }
     }
 
+    /// Ends it with the reply to the request as it stands, or with the error.
+    pub(crate) async fn end_with(
+        self,
+        draft: Result<ChatResponse, LlmError>,
+    ) -> Result<Generation, LlmError> {
+        let request = self.request.clone();
+        match draft {
+            Ok(draft) => self.end(request, draft).await,
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
     /// Streams the reply, without hooks after it.
     pub(crate) async fn flow(self) -> Result<ReplyStream, LlmError> {
         let reply = match self.stream(self.request.clone()).await {
@@ -156,16 +168,15 @@ impl<'a> Generating<'a> {
         let Recall { store, settings } = memory;
         let top_k = settings.top_k.min(100);
         let search = store.search(self.input.text(), top_k, settings.threshold);
-        let problem = match run::within(&self.closing.ledger, self.limits.time, search).await {
-            Ok(Ok(mut found)) => {
+        let problem = match run::recall(&self.closing.ledger, self.limits.time, search).await {
+            Ok(mut found) => {
                 // A store of the user's may give more than was asked for.
                 found.truncate(top_k);
                 self.closing.ledger.entries().report.memory = found.clone();
                 self.found = found;
                 return;
             }
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
+            Err(problem) => problem,
         };
         self.closing.ledger.entries().report.memory_failures.push(problem);
     }
@@ -175,11 +186,10 @@ impl<'a> Generating<'a> {
         let modes = self.modes.iter().filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
         let mut payload = self.payload.clone();
         for mode in modes {
-            match self.call(mode.as_ref(), Hook::Before, &payload, true).await? {
-                Done::Kept => {}
-                Done::Changed { payload: changed, .. } => payload = changed,
-                // Cannot come: there is no try left.
-                Done::Again(_) => {}
+            if let Done::Changed { payload: changed, .. } =
+                self.call(mode.as_ref(), Hook::Before, &payload, false).await?
+            {
+                payload = changed;
             }
             // The next hook sees the conversation as it would be sent.
             self.take(&payload);

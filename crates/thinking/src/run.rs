@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use crate::ledger::Ledger;
-use crate::{Hook, Moment, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{Hook, MemoryError, Moment, Payload, ThinkingError, ThinkingMode, Verdict};
 
 /// Calls a hook within the time that is left of the generation's.
 pub(crate) async fn hook(
@@ -20,11 +20,19 @@ pub(crate) async fn hook(
             Hook::After => mode.after(moment, payload).await,
         }
     };
-    // A hook that panics leaves nothing half changed: it was given everything to read alone, and the
-    // ledger is written entry by entry.
-    let called = AssertUnwindSafe(called).catch_unwind();
-    let outcome = within(&moment.client.ledger, moment.limits.time, called).await?;
-    outcome.unwrap_or_else(|panic| Err(ThinkingError::Panic(said(panic.as_ref()))))
+    within(&moment.client.ledger, moment.limits.time, called).await?
+}
+
+/// Calls the memory within that time; what goes wrong is a text for the report.
+pub(crate) async fn recall<T>(
+    ledger: &Ledger,
+    limit: Duration,
+    call: impl Future<Output = Result<T, MemoryError>>,
+) -> Result<T, String> {
+    match within(ledger, limit, call).await {
+        Ok(outcome) => outcome.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What `future` gives in the time that the generation has left for thinking.
@@ -35,9 +43,15 @@ pub(crate) async fn within<T>(
 ) -> Result<T, ThinkingError> {
     let left = limit.saturating_sub(ledger.entries().spent);
     let begun = Instant::now();
-    let outcome = tokio::time::timeout(left, future).await;
+    // A panic leaves nothing half changed: hooks are given everything to read alone, and the ledger is
+    // written entry by entry.
+    let outcome = tokio::time::timeout(left, AssertUnwindSafe(future).catch_unwind()).await;
     ledger.entries().spent += begun.elapsed();
-    outcome.map_err(|_| ThinkingError::Timeout(limit))
+    match outcome {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(panic)) => Err(ThinkingError::Panic(said(panic.as_ref()))),
+        Err(_) => Err(ThinkingError::Timeout(limit)),
+    }
 }
 
 fn said(panic: &(dyn Any + Send)) -> String {

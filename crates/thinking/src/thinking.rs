@@ -101,11 +101,8 @@ impl<C: LlmClient> Thinking<C> {
     /// Those of the client; and that of a mode that refuses, or fails under [`OnFailure::Fail`](crate::OnFailure).
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
         let generating = self.begin(request).await?;
-        let request = generating.request().clone();
-        match generating.complete(request.clone()).await {
-            Ok(draft) => generating.end(request, draft).await,
-            Err(error) => Err(generating.fail(error)),
-        }
+        let draft = generating.complete(generating.request().clone()).await;
+        generating.end_with(draft).await
     }
 
     /// Begins a generation: searches the memory and calls the hooks before it. The program makes the calls
@@ -133,10 +130,13 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
     ///
     /// As of [`generate`](Thinking::generate); later ones come through the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        if self.has(Hook::After) {
-            return Ok(self.complete(request).await?.into());
-        }
         let generating = self.begin(request).await?;
+        if self.has(Hook::After) {
+            // By a stream all the same: a client inside may have limits on streams alone.
+            let draft = async { generating.stream(generating.request().clone()).await?.collect().await };
+            let draft = draft.await;
+            return Ok(generating.end_with(draft).await?.response.into());
+        }
         generating.flow().await
     }
 

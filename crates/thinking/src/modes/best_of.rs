@@ -104,7 +104,8 @@ impl BestOf {
 
     /// The index of the best.
     async fn judge(&self, moment: &Moment<'_>, candidates: &[String]) -> Result<usize, ThinkingError> {
-        let numbered = candidates.iter().enumerate();
+        // No candidate may end the block that marks it off.
+        let numbered = candidates.iter().map(|text| text.replace("</answer", "< /answer")).enumerate();
         let numbered: Vec<_> = numbered
             .map(|(index, text)| format!("<answer number=\"{0}\">\n{text}\n</answer>", index + 1))
             .collect();

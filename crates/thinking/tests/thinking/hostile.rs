@@ -21,7 +21,7 @@ async fn a_hook_that_panics_changes_nothing_and_is_reported() {
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
     let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(failures, [("early", "the hook panicked: no plan"), ("late", "the hook panicked: no draft")]);
+    assert_eq!(failures, [("early", "it panicked: no plan"), ("late", "it panicked: no draft")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -31,10 +31,7 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     let (client, reports) = kept(Thinking::new(script).with_mode(Reflection::new("Again.").with_rounds(3)));
     assert_eq!(client.complete(ask("?")).await.unwrap().text(), "draft");
     let reports = reports.lock().unwrap();
-    assert_eq!(
-        reports[0].failures().collect::<Vec<_>>(),
-        [("reflection", "the hooks took longer than 300s")]
-    );
+    assert_eq!(reports[0].failures().collect::<Vec<_>>(), [("reflection", "thinking took longer than 300s")]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use cogwork_llm::{
-    ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, ScriptedClient, ScriptedReply, Usage,
+    ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, ScriptedClient, ScriptedReply,
+    Timeout, Usage,
 };
 use cogwork_thinking::{InMemory, Memory, PlanFirst, Recall, Reflection, Thinking};
 
@@ -77,4 +79,13 @@ async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
     let error = client.stream(ask("Hello")).await.unwrap_err();
     assert_eq!(error.to_string(), "authentication: no key");
     assert_eq!(*shared.lock().unwrap(), [Some("authentication: no key".to_owned())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draft_behind_a_stream_is_streamed_too_so_that_its_limits_hold() {
+    let slow = ScriptedReply::from("draft").after(Duration::from_secs(60));
+    let inner = Timeout::new(ScriptedClient::new([slow])).first(Duration::from_secs(5));
+    let client = Thinking::new(inner).with_mode(Reflection::new("Again."));
+    let error = client.stream(ask("Hello")).await.unwrap_err();
+    assert_eq!(error.to_string(), "timeout: no first piece of the reply within 5s");
 }
