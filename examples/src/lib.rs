@@ -42,4 +42,6 @@ mod guides {
     struct DurableEngine;
     #[doc = include_str!("../../docs/guide/strategies.md")]
     struct Strategies;
+    #[doc = include_str!("../../docs/guide/thinking.md")]
+    struct Thinking;
 }

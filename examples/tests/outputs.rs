@@ -156,3 +156,43 @@ fn stage_walk() {
 fn stream_a_turn() {
     check("13_stream_a_turn.rs");
 }
+
+#[test]
+fn reflection() {
+    check("14_reflection.rs");
+    let shown = |file: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        fs::read_to_string(path).expect("the file can be read")
+    };
+    let header = shown("14_reflection.rs").replace("//! ", "").replace("//!", "");
+    let block = header.split("```").nth(1).expect("the header has a block of output");
+    assert!(
+        shown("../docs/guide/thinking.md").contains(block),
+        "docs/guide/thinking.md shows another output"
+    );
+}
+
+#[test]
+fn own_thinking_mode() {
+    check("15_own_thinking_mode.rs");
+}
+
+#[test]
+fn strategies_by_themselves() {
+    check("16_strategies_by_themselves.rs");
+}
+
+#[test]
+fn react_calculator() {
+    check("17_react_calculator.rs");
+}
+
+#[test]
+fn vote_over_paths() {
+    check("18_vote_over_paths.rs");
+}
+
+#[test]
+fn game_of_24() {
+    check("19_game_of_24.rs");
+}

@@ -1,0 +1,98 @@
+//! A thinking mode of one's own: it asks again for an answer that is too long, and is built by its name from
+//! settings, as in a file.
+//!
+//! ```text
+//! at_most       Asks again for an answer that is too long
+//! best_of       A judge picks the best of several answers
+//! critique      The model judges its draft by criteria and revises it
+//! plan_first    The model plans its answer before it gives it
+//! reflection    The model reflects on its draft and improves it
+//! verification  Facts in the draft are verified by independent questions
+//!
+//! unknown thinking mode `at_must`; expected `at_most`, `best_of`, `critique`, `plan_first`, `reflection` or `verification`; did you mean `at_most`?
+//!
+//! settings of the thinking mode `at_most`
+//! `config.word`: unknown setting; did you mean `words`?
+//! `config.words`: it is missing
+//!
+//! settings of the thinking mode `at_most`
+//! `config.words`: it is 0; expected at least 1
+//!
+//! draft: Well, if you ask me, I should say that the ferry leaves at noon.
+//! draft: I should say that the ferry leaves at noon.
+//! draft: the ferry leaves at noon.
+//! after at_most: tried again (0 calls, 0 tokens)
+//! after at_most: tried again (0 calls, 0 tokens)
+//! after at_most: kept (0 calls, 0 tokens)
+//! 3 drafts, 3 calls, 0 tokens
+//! answer: the ferry leaves at noon.
+//! ```
+
+use std::error::Error;
+
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
+use cogwork_thinking::{Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The mode and its settings are one type.
+#[derive(Deserialize, JsonSchema)]
+struct AtMost {
+    /// How many words an answer may have.
+    #[schemars(range(min = 1))]
+    words: usize,
+}
+
+#[async_trait]
+impl ThinkingMode for AtMost {
+    fn name(&self) -> &str {
+        "at_most"
+    }
+
+    // Without this, streamed replies would wait for a hook that is not there.
+    fn hooks(&self) -> Hooks {
+        Hooks::AFTER
+    }
+
+    async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        match draft.text().split_whitespace().count() {
+            count if count <= self.words => Ok(Verdict::Keep),
+            count => Ok(Verdict::try_again(format!("These are {count} words. Use at most {}.", self.words))),
+        }
+    }
+}
+
+/// Leaves out a part of what it wants to say for each time it is asked to.
+struct Wordy;
+
+#[async_trait]
+impl LlmClient for Wordy {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let asked = request.messages().iter().filter(|message| message.text().contains("at most")).count();
+        let said = ["Well, if you ask me,", "I should say that", "the ferry leaves at noon."];
+        Ok(ChatResponse::new(said.into_iter().skip(asked).collect::<Vec<_>>().join(" ")))
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut registry = Registry::with_built_in();
+    registry.register::<AtMost, AtMost>("at_most", "Asks again for an answer that is too long", Ok)?;
+    println!("{registry}\n");
+
+    for (name, settings) in [("at_must", "{}"), ("at_most", r#"{"word": 6}"#), ("at_most", r#"{"words": 0}"#)]
+    {
+        if let Err(error) = registry.build(name, &serde_json::from_str(settings)?) {
+            println!("{error:#}\n");
+        }
+    }
+
+    let mode = registry.build("at_most", &serde_json::json!({"words": 6}))?;
+    let client = Thinking::new(Wordy).with_mode(mode);
+    let generation = client.generate(ChatRequest::new([Message::user("When does the ferry leave?")])).await?;
+    for draft in &generation.report.drafts {
+        println!("draft: {}", draft.text);
+    }
+    println!("{}\nanswer: {}", generation.report, generation.response.text());
+    Ok(())
+}
