@@ -1,8 +1,10 @@
-//! Reasoning strategies: stage tables as data, and sessions of thoughts with branches that keep to them.
+//! Reasoning strategies: stage tables as data, sessions of thoughts with branches that keep to them, and drivers
+//! that work a problem through by themselves.
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
 //! Session::think(Draft { stage, thought, parameters, … }) -> ThoughtId, or a refusal that changed nothing
+//! Solver::new(client, driver).solve(problem).await -> Solved { answer, end, spent, trace }
 //! ```
 //!
 //! A session walks the table of its strategy. Every move is held against the table:
@@ -34,6 +36,27 @@
 //! session.think_on(other, Draft::at("action_execution", "I measure it on the map."))?;
 //! assert_eq!(session.path(session.branch(other)?.tip()).count(), 3);
 //! # Ok::<(), cogwork_strategies::SessionError>(())
+//! ```
+//!
+//! A [`Solver`] asks a model and walks the table by itself, within a [`Budget`]. The driver of a strategy is chosen
+//! by its name, or set up, or written for a table of one's own ([`Driver`]):
+//!
+//! ```
+//! use cogwork_llm::ScriptedClient;
+//! use cogwork_strategies::{Budget, SelfAsk, Solver};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), cogwork_strategies::SolveError> {
+//! let client = ScriptedClient::new([
+//!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
+//!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
+//! ]);
+//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(Budget::default().calls(10));
+//! let solved = solver.solve("Where does the longest river of France end?").await?;
+//! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));
+//! assert_eq!(solved.spent().calls, 2);
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! Nine strategies are part of the crate ([`StrategyName`]); more are read from YAML or JSON

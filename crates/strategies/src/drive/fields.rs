@@ -226,8 +226,10 @@ fn whole(text: &str) -> String {
 /// Name and value of a line such as `**Action:** search`.
 fn label(line: &str) -> Option<(String, &str)> {
     let (name, value) = line.split_once([':', '：'])?;
-    // A name is short; a sentence with a colon in it is not one.
-    let folded = (name.len() <= 80).then(|| folded(name)).filter(|name| !name.is_empty())?;
+    // A name is short; a sentence with a colon in it is not one, and neither is a key of JSON.
+    let folded = (name.len() <= 80 && !name.contains(['"', '{']))
+        .then(|| folded(name))
+        .filter(|name| !name.is_empty())?;
     let value = value.trim();
     let bare = name.trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'));
     let begins = bare.find(|sign| !matches!(sign, '*' | '_' | '`')).and_then(|end| bare.get(..end));

@@ -15,6 +15,9 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
     match (value, kind) {
         (Value::String(text), kind) => read(&text, kind).unwrap_or(Value::String(text)),
         (value @ (Value::Number(_) | Value::Bool(_)), ParameterType::Text { .. }) => value.to_string().into(),
+        (Value::Number(number), ParameterType::Integer { .. } | ParameterType::Thought) => {
+            number.as_f64().filter(|_| number.is_f64()).map_or(Value::Number(number), exact)
+        }
         (Value::Array(list), ParameterType::List { items, .. }) => {
             list.into_iter().map(|item| typed(item, items)).collect()
         }
@@ -45,17 +48,9 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
             let said = folded(text);
             choices.iter().find(|choice| folded(choice) == said).map(|choice| choice.as_str().into())
         }
-        ParameterType::Integer { .. } | ParameterType::Thought => {
-            number(inside).map(|number| match number.fract() {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "checked to be an integer that a double holds exactly"
-                )]
-                0.0 if number.abs() < 9e15 => Value::from(number as i64),
-                _ => Value::from(number),
-            })
+        ParameterType::Integer { .. } | ParameterType::Number { .. } | ParameterType::Thought => {
+            number(inside)
         }
-        ParameterType::Number { .. } => number(inside).map(Value::from),
         ParameterType::Boolean => boolean(inside).map(Value::Bool),
         ParameterType::List { items, .. } => match json() {
             Ok(list @ Value::Array(_)) => Some(of_kind(list)),
@@ -71,31 +66,45 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
     }
 }
 
-/// `8`, and also `8/10`, `8 out of 10`, `8.`, `about 8` and `1,024`: the first number there is.
-fn number(text: &str) -> Option<f64> {
+/// `8`, and also `8/10`, `8 out of 10`, `8.`, `about 8` and `1,024`: the first number there is. `1,5` may
+/// be one number or two, and is none.
+fn number(text: &str) -> Option<Value> {
     let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
     let is_digit = |character: char| character.is_ascii_digit();
     let first = text.find(is_digit)?;
-    // Whole, for the forms that JSON knows: `1e6`. `inf` and `nan` have no digit.
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(whole.into());
+    }
+    // The forms that JSON knows, such as `1e6`; `inf` and `nan` have no digit.
     if let Ok(number) = text.parse::<f64>() {
-        return Some(number).filter(|number| number.is_finite());
+        return number.is_finite().then(|| exact(number));
     }
     let before = text.get(..first)?;
     let (before, point) = before.strip_suffix('.').map_or((before, ""), |before| (before, "0."));
     let rest = text.get(first..)?;
     let end = rest.find(|character: char| !is_digit(character) && !matches!(character, '.' | ','));
     let written = rest.get(..end.unwrap_or(rest.len()))?.trim_end_matches(['.', ',']);
-    let mut groups = written.split('.').next().unwrap_or_default().split(',');
-    let thousands =
-        groups.next().is_some_and(|group| group.len() <= 3) && groups.all(|group| group.len() == 3);
-    let digits = match thousands {
-        true => written.replace(',', ""),
-        false => written.split(',').next().unwrap_or_default().to_owned(),
-    };
-    let number: f64 = format!("{point}{digits}").parse().ok()?;
+    let mut groups = written.split('.').next()?.split(',');
+    let begins = groups.next()?.len() <= 3;
+    if written.contains(',') && !(begins && groups.all(|group| group.len() == 3)) {
+        return None;
+    }
+    let number: f64 = format!("{point}{}", written.replace(',', "")).parse().ok()?;
     let negative =
         before.strip_suffix(['-', '−']).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
-    Some(if negative { -number } else { number }).filter(|number| number.is_finite())
+    number.is_finite().then(|| exact(if negative { -number } else { number }))
+}
+
+/// An integer where it is one, so that `8.0` is shown as `8`.
+fn exact(number: f64) -> Value {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "checked to be an integer that a double holds exactly"
+    )]
+    match number.fract() {
+        0.0 if number.abs() < 9e15 => Value::from(number as i64),
+        _ => Value::from(number),
+    }
 }
 
 fn boolean(text: &str) -> Option<bool> {

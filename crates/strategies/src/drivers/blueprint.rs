@@ -112,6 +112,11 @@ impl Blueprint {
             } else if !tools.contains(tool) {
                 return Err(format!("`{id}` calls `{}`; expected {}", Name(tool), List(tools, "or")));
             }
+            let mut faults = Vec::new();
+            ParameterType::Any.check(id, input, &mut faults);
+            if let Some(fault) = faults.first() {
+                return Err(fault.to_string());
+            }
             let mut named = Vec::new();
             evidence_in(input, &mut named);
             if let Some(wrong) = named.iter().find(|name| !earlier.contains(&name.as_str())) {

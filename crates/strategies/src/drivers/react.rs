@@ -223,13 +223,16 @@ fn split(action: &str) -> (&str, Option<&str>) {
 }
 
 fn planned(calls: &[PlannedCall]) -> Work {
-    let work = Work::say(format!("Next: {}.", actions(calls))).with("action", actions(calls));
-    match calls {
-        [one] => work.with("action_input", one.input.clone()),
-        several => {
-            work.with("action_input", several.iter().map(|call| call.input.clone()).collect::<Value>())
-        }
-    }
+    let input = match calls {
+        [one] => one.input.clone(),
+        several => several.iter().map(|call| call.input.clone()).collect(),
+    };
+    // Arguments of a native call may be deeper than a parameter may; the tool gets them as they are.
+    let mut faults = Vec::new();
+    ParameterType::Any.check("action_input", &input, &mut faults);
+    let input = if faults.is_empty() { input } else { input.to_string().into() };
+    let action = actions(calls);
+    Work::say(format!("Next: {action}.")).with("action", action).with("action_input", input)
 }
 
 fn actions(calls: &[PlannedCall]) -> String {

@@ -1,11 +1,9 @@
 use serde_json::Value;
 
-use super::answering::{
-    ANSWER, answer_field, answered, draft, keep_answer, say_answer, verification, verified,
-};
+use super::answering::{ANSWER, answer_field, answered, keep_answer, say_answer, verification, verified};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, SolveError, Solving, Stage, Strategy, StrategyName, Thought,
-    Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Parameter, Reply, SolveError, Solving, Stage, Strategy,
+    StrategyName, Thought, Turn, Work,
 };
 
 /// Step back to the principle behind the problem, then come down to the case (Zheng et al. 2023).
@@ -111,14 +109,14 @@ impl Driver for StepBack {
         let thought = match (done.reply(), stage.name()) {
             (Some(reply), "abstraction") => {
                 solving.set_note(PRINCIPLE, reply.field(PRINCIPLE));
-                draft(stage, reply.field(QUESTION), "")
+                Draft::at(stage.name(), with_thought(reply, QUESTION))
             }
             (Some(reply), "approach_selection") => {
                 for part in [APPLICATION, SOLUTION] {
                     solving.set_note(part, reply.field(part));
                 }
                 keep_answer(solving, reply);
-                draft(stage, reply.field(APPROACH), "")
+                Draft::at(stage.name(), with_thought(reply, APPROACH))
             }
             (Some(reply), _) => verified(solving, stage, reply),
             (None, _) => done.draft_at(stage),
@@ -135,4 +133,9 @@ impl Driver for StepBack {
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
+}
+
+/// What the model thought before a field, and the field.
+fn with_thought(reply: &Reply, field: &str) -> String {
+    format!("{}\n{}", reply.text, reply.field(field)).trim().to_owned()
 }

@@ -224,3 +224,13 @@ async fn a_problem_that_needs_no_tool_needs_one_call() {
     spent: 1 call, about 150 tokens
     ");
 }
+
+#[tokio::test]
+async fn arguments_of_any_depth_do_not_end_the_run() {
+    let deep = format!("{{\"of\": {}1{}}}", "[".repeat(100), "]".repeat(100));
+    let asks = ChatResponse::new("Look.").with_tool_calls([ToolCall::new("a", "height", deep)]);
+    let native = Capabilities::none().with(Capability::Tools);
+    let client = ScriptedClient::new([asks]).then("Galdhøpiggen").with_capabilities(native);
+    let solved = solver(&client).solve(PROBLEM).await.unwrap();
+    assert_eq!((solved.answer(), solved.spent().tool_calls), (Some("Galdhøpiggen"), 1));
+}

@@ -156,6 +156,12 @@ async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
         complaint("Plan: Find.\n#E1 = height[K2]\nPlan: Find.\n#E2 = height[#E3]").await,
         complaint("Plan: Find.\n#E1 = height[#E1]").await,
         complaint("Plan: Find.\n#E1 = height[K2]\n#E1 = height[K3]").await,
+        complaint(concat!(
+            "Plan: Dig.\n#E1 = height",
+            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+            "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"
+        ))
+        .await,
         complaint("#E1 = height[a]\n#E2 = height[a]\n#E3 = height[a]\n#E4 = height[a]").await,
     ];
     insta::assert_snapshot!(complaints.join("\n"), @"
@@ -166,6 +172,7 @@ async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
     `#E2` uses `#E3`; expected `#E1`
     `#E1` uses `#E1`; expected no evidence, since it is the first
     `#E1` is there twice; expected a name of its own for each call
+    `#E1` is more than 32 levels, expected JSON of at most 32 levels
     the plan has 4 steps and 4 calls; expected at most 100 and 3
     ");
 }
