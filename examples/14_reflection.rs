@@ -29,7 +29,7 @@ impl LlmClient for Hasty {
         let mut words = question.trim_end_matches('?').split(' ').skip(2);
         let (letter, word) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
 
-        let answer = match texts(Role::Assistant).last() {
+        let answer = match texts(Role::Assistant).next_back() {
             None => at_first_sight(letter, word).to_string(),
             Some(draft) => {
                 let spelt = word.matches(letter).count().to_string();
