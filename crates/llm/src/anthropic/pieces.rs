@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::reply::{Block, Counts, Reply, ended};
-use crate::http::json::{self, parse, parse_object};
+use crate::http::calls::{MOST, too_many};
+use crate::http::json::{self, count, parse, parse_object};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{Delta, LlmError, ToolCall};
 
@@ -15,6 +16,8 @@ struct Piece<'a> {
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    index: Option<&'a RawValue>,
     #[serde(borrow, default)]
     message: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -31,11 +34,20 @@ struct MessageDelta<'a> {
     stop_reason: Option<&'a RawValue>,
 }
 
+/// A call as it grows.
+struct Open {
+    index: Option<u64>,
+    call: ToolCall,
+    input: String,
+}
+
 /// What the events of one stream have said besides what was given out.
 #[derive(Default)]
 pub(super) struct Pieces {
-    /// The call whose block has not ended, and its input so far.
-    open: Option<(ToolCall, String)>,
+    /// The calls whose blocks have not ended. llama.cpp begins the next one before it ends the first.
+    open: Vec<Open>,
+    /// Bytes of the open calls.
+    held: usize,
     stop_reason: Option<String>,
     usage: Counts,
     model: Option<String>,
@@ -54,6 +66,7 @@ impl Reader for Pieces {
             return Err(failure::of_value(error, secrets));
         }
         let kind = piece.kind.and_then(parse::<String>);
+        let index = piece.index.and_then(count);
         match kind.as_deref().unwrap_or(&event.name) {
             "error" => return Err(failure::of_text(&event.data, secrets)),
             "message_start" => {
@@ -62,12 +75,9 @@ impl Reader for Pieces {
                     self.model = json::text(message.model);
                 }
             }
-            "content_block_start" => {
-                self.close(deltas);
-                self.grow(piece.content_block, deltas);
-            }
-            "content_block_delta" => self.grow(piece.delta, deltas),
-            "content_block_stop" => self.close(deltas),
+            "content_block_start" => self.grow(piece.content_block, index, deltas)?,
+            "content_block_delta" => self.grow(piece.delta, index, deltas)?,
+            "content_block_stop" => self.close(self.place(index), deltas),
             "message_delta" => {
                 self.usage.add(piece.usage);
                 let delta = piece.delta.and_then(parse_object::<MessageDelta<'_>>);
@@ -75,7 +85,9 @@ impl Reader for Pieces {
                 self.stop_reason = reason.or(self.stop_reason.take());
             }
             "message_stop" => {
-                self.close(deltas);
+                while !self.open.is_empty() {
+                    self.close(Some(0), deltas);
+                }
                 let end = ended(self.stop_reason.take(), self.has_content, self.usage, self.model.take())?;
                 deltas.push_back(Delta::End(end));
             }
@@ -86,28 +98,47 @@ impl Reader for Pieces {
     }
 
     fn held(&self) -> usize {
-        self.open.as_ref().map_or(0, |(call, input)| call.bytes() + input.len())
+        self.held
     }
 }
 
 impl Pieces {
-    fn grow(&mut self, block: Option<&RawValue>, deltas: &mut VecDeque<Delta>) {
-        let Some(block) = block.and_then(parse_object::<Block<'_>>) else { return };
+    fn grow(
+        &mut self,
+        block: Option<&RawValue>,
+        index: Option<u64>,
+        deltas: &mut VecDeque<Delta>,
+    ) -> Result<(), LlmError> {
+        let Some(block) = block.and_then(parse_object::<Block<'_>>) else { return Ok(()) };
         deltas.extend(block.thinking().map(Delta::Reasoning));
         let text = block.text();
         self.has_content |= text.is_some();
         deltas.extend(text.map(Delta::Text));
-        match (&mut self.open, block.more_input()) {
-            (Some((_, input)), Some(more)) => input.push_str(&more),
-            (Some(_), None) => {}
-            (open, _) => *open = block.call().map(|call| (call, String::new())),
+        if let (Some(more), Some(place)) = (block.more_input(), self.place(index)) {
+            self.held += more.len();
+            self.open.iter_mut().skip(place).take(1).for_each(|open| open.input.push_str(&more));
         }
+        if let Some(call) = block.call() {
+            if self.open.len() == MOST {
+                return Err(too_many());
+            }
+            self.held += call.bytes();
+            self.open.push(Open { index, call, input: String::new() });
+        }
+        Ok(())
+    }
+
+    /// Where the open block of this index is; without one, the last.
+    fn place(&self, index: Option<u64>) -> Option<usize> {
+        self.open.iter().rposition(|open| index.is_none() || open.index == index)
     }
 
     /// Gives out the call whose block ends here. Some servers say its input at the beginning.
-    fn close(&mut self, deltas: &mut VecDeque<Delta>) {
-        let Some((call, input)) = self.open.take() else { return };
+    fn close(&mut self, place: Option<usize>, deltas: &mut VecDeque<Delta>) {
+        let Some(place) = place else { return };
+        let Open { call, input, .. } = self.open.remove(place);
         self.has_content = true;
+        self.held = self.held.saturating_sub(call.bytes() + input.len());
         let call = if input.is_empty() { call } else { ToolCall::new(call.id(), call.name(), input) };
         deltas.push_back(Delta::ToolCall(call));
     }

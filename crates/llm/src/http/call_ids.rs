@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use crate::{ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall};
 
 /// How many calls a reply may ask for.
-pub(super) const MOST: usize = 128;
+pub(crate) const MOST: usize = 128;
 
 /// Gives each call of a reply an id that no other of the conversation has: some servers give none, or
 /// begin anew with each reply.
@@ -62,7 +62,7 @@ impl CallIds {
     }
 }
 
-pub(super) fn too_many() -> LlmError {
+pub(crate) fn too_many() -> LlmError {
     let message = format!("the reply asks for more than {MOST} calls of tools");
     LlmError::new(LlmErrorKind::Decode, message)
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::braces::Braces;
-use super::call_ids::{MOST, too_many};
+pub(crate) use super::call_ids::{MOST, too_many};
 use super::json::{self, First, count, parse, parse_object};
 use crate::{LlmError, ToolCall};
 

@@ -13,6 +13,7 @@ mod failures;
 mod faults;
 mod formats;
 mod ollama;
+mod recorded;
 mod replies;
 mod requests;
 mod secrets;

@@ -267,6 +267,26 @@ async fn blocks_of_anthropic_are_calls_when_they_end() {
 }
 
 #[tokio::test]
+async fn blocks_of_anthropic_may_grow_side_by_side() {
+    let body = [
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"weather"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"clock"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"{\"city\":"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"partial_json":"{"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"\"Oslo\"}"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_delta","index":7,"delta":{"partial_json":"of no block that anybody opened"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"partial_json":"}"}}"#,
+        r#"{"type":"content_block_stop","index":1}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let body: String = body.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let server = Server::start([Answer::Raw(streamed(&body))]).await;
+    let client = AnthropicClient::builder(server.origin(), "m").build().unwrap();
+    assert_eq!(follow(&client).await.1.unwrap(), asks(BOTH));
+}
+
+#[tokio::test]
 async fn more_calls_than_anybody_asks_for_are_an_error() {
     let call = |n: usize| {
         format!(
