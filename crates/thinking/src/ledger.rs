@@ -54,7 +54,6 @@ impl Ledger {
         let mut entries = self.entries();
         entries.calls_before = entries.hook_calls;
         entries.usage_before = entries.hook_usage;
-        (entries.standing, entries.problems) = (None, Vec::new());
     }
 
     /// The hook has ended; gives what it let stand.

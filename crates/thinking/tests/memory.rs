@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cogwork_thinking::{Blackboard, FileMemory, Found, InMemory, Memory, MemoryLimits};
+use cogwork_thinking::{Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits};
 use proptest::prelude::*;
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
@@ -125,6 +125,9 @@ async fn a_file_does_not_grow_without_bound() {
         memory.add(&format!("note {number}")).await.unwrap();
         assert!(fs::read_to_string(&notes.path).unwrap().lines().count() < 10);
     }
+    // The file that was put in the place of the first is locked like it.
+    let error = FileMemory::open_with(&notes.path, limits).unwrap_err();
+    assert!(matches!(error, MemoryError::InUse(_)), "{error}");
     drop(memory);
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
     assert_eq!(
