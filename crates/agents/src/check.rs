@@ -96,7 +96,7 @@ impl<'c> Check<'c> {
 
     fn one_of_names(&mut self, tree: &Tree, schema: &Map<String, Json>, names: &[&str], path: &Path) {
         let noun = schema.get(NOUN).and_then(Json::as_str).unwrap_or("name");
-        let known = format!("known {noun}s: {}", list(names));
+        let known = format!("known {}: {}", plural(noun), list(names));
         match tree.text() {
             None => self.found(
                 tree,
@@ -139,14 +139,8 @@ impl<'c> Check<'c> {
         match told {
             Some(problems) => self.problems.extend(problems),
             None => {
-                let mut named: Vec<_> =
-                    branches.iter().flat_map(|branch| types(branch)).map(called).collect();
-                named.dedup();
-                self.found(
-                    tree,
-                    path,
-                    format!("expected {}, found {}", named.join(" or "), shown_kind(tree)),
-                );
+                let expected = expected(schema, self.root);
+                self.found(tree, path, format!("expected {expected}, found {}", shown_kind(tree)));
             }
         }
     }
@@ -169,7 +163,7 @@ impl<'c> Check<'c> {
             );
         }
         let names: Vec<_> = tags.iter().map(|(name, _)| *name).collect();
-        let known = format!("known {noun}s: {}", list(&names));
+        let known = format!("known {}: {}", plural(noun), list(&names));
         let Some(tag) = tree.get(key) else {
             return self.found(tree, path, format!("the key `{key}` is missing; {known}"));
         };
@@ -209,8 +203,7 @@ impl<'c> Check<'c> {
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         for key in required.filter_map(Json::as_str).filter(|key| tree.get(key).is_none()) {
             let what = properties.get(key).and_then(|property| resolve(property, self.root));
-            let what =
-                what.map(types).unwrap_or_default().first().map(|name| called(name)).unwrap_or("a value");
+            let what = what.map_or_else(|| "a value".to_owned(), |property| expected(property, self.root));
             self.found(tree, path, format!("the key `{key}` is missing; expected {what}"));
         }
     }
@@ -225,16 +218,32 @@ impl<'c> Check<'c> {
             self.found(tree, path, format!("the number is too large; expected at most {most}"));
         }
         if let Some((_, least)) = bound("minimum").filter(|(least, _)| number < *least) {
-            self.found(tree, path, format!("the number is too small; expected at least {least}"));
+            self.found(
+                tree,
+                path,
+                format!("the number is too small; expected at least {}", bound_as_text(least)),
+            );
         }
         if let Some((_, most)) = bound("maximum").filter(|(most, _)| number > *most) {
-            self.found(tree, path, format!("the number is too large; expected at most {most}"));
+            self.found(
+                tree,
+                path,
+                format!("the number is too large; expected at most {}", bound_as_text(most)),
+            );
         }
         if let Some((_, least)) = bound("exclusiveMinimum").filter(|(least, _)| number <= *least) {
-            self.found(tree, path, format!("the number is too small; expected more than {least}"));
+            self.found(
+                tree,
+                path,
+                format!("the number is too small; expected more than {}", bound_as_text(least)),
+            );
         }
         if let Some((_, most)) = bound("exclusiveMaximum").filter(|(most, _)| number >= *most) {
-            self.found(tree, path, format!("the number is too large; expected less than {most}"));
+            self.found(
+                tree,
+                path,
+                format!("the number is too large; expected less than {}", bound_as_text(most)),
+            );
         }
     }
 
@@ -331,6 +340,31 @@ fn is_of(tree: &Tree, name: &str) -> bool {
         | (Value::Map(_), "object") => true,
         (Value::Number(number), "integer") => !number.is_f64(),
         _ => false,
+    }
+}
+
+fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// What the schema takes, in a few words.
+fn expected(schema: &Map<String, Json>, root: &Json) -> String {
+    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+    let mut all: Vec<_> = types(schema);
+    all.extend(branches.filter_map(|branch| resolve(branch, root)).flat_map(types));
+    let mut named: Vec<_> = all.into_iter().filter(|name| *name != "null").map(called).collect();
+    named.dedup();
+    if named.is_empty() { "a value".to_owned() } else { named.join(" or ") }
+}
+
+/// A bound as people write it.
+fn bound_as_text(bound: &Json) -> String {
+    match bound.as_f64() {
+        Some(number) if !bound.is_u64() && !bound.is_i64() => number.to_string(),
+        _ => bound.to_string(),
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cogwork_thinking::Registry;
 use cogwork_tools::Tools;
@@ -14,8 +14,7 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 
 /// Reads flows from YAML, with the providers, node types, thinking modes and tools that files may name.
 ///
-/// What a file may hold is in the [guide](https://docs.rs/cogwork-agents); [`schema`](Self::schema) says it to
-/// editors. A file is checked whole, and every problem told at once, with file, line, column and path.
+/// What a file may hold is in the guide `flows-from-files`, and [`schema`](Self::schema) says it to editors. A file is checked whole, and every problem told at once, with file, line, column and path.
 ///
 /// `${NAME}` in a text of a file is taken from the [environment](Self::with_environment); `$$` is a dollar.
 /// A value that came from there is a secret: it is in no error, drawing or schema.
@@ -61,6 +60,8 @@ pub struct Loader {
     modes: Registry,
     environment: Environment,
     connects: bool,
+    /// Made when it is first asked for, and anew after a change.
+    schema: OnceLock<Json>,
 }
 
 /// Something that cannot be added to a [`Loader`].
@@ -108,13 +109,16 @@ impl Default for Loader {
 impl Loader {
     /// A loader with the crate's own providers and node types, no tools, and nothing in the environment.
     pub fn new() -> Self {
+        let (mut providers, node_types) = (providers::built_in(), node_types::built_in());
+        providers.sort_by(|one, other| one.name().cmp(other.name()));
         Self {
-            providers: providers::built_in(),
-            node_types: node_types::built_in(),
+            providers,
+            node_types,
             tools: Tools::new(),
             modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
             connects: true,
+            schema: OnceLock::new(),
         }
     }
 
@@ -138,6 +142,7 @@ impl Loader {
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
+        self.schema = OnceLock::new();
         self
     }
 
@@ -145,6 +150,7 @@ impl Loader {
     #[must_use]
     pub fn with_modes(mut self, modes: Registry) -> Self {
         self.modes = modes;
+        self.schema = OnceLock::new();
         self
     }
 
@@ -164,7 +170,8 @@ impl Loader {
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
         let known: Vec<_> = self.providers.iter().map(|known| known.name().to_owned()).collect();
         free("provider", provider.name(), known)?;
-        self.put_provider(provider)?;
+        self.check_provider(&provider)?;
+        self.put_provider(provider);
         Ok(self)
     }
 
@@ -175,21 +182,25 @@ impl Loader {
     /// When it has a setting that a node type or every request has.
     pub fn replace_provider(&mut self, provider: Provider) -> Result<Option<Provider>, LoaderError> {
         let place = self.providers.iter().position(|known| known.name() == provider.name());
+        self.check_provider(&provider)?;
         let replaced = place.map(|place| self.providers.remove(place));
-        self.put_provider(provider)?;
+        self.put_provider(provider);
         Ok(replaced)
     }
 
-    fn put_provider(&mut self, provider: Provider) -> Result<(), LoaderError> {
+    fn check_provider(&self, provider: &Provider) -> Result<(), LoaderError> {
         let clients = self.node_types.iter().filter(|node_type| node_type.has_client());
         let others =
             clients.map(|node_type| (format!("the node type `{}`", node_type.name()), node_type.schema()));
         let request = schema_of::<RequestSettings>();
         let others = others.chain([("every request".to_owned(), &request)]);
-        apart("provider", provider.name(), provider.schema(), others)?;
+        apart("provider", provider.name(), provider.schema(), others)
+    }
+
+    fn put_provider(&mut self, provider: Provider) {
+        self.schema = OnceLock::new();
         self.providers.push(provider);
         self.providers.sort_by(|one, other| one.name().cmp(other.name()));
-        Ok(())
     }
 
     /// Adds a node type.
@@ -200,7 +211,8 @@ impl Loader {
     pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
         let known: Vec<_> = self.node_types.iter().map(|known| known.name().to_owned()).collect();
         free("node type", node_type.name(), known)?;
-        self.put_node_type(node_type)?;
+        self.check_node_type(&node_type)?;
+        self.put_node_type(node_type);
         Ok(self)
     }
 
@@ -211,12 +223,13 @@ impl Loader {
     /// When it has a client and a setting that a provider or every request has.
     pub fn replace_node_type(&mut self, node_type: NodeType) -> Result<Option<NodeType>, LoaderError> {
         let place = self.node_types.iter().position(|known| known.name() == node_type.name());
+        self.check_node_type(&node_type)?;
         let replaced = place.map(|place| self.node_types.remove(place));
-        self.put_node_type(node_type)?;
+        self.put_node_type(node_type);
         Ok(replaced)
     }
 
-    fn put_node_type(&mut self, node_type: NodeType) -> Result<(), LoaderError> {
+    fn check_node_type(&self, node_type: &NodeType) -> Result<(), LoaderError> {
         if node_type.has_client() {
             let providers = self.providers.iter();
             let others =
@@ -225,9 +238,13 @@ impl Loader {
             let others = others.chain([("every request".to_owned(), &request)]);
             apart("node type", node_type.name(), node_type.schema(), others)?;
         }
+        Ok(())
+    }
+
+    fn put_node_type(&mut self, node_type: NodeType) {
+        self.schema = OnceLock::new();
         self.node_types.push(node_type);
         self.node_types.sort_by(|one, other| one.name().cmp(other.name()));
-        Ok(())
     }
 
     /// The providers, by name.
@@ -270,15 +287,14 @@ impl Loader {
 
     /// The JSON Schema (draft 2020-12) of a file, for editors: with the settings of every provider, node type
     /// and mode there is. It holds its [fingerprint](Self::fingerprint) as `x-fingerprint`.
-    pub fn schema(&self) -> Json {
-        schema::of_file(self)
+    pub fn schema(&self) -> &Json {
+        self.schema.get_or_init(|| schema::of_file(self))
     }
 
     /// What changes when files may hold something else: 16 hexadecimal digits, the 64-bit FNV-1a hash of the schema
     /// as JSON with sorted keys and without the fingerprint itself.
-    pub fn fingerprint(&self) -> String {
-        let fingerprint = self.schema().get(schema::FINGERPRINT).and_then(Json::as_str).map(str::to_owned);
-        fingerprint.unwrap_or_default()
+    pub fn fingerprint(&self) -> &str {
+        self.schema().get(schema::FINGERPRINT).and_then(Json::as_str).unwrap_or_default()
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {

@@ -10,8 +10,6 @@ use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
 pub(crate) use flow::Assembled;
 pub use making::Making;
 
@@ -31,7 +29,6 @@ const MAX_NODES: usize = 2_000;
 /// One load: of a file, and of those it names.
 pub(crate) struct Loading<'l> {
     loader: &'l Loader,
-    schema: Json,
     secrets: Secrets,
     problems: Vec<FileProblem>,
     /// The files that are being read, the outermost first.
@@ -55,7 +52,6 @@ impl<'l> Loading<'l> {
     pub(crate) fn new(loader: &'l Loader) -> Self {
         Self {
             loader,
-            schema: loader.schema(),
             secrets: Secrets::default(),
             problems: Vec::new(),
             open: Vec::new(),
@@ -124,7 +120,8 @@ impl<'l> Loading<'l> {
         let mut found = Problems::default();
         let tree = yaml::read(text, self.loader.environment(), &mut self.secrets, &mut found);
         let flow = tree.and_then(|tree| {
-            check(&tree, &self.schema, &self.schema, &Path::default(), &mut found);
+            let schema = self.loader.schema();
+            check(&tree, schema, schema, &Path::default(), &mut found);
             self.flow(source, &tree, &Path::default(), &mut found)
         });
         let flow = flow.filter(|_| found.is_empty());

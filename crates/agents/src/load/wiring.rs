@@ -36,9 +36,10 @@ pub(super) fn wire(
     let wire = Wire { parts, edges, ids: parts.iter().map(|part| part.id).collect() };
     let before = found.len();
     wire.names(start, path, found);
+    // Where edges are wrong everything may seem to be out of reach.
+    let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
     wire.actions(path, found);
-    // Of a flow with wrong names everything may seem to be out of reach.
-    if let Some((start, _)) = start.filter(|_| found.len() == before) {
+    if let Some((start, _)) = start.filter(|_| is_sound) {
         wire.reach(start, path, found);
     }
 }

@@ -8,8 +8,10 @@ mod servers;
 use crate::Provider;
 
 pub(crate) fn built_in() -> Vec<Provider> {
-    let mut providers = vec![offline::scripted(), rules::provider()];
+    let offline = [offline::scripted(), rules::provider()];
     #[cfg(feature = "http")]
-    providers.extend(servers::all());
-    providers
+    let servers = servers::all();
+    #[cfg(not(feature = "http"))]
+    let servers = [];
+    offline.into_iter().chain(servers).collect()
 }

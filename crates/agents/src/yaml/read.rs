@@ -67,8 +67,8 @@ enum Inside {
         key: Option<(String, Place)>,
         /// The keys that stand there already, by their places.
         known: BTreeMap<String, Place>,
-        /// The value of a repeated key is read and dropped.
-        repeated: bool,
+        /// The value is read and dropped: of a repeated key, or of a merge.
+        skipped: bool,
     },
 }
 
@@ -103,7 +103,7 @@ impl Reader<'_> {
                     .and_then(|()| self.begin(place, anchor, Inside::List(Vec::new()))),
                 Event::MappingStart(anchor, tag) => self.no_tag(place, tag.is_some()).and_then(|()| {
                     let (entries, known) = (Vec::new(), BTreeMap::new());
-                    self.begin(place, anchor, Inside::Map { entries, key: None, known, repeated: false })
+                    self.begin(place, anchor, Inside::Map { entries, key: None, known, skipped: false })
                 }),
                 Event::SequenceEnd | Event::MappingEnd => self.end(),
                 Event::Alias(anchor) => self.alias(place, anchor),
@@ -124,12 +124,13 @@ impl Reader<'_> {
         anchor: usize,
     ) -> Result<(), Fatal> {
         self.spend(place, 1, text.len())?;
-        if let Some(Inside::Map { key: key @ None, known, repeated, .. }) =
+        if let Some(Inside::Map { key: key @ None, known, skipped, .. }) =
             self.open.last_mut().map(|open| &mut open.inside)
         {
             let text = text.into_owned();
             let before = known.get(&text).copied();
-            *repeated = before.is_some();
+            let merges = style == ScalarStyle::Plain && text == "<<";
+            *skipped = before.is_some() || merges;
             known.entry(text.clone()).or_insert(place);
             *key = Some((text.clone(), place));
             if let Some(before) = before {
@@ -139,6 +140,11 @@ impl Reader<'_> {
                     before.line
                 );
                 self.found(place, message);
+            } else if merges {
+                self.found(
+                    place,
+                    "merges are not read; expected the keys themselves, or an alias for the whole value",
+                );
             }
             return Ok(());
         }
@@ -204,8 +210,8 @@ impl Reader<'_> {
         match self.open.last_mut().map(|open| &mut open.inside) {
             None => self.document = Some(tree),
             Some(Inside::List(items)) => items.push(tree),
-            Some(Inside::Map { entries, key, repeated, .. }) => {
-                if let Some((key, place)) = key.take().filter(|_| !*repeated) {
+            Some(Inside::Map { entries, key, skipped, .. }) => {
+                if let Some((key, place)) = key.take().filter(|_| !*skipped) {
                     entries.push(Entry { key, place, value: tree });
                 }
             }

@@ -1,0 +1,125 @@
+//! What a person reads whose file is wrong: every problem, with its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cogwork_agents::{FileError, Loader};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/bad")
+}
+
+fn loader() -> Loader {
+    Loader::new().with_environment(|name| (name == "SET").then(|| "canary-8731".to_owned()))
+}
+
+/// The lines without the folder in which the tests run.
+fn told(error: &FileError) -> String {
+    format!("{error:#}").replace(&format!("{}/", folder().display()), "")
+}
+
+#[test]
+fn every_problem_is_told_with_its_place() {
+    let mut files: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut all = String::new();
+    for file in files.iter().filter(|file| file.is_file()) {
+        let error = loader().load(file).expect_err("the file is wrong");
+        all.push_str(&format!("{}\n\n", told(&error)));
+    }
+    assert!(!all.contains("canary"), "a value from the environment is shown");
+    insta::assert_snapshot!("bad_files", all);
+}
+
+#[test]
+fn an_error_is_one_line_that_counts_the_others() {
+    let error = loader().load(folder().join("wiring.yaml")).unwrap_err();
+    insta::assert_snapshot!(error.to_string().replace(&format!("{}/", folder().display()), ""), @"wiring.yaml:1:8: start: the start `writter` is no node; known nodes: `writer`, `critic`, `lonely`; did you mean `writer`? (and 5 more problems)");
+    assert_eq!(error.problems().len(), 6);
+    assert_eq!(error.problems()[0].path, "start");
+}
+
+#[test]
+fn what_is_no_file_is_no_flow() {
+    let error = loader().load(folder()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{}: this is no file; expected one with the text of a flow", folder().display())
+    );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), [b'a', b'\n', 0xff]).unwrap();
+    let name = file.path().display();
+    let error = loader().load(file.path()).unwrap_err();
+    assert_eq!(error.to_string(), format!("{name}: the file is no UTF-8 in line 2; expected text"));
+
+    fs::write(file.path(), vec![b'a'; 300_000]).unwrap();
+    let error = loader().load(file.path()).unwrap_err();
+    assert_eq!(error.to_string(), format!("{name}: the file has more than 262144 bytes; expected fewer"));
+}
+
+#[test]
+fn a_link_leads_out_of_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.yaml"), "nodes: []").unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret.yaml"), folder.path().join("link.yaml")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("there")).unwrap();
+    let flow = "nodes:
+- {id: a, type: subflow, config: {file: link.yaml}}
+- {id: b, type: agent, config: {provider: rules, rules: [], memory: {type: file, file: there/new.jsonl}}}
+";
+    let file = folder.path().join("flow.yaml");
+    fs::write(&file, flow).unwrap();
+    let error = loader().load(&file).unwrap_err();
+    let told = format!("{error:#}").replace(&file.display().to_string(), "flow.yaml");
+    insta::assert_snapshot!(told, @"
+    flow.yaml:2:41: nodes[0].config.file: the path is a link out of the folder of this file; expected a file inside
+    flow.yaml:3:8: nodes[1]: no edges lead from the start to `b`; expected an edge with `to: b`
+    flow.yaml:3:88: nodes[1].config.memory.file: the path is a link out of the folder of this file; expected a file inside
+    ");
+}
+
+#[test]
+fn files_inside_one_another_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each names the next twice: read one by one they would be 2^14.
+    for number in 0..14 {
+        let next = number + 1;
+        let flow = format!(
+            "nodes:\n- {{id: a, type: subflow, config: {{file: {next}.yaml}}}}\n- {{id: b, type: subflow, config: {{file: {next}.yaml}}}}\nedges: [{{from: a, to: b}}]\n"
+        );
+        fs::write(folder.path().join(format!("{number}.yaml")), flow).unwrap();
+    }
+    fs::write(
+        folder.path().join("14.yaml"),
+        "nodes: [{id: a, type: agent, config: {provider: rules, rules: []}}]",
+    )
+    .unwrap();
+    let error = loader().load(folder.path().join("0.yaml")).unwrap_err();
+    assert!(
+        error.to_string().contains("more than 100 files are read for one flow; expected fewer"),
+        "{error}"
+    );
+}
+
+#[test]
+fn bombs_of_aliases_are_bounded() {
+    let mut text = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..9 {
+        let before = level - 1;
+        text.push_str(&format!("b{level}: &a{level} [{}]\n", vec![format!("*a{before}"); 10].join(", ")));
+    }
+    let error = loader().load_text("bomb.yaml", &text).unwrap_err();
+    assert_eq!(error.problems()[0].message, "the file has more than 20000 values; expected fewer");
+
+    let inside = "nodes: &a [*a]\n";
+    let error = loader().load_text("inside.yaml", inside).unwrap_err();
+    insta::assert_snapshot!(format!("{error:#}"), @"inside.yaml:1:12: nodes[0]: the alias stands inside what it repeats; expected it behind");
+}
+
+#[test]
+fn a_file_that_is_wrong_all_over_tells_a_hundred_problems() {
+    let keys: String = (0..5_000).map(|number| format!("key{number}: 1\n")).collect();
+    let error = loader().load_text("keys.yaml", &keys).unwrap_err();
+    assert_eq!(error.problems().len(), 100);
+}

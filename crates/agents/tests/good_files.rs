@@ -1,0 +1,317 @@
+//! Files that are right: they load, are drawn and run.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cogwork_agents::{FlowState, Loader, Provider, Tools};
+use cogwork_flow::RunError;
+use cogwork_llm::{Block, Role, ScriptedClient};
+use cogwork_tools::function;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/good").join(name)
+}
+
+fn key(name: &str) -> Option<String> {
+    (name == "API_KEY").then(|| "canary-8731".to_owned())
+}
+
+/// The settings of the document's example.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OpenAi {
+    name: String,
+    api_key: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    r#where: String,
+}
+
+fn tools() -> Tools {
+    Tools::new()
+        .with(function("look", "Looks.", |Place { r#where }| async move { Ok(format!("Seen {where}.")) }))
+        .unwrap()
+}
+
+/// The document's file, unchanged; only the server behind `openai` is another.
+#[tokio::test]
+async fn the_example_of_the_document_loads_and_runs() {
+    let script = ScriptedClient::new(["Whales are fish.", "Whales are mammals."]);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (client, settings) = (script.clone(), Arc::clone(&seen));
+    let openai = Provider::new("openai", "A double.", move |OpenAi { name, api_key }| {
+        settings.lock().unwrap().push((name, api_key));
+        Ok::<_, String>(client.clone())
+    });
+    let mut loader = Loader::new().with_environment(key);
+    assert_eq!(loader.replace_provider(openai).unwrap().unwrap().name(), "openai");
+
+    let loaded = loader.load(file("document.yaml")).unwrap();
+    let mut state =
+        FlowState::new("What are whales?").with_blocks([Block::image("image/png", "iVBORw0KGgo=")]);
+    loaded.flow().run(&mut state).await.unwrap();
+
+    assert_eq!(seen.lock().unwrap().as_slice(), [("gpt-4o".to_owned(), "canary-8731".to_owned())]);
+    assert_eq!(loaded.answer(&state).text, "Whales are mammals.");
+    // The user's message stands once in the second request, with its picture, and then draft and prompt.
+    let requests = script.requests();
+    let second: Vec<_> =
+        requests[1].messages().iter().map(|message| (message.role(), message.blocks().len())).collect();
+    assert_eq!(second, [(Role::User, 1), (Role::Assistant, 0), (Role::User, 0)]);
+    let texts: Vec<_> = requests[1].messages().iter().map(|message| message.text()).collect();
+    assert_eq!(texts[..2], ["What are whales?", "Whales are fish."]);
+    assert!(
+        texts[2].starts_with("Please carefully review your response, considering:\n1. Is the logic sound?")
+    );
+    // What led to the answer is kept.
+    let report = state.output("Thoughtful Agent").unwrap().thinking.as_ref().unwrap();
+    assert_eq!(report.drafts[0].text.as_ref(), "Whales are fish.");
+    assert_eq!(report.calls, 2);
+}
+
+/// As it stands, with the crate's own client: the key is taken, and no server is called by loading.
+#[test]
+fn the_example_of_the_document_loads_with_the_real_client() {
+    let loaded = Loader::new().with_environment(key).load(file("document.yaml")).unwrap();
+    insta::assert_snapshot!(loaded.flow().mermaid(), @r#"
+    flowchart TD
+        start0(( )) --> n0
+        n0["Thoughtful Agent"]
+        n0 -->|"default"| end0(((end)))
+    "#);
+    assert_eq!(format!("{loaded:?}"), r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#);
+
+    let error = Loader::new().load(file("document.yaml")).unwrap_err();
+    assert_eq!(
+        error.problems()[0].message,
+        "the environment variable `API_KEY` is not set; expected a value"
+    );
+    assert_eq!((error.problems()[0].place.unwrap().line, error.problems()[0].place.unwrap().column), (7, 16));
+}
+
+#[test]
+fn a_file_with_every_key_loads_and_is_drawn() {
+    let loader = Loader::new().with_tools(tools());
+    let loaded = loader.load(file("everything.yaml")).unwrap();
+    insta::assert_snapshot!("everything", loaded.flow().mermaid());
+    assert!(!file("notes").exists(), "a file that is only loaded leaves no trace");
+}
+
+#[test]
+fn a_flow_is_drawn_without_environment_and_clients() {
+    let loaded = Loader::new().without_clients().load(file("document.yaml")).unwrap();
+    assert!(loaded.flow().mermaid().to_string().contains("Thoughtful Agent"));
+}
+
+#[tokio::test]
+async fn a_flow_that_was_loaded_to_be_drawn_calls_nobody() {
+    let loaded = Loader::new().without_clients().load(file("document.yaml")).unwrap();
+    let error: RunError = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow `flow`, node `Thoughtful Agent`: exec failed: the call to the model failed: settings: the flow was loaded \
+         without clients; expected a loader that connects"
+    );
+}
+
+#[tokio::test]
+async fn a_chain_of_thought_of_a_file_thinks_and_concludes() {
+    let flow = r#"
+nodes:
+  - id: thinker
+    type: chain_of_thought
+    config:
+      provider: scripted
+      replies:
+        - |
+          current_thinking: 2 + 2 = 4.
+          planning: [{description: Add, status: Done, result: 4}, {description: Conclusion, status: Pending}]
+          next_thought_needed: true
+        - |
+          current_thinking: It is 4.
+          planning: [{description: Add, status: Done, result: 4}, {description: Conclusion, status: Done, result: four}]
+          next_thought_needed: false
+      prompt: 'Add: {input}'
+      answer: conclusion
+  - id: reporter
+    type: agent
+    config: {provider: rules, rules: [{when: 'answer is four', reply: Four it is.}], prompt: 'The answer is {thinker}'}
+edges:
+  - {from: thinker, to: reporter}
+"#;
+    let loaded = Loader::new().load_text("flow.yaml", flow).unwrap();
+    let mut state = FlowState::new("2 and 2");
+    let ended = loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!(state.last().text, "Four it is.");
+    let reasoning = state.reasoning("thinker").unwrap();
+    assert_eq!((reasoning.problem(), reasoning.thoughts().len()), ("Add: 2 and 2", 2));
+    // Each thought is a step, with one before them and one behind, and the reporter's.
+    assert_eq!(ended.steps, 5);
+}
+
+#[tokio::test]
+async fn a_strategy_of_a_file_solves_or_says_why_not() {
+    let flow = |rest: &str| {
+        format!(
+            r#"
+nodes:
+  - id: s
+    type: strategy
+    config:
+      provider: scripted
+      strategy: react
+      tools: [look]
+      {rest}
+      replies:
+        - "thought: I look.\naction: look\naction_input: {{\"where\": \"here\"}}"
+        - "thought: I see.\naction: finish\naction_input: It is here."
+"#
+        )
+    };
+    let loader = Loader::new().with_tools(tools());
+    let loaded = loader.load_text("flow.yaml", &flow("budget: {calls: 20}")).unwrap();
+    let mut state = FlowState::new("Where is it?");
+    loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!(state.last().text, "It is here.");
+    let spent = state.solving("s").unwrap().spent();
+    assert_eq!((spent.calls, spent.tool_calls), (2, 1));
+
+    let loaded = loader.load_text("flow.yaml", &flow("budget: {calls: 1}")).unwrap();
+    let error = loaded.flow().run(&mut FlowState::new("Where is it?")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 1 calls is spent"
+    );
+}
+
+#[tokio::test]
+async fn a_subflow_has_its_own_outputs_and_hands_on_its_end() {
+    let flow = r#"
+nodes:
+  - id: part
+    type: subflow
+    config:
+      prompt: 'Judge: {input}'
+      nodes:
+        - id: part
+          type: agent
+          config:
+            provider: rules
+            rules: [{when: 'Judge: good', reply: "Well.\n\nACTION: accept"}]
+            else: 'ACTION: refuse'
+            actions: [accept, refuse]
+  - {id: praise, type: agent, config: {provider: rules, rules: [], else: Praise}}
+edges:
+  - {from: part, action: accept, to: praise}
+  - {from: part, action: refuse, to: end}
+"#;
+    let loaded = Loader::new().load_text("flow.yaml", flow).unwrap();
+    let mut state = FlowState::new("good");
+    loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!(state.last().text, "Praise");
+    assert_eq!(state.output("part").unwrap().text, "Well.");
+    assert_eq!(state.inside("part").unwrap().input().text, "Judge: good");
+
+    let mut state = FlowState::new("bad");
+    let ended = loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!((ended.action.as_str(), state.last().text.as_str()), ("refuse", "refuse"));
+}
+
+#[tokio::test]
+async fn a_state_goes_through_json_at_every_step() {
+    let loader = Loader::new().with_tools(tools());
+    let flow = "
+nodes:
+  - id: asker
+    type: agent
+    config: {provider: scripted, tools: [look], replies: [{tool_calls: [{name: look, arguments: {where: here}}], usage: {prompt: 10, completion: 2}}, {text: Done., usage: {prompt: 20, completion: 1}}]}
+  - {id: two, type: agent, config: {provider: rules, rules: [{when: Done, reply: 'Two'}]}}
+edges: [{from: asker, to: two}]
+";
+    let loaded = loader.load_text("flow.yaml", flow).unwrap();
+    let mut state = FlowState::new("Look.").with_blocks([Block::image_url("http://localhost/a.png")]);
+    let mut run = loaded.flow().begin();
+    while run.node().is_some() {
+        run.step(&mut state).await.unwrap();
+        state = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&state).unwrap(), @r#"
+    {
+      "input": {
+        "text": "Look.",
+        "blocks": [
+          {
+            "type": "image_url",
+            "url": "http://localhost/a.png"
+          }
+        ]
+      },
+      "outputs": {
+        "asker": {
+          "text": "Done.",
+          "tools": [
+            {
+              "name": "look",
+              "arguments": "{\"where\":\"here\"}",
+              "result": "Seen here."
+            }
+          ],
+          "usage": {
+            "prompt_tokens": 30,
+            "completion_tokens": 3,
+            "cached_tokens": 0
+          }
+        },
+        "two": {
+          "text": "Two"
+        }
+      },
+      "last": "two",
+      "usage": {
+        "prompt_tokens": 30,
+        "completion_tokens": 3,
+        "cached_tokens": 0
+      }
+    }
+    "#);
+}
+
+/// Both agents name the same board: the second reads what the first has said.
+#[tokio::test]
+async fn agents_that_name_the_same_memory_share_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for memory in [
+        "{type: blackboard, name: board, recall: {remember: true}}",
+        "{type: file, file: notes/board.jsonl, recall: {threshold: 0.01, remember: true}}",
+    ] {
+        let flow = format!(
+            "
+nodes:
+  - {{id: one, type: agent, config: {{provider: rules, rules: [], else: The bridge is closed., memory: {memory}}}}}
+  - id: two
+    type: agent
+    config:
+      provider: rules
+      rules: [{{when: <memory>, reply: I know that the bridge is closed.}}]
+      else: I know nothing.
+      prompt: Is the bridge open?
+      memory: {memory}
+edges: [{{from: one, to: two}}]
+"
+        );
+        let file = folder.path().join("flow.yaml");
+        std::fs::write(&file, flow).unwrap();
+        std::fs::create_dir_all(folder.path().join("notes")).unwrap();
+        let loaded = Loader::new().load(&file).unwrap();
+        let mut state = FlowState::new("Tell me of the bridge.");
+        loaded.flow().run(&mut state).await.unwrap();
+        assert_eq!(state.last().text, "I know that the bridge is closed.", "{memory}");
+    }
+    assert!(folder.path().join("notes/board.jsonl").exists());
+}
