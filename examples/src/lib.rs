@@ -44,4 +44,6 @@ mod guides {
     struct Strategies;
     #[doc = include_str!("../../docs/guide/thinking.md")]
     struct Thinking;
+    #[doc = include_str!("../../docs/guide/flows-from-files.md")]
+    struct FlowsFromFiles;
 }

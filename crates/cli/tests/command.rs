@@ -1,0 +1,290 @@
+//! The command as a person meets it: the real program, its output and its exit codes.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn cogwork(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
+    command.args(arguments).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).env_remove("API_KEY");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> (i32, String, String) {
+    told(&cogwork(arguments).output().unwrap())
+}
+
+fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+const REVIEW: &str = "examples/files/review.yaml";
+const DOCUMENT: &str = "crates/agents/tests/files/good/document.yaml";
+
+fn in_folder(flow: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flow.yaml");
+    fs::write(&file, flow).unwrap();
+    (folder, file.display().to_string())
+}
+
+#[test]
+fn check_says_that_all_is_well() {
+    let (code, out, err) = output(&["check", REVIEW, "examples/files/reflection.yaml"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "examples/files/review.yaml: well\nexamples/files/reflection.yaml: well\n");
+}
+
+#[test]
+fn check_tells_every_problem_of_every_file() {
+    let bad = "crates/agents/tests/files/bad";
+    let (code, out, err) =
+        output(&["check", REVIEW, &format!("{bad}/unknown_names.yaml"), &format!("{bad}/empty.yaml")]);
+    assert_eq!((code, out.as_str()), (1, "examples/files/review.yaml: well\n"));
+    insta::assert_snapshot!(err.replace(bad, "…"), @"
+    …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`; did you mean `agent`?
+    …/unknown_names.yaml:5:9: nodes[1]: no edges lead from the start to `critic`; expected an edge with `to: critic`
+    …/unknown_names.yaml:8:17: nodes[1].config.provider: unknown provider `opennai`; known providers: `anthropic`, `ollama`, `openai`, `rules`, `scripted`; did you mean `openai`?
+    …/unknown_names.yaml:9:9: nodes[2]: no edges lead from the start to `thinker`; expected an edge with `to: thinker`
+    …/unknown_names.yaml:15:15: nodes[2].config.thinking.type: unknown mode `reflexion`; known modes: `best_of`, `critique`, `plan_first`, `reflection`, `verification`; did you mean `reflection`?
+    …/unknown_names.yaml:17:9: nodes[3]: no edges lead from the start to `solver`; expected an edge with `to: solver`
+    …/unknown_names.yaml:19:51: nodes[3].config.strategy: unknown strategy `raect`; known strategies: `linear`, `chain_of_thought`, `react`, `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back`, `tree_of_thoughts`; did you mean `react`?
+    …/unknown_names.yaml:19:66: nodes[3].config.tools[0]: unknown tool `hammer`; known tools: none
+    …/empty.yaml:1:1: expected a mapping, found nothing
+    ");
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
+    let (code, _, err) = output(&["check", DOCUMENT]);
+    let place = "nodes[0].config.api_key";
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        format!(
+            "{DOCUMENT}:7:16: {place}: the environment variable `API_KEY` is not set; expected a value\n"
+        )
+    );
+    assert_eq!(output(&["check", "--no-environment", DOCUMENT]).0, 0);
+    let well = cogwork(&["check", DOCUMENT]).env("API_KEY", "canary-8731").output().unwrap();
+    assert_eq!(told(&well), (0, format!("{DOCUMENT}: well\n"), String::new()));
+}
+
+#[test]
+fn draw_needs_no_key() {
+    let (code, out, err) = output(&["draw", DOCUMENT]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    insta::assert_snapshot!(out, @r#"
+    flowchart TD
+        start0(( )) --> n0
+        n0["Thoughtful Agent"]
+        n0 -->|"default"| end0(((end)))
+    "#);
+    let (code, out, _) = output(&["draw", "--format", "graphviz", REVIEW]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("digraph"), "{out}");
+}
+
+#[test]
+fn schema_is_json_with_a_fingerprint() {
+    let (code, out, _) = output(&["schema"]);
+    let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let (_, fingerprint, _) = output(&["schema", "--fingerprint"]);
+    assert_eq!((code, schema["x-fingerprint"].as_str().unwrap()), (0, fingerprint.trim_end()));
+    assert_eq!(fingerprint.len(), 17);
+}
+
+#[test]
+fn run_writes_the_answer_alone_and_progress_beside_it() {
+    let (code, out, err) = output(&["run", REVIEW, "--input", "the sea"]);
+    assert_eq!((code, out.as_str()), (0, "The sea is a grey door that nobody closes.\n"));
+    assert_eq!(err, "writer#1\ncritic#2\nwriter#3\ncritic#4\n");
+    let (code, _, err) = output(&["run", REVIEW, "--quiet", "--input", "the sea"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn run_writes_everything_as_json() {
+    let (code, out, _) = output(&["run", REVIEW, "--json", "-i", "the sea"]);
+    let result: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(result["answer"], "The sea is a grey door that nobody closes.");
+    assert_eq!((&result["action"], &result["steps"]), (&"accept".into(), &4.into()));
+    assert_eq!(result["state"]["input"]["text"], "the sea");
+}
+
+#[test]
+fn run_reads_its_input_from_a_pipe() {
+    let mut run = cogwork(&["run", "-q", REVIEW, "--input", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    run.stdin.take().unwrap().write_all(b"the sea").unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(told(&output).1, "The sea is a grey door that nobody closes.\n");
+
+    let mut run = cogwork(&["run", "-q", REVIEW, "--input", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    run.stdin.take().unwrap().write_all(&[0xff, 0xfe]).unwrap();
+    let (code, _, err) = told(&run.wait_with_output().unwrap());
+    assert_eq!(
+        (code, err.as_str()),
+        (4, "cogwork: the input could not be read: stream did not contain valid UTF-8\n")
+    );
+}
+
+#[test]
+fn a_run_that_fails_says_where_and_why() {
+    let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: Hello, reply: Hi.}]}}]";
+    let (_folder, file) = in_folder(flow);
+    let (code, out, err) = output(&["run", "-q", &file, "--input", "Goodbye"]);
+    assert_eq!((code, out.as_str()), (3, ""));
+    insta::assert_snapshot!(err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: other: no rule fits the last message, and there is no `else`; expected one of `Hello` in it");
+
+    let (code, out, _) = output(&["run", "-q", "--json", &file, "--input", "Goodbye"]);
+    let result: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &result["state"]["input"]["text"]), (3, &"Goodbye".into()));
+    assert!(result["error"].as_str().unwrap().starts_with("flow `flow`, node `a`: exec failed"));
+
+    let (code, _, err) = output(&["run", "-q", "--max-steps", "1", REVIEW, "--input", "the sea"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (3, "cogwork: flow `review`, node `critic`: the run reached its limit of 1 step before this node\n")
+    );
+}
+
+/// A server that repeats the key it was sent, and one that is not there.
+#[test]
+fn a_key_is_shown_in_no_run() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let serve = std::thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        let mut seen = [0; 65_536];
+        let mut length = 0;
+        while !seen[..length].ends_with(b"}") {
+            length += stream.read(&mut seen[length..]).unwrap();
+        }
+        let body = r#"{"error": {"message": "wrong key canary-8731", "type": "invalid_request_error"}}"#;
+        let answer = format!(
+            "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&seen[..length]).contains("canary-8731")
+    });
+    let flow = "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${URL}', api_key: '${KEY}'}}\n";
+    let (_folder, file) = in_folder(flow);
+    let output = cogwork(&["run", "--json", &file, "--input", "Hello"])
+        .env("URL", format!("http://{address}"))
+        .env("KEY", "canary-8731")
+        .output()
+        .unwrap();
+    assert!(serve.join().unwrap(), "the server was sent the key");
+    let (code, out, err) = told(&output);
+    assert_eq!(code, 3, "{err}");
+    assert!(!out.contains("8731") && !err.contains("8731"), "{out}{err}");
+    assert!(err.contains("authentication"), "{err}");
+}
+
+#[test]
+fn a_wrong_command_line_is_told_with_the_right_one() {
+    assert_eq!(output(&["run", REVIEW, "--input", "x", "--max-steps", "0"]).0, 2);
+    for arguments in [&["run", REVIEW][..], &["fly"], &["check"], &[]] {
+        let (code, _, err) = output(arguments);
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(err.contains("Usage: cogwork"), "{err}");
+    }
+    let (code, out, _) = output(&["--help"]);
+    assert_eq!(code, 0);
+    insta::assert_snapshot!(out, @"
+    Checks, draws and runs flows that are written as YAML files.
+
+    ${NAME} in a file is taken from the environment. What came from there is shown in no error, drawing or schema.
+
+    Usage: cogwork <COMMAND>
+
+    Commands:
+      check   Tells everything that is wrong with files, each problem with its line and column
+      draw    Draws the flow of a file
+      schema  Writes the JSON Schema of a file, for editors
+      run     Runs the flow of a file and writes its answer
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Exit codes:
+      0  all is well
+      1  a file has problems, which are told on standard error
+      2  the command line is wrong
+      3  the run failed
+      4  what was asked for could not be read or written
+    ");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_problem_of_that_file() {
+    let (code, out, err) = output(&["draw", "nowhere.yaml"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(err, "nowhere.yaml: the file cannot be read: No such file or directory (os error 2)\n");
+}
+
+/// Each reader closes its end before anything is written.
+#[test]
+fn a_pipe_that_is_closed_is_no_failure() {
+    for arguments in
+        [&["schema"][..], &["draw", REVIEW], &["check", REVIEW], &["run", REVIEW, "-i", "the sea"]]
+    {
+        let mut command = cogwork(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command.stdout.take());
+        drop(command.stderr.take());
+        assert_eq!(command.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = cogwork(&["schema"]).stdout(full).output().unwrap();
+    let (code, _, err) = told(&output);
+    assert_eq!(
+        (code, err.as_str()),
+        (4, "cogwork: the output could not be written: No space left on device (os error 28)\n")
+    );
+}
+
+#[test]
+fn the_examples_say_what_their_headers_say() {
+    for file in ["review", "reflection", "analysis"] {
+        let path = format!("examples/files/{file}.yaml");
+        let text =
+            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + &path).unwrap();
+        // `#   $ cogwork run examples/files/review.yaml --input "the sea"`, and then what it writes.
+        let header: Vec<_> = text.lines().map_while(|line| line.strip_prefix('#')).collect();
+        let at = header.iter().position(|line| line.contains("$ cogwork run")).unwrap();
+        let (_, input) = header[at].split_once("--input \"").unwrap();
+        let written: Vec<_> =
+            header[at + 1..].iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+        let (code, out, err) = output(&["run", "-q", &path, "--input", input.trim_end_matches('"')]);
+        assert_eq!((code, err.as_str()), (0, ""), "{file}");
+        let out: Vec<_> = out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        assert_eq!(out, written, "{file}");
+    }
+}
