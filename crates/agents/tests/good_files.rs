@@ -315,3 +315,23 @@ edges: [{{from: one, to: two}}]
     }
     assert!(folder.path().join("notes/board.jsonl").exists());
 }
+
+/// Each file with as many flows inside one another as a file may nest, in as many files as may do so; the
+/// threads of tests have 2 MiB of stack.
+#[tokio::test]
+async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..16 {
+        let innermost = match number {
+            15 => "{id: a, type: agent, config: {provider: rules, rules: [], else: Deep.}}".to_owned(),
+            _ => format!("{{id: a, type: subflow, config: {{file: {}.yaml}}}}", number + 1),
+        };
+        let node = (0..9)
+            .fold(innermost, |node, _| format!("{{id: a, type: subflow, config: {{nodes: [{node}]}}}}"));
+        std::fs::write(folder.path().join(format!("{number}.yaml")), format!("nodes: [{node}]")).unwrap();
+    }
+    let loaded = Loader::new().load(folder.path().join("0.yaml")).unwrap();
+    let mut state = FlowState::new("Hello");
+    loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!(loaded.answer(&state).text, "Deep.");
+}

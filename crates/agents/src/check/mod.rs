@@ -4,7 +4,13 @@
 //! keywords that derived schemas use are known. A validator library would tell paths but no places, and
 //! would say "matches none of the schemas" where a person needs the names of the modes.
 
+mod keywords;
+
 use serde_json::{Map, Value as Json};
+
+use keywords::{
+    LARGEST, Tagged, bound_as_text, called, constants, expected, is_of, plural, resolve, tagged, types,
+};
 
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
@@ -14,13 +20,6 @@ use crate::yaml::{Entry, Path, Tree, Value};
 pub(crate) const NOUN: &str = "x-noun";
 /// `false` where nothing is taken from the environment: what stands in drawings and messages.
 pub(crate) const ENVIRONMENT: &str = "x-environment";
-
-/// How many references may follow one another without a value between them.
-const MAX_HOPS: usize = 32;
-
-/// What a derived schema leaves to the name of the format.
-const LARGEST: [(&str, f64); 4] =
-    [("uint8", 255.0), ("uint16", 65_535.0), ("uint32", 4_294_967_295.0), ("float", f32::MAX as f64)];
 
 /// Adds all that is wrong with the tree.
 pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
@@ -277,106 +276,6 @@ impl<'c> Check<'c> {
 
     fn found(&mut self, tree: &Tree, path: &Path, message: String) {
         self.problems.push(Found::new(tree.place, path, message));
-    }
-}
-
-/// The schema behind references; nothing for one that holds for everything, or leads nowhere.
-pub(crate) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
-    let mut schema = schema.as_object()?;
-    for _ in 0..MAX_HOPS {
-        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return Some(schema) };
-        schema = root.pointer(reference.strip_prefix('#')?)?.as_object()?;
-    }
-    None
-}
-
-/// The texts of which the value must be one, where the schema says nothing else.
-fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Option<Vec<&'s str>> {
-    if let Some(one) = schema.get("const") {
-        return one.as_str().map(|one| vec![one]);
-    }
-    if let Some(names) = schema.get("enum").and_then(Json::as_array) {
-        return names.iter().map(Json::as_str).collect();
-    }
-    let branches = schema.get("oneOf")?.as_array()?;
-    let of_branch = |branch| constants(resolve(branch, root)?, root);
-    Some(branches.iter().map(of_branch).collect::<Option<Vec<_>>>()?.concat())
-}
-
-/// The text of a tag and the schema of the mapping that has it.
-type Tagged<'s> = (&'s str, &'s Map<String, Json>);
-
-/// The key by whose text the branches are told apart, and the branches by that text.
-fn tagged<'s>(branches: &[&'s Map<String, Json>], root: &'s Json) -> Option<(&'s str, Vec<Tagged<'s>>)> {
-    let tag_at = |branch: &'s Map<String, Json>, key: &str| -> Option<&'s str> {
-        let property = resolve(branch.get("properties")?.as_object()?.get(key)?, root)?;
-        property.get("const")?.as_str()
-    };
-    let first = branches.first()?;
-    let keys = first.get("properties")?.as_object()?.keys();
-    keys.into_iter().find_map(|key| {
-        let tags = branches.iter().map(|branch| Some((tag_at(branch, key)?, *branch)));
-        Some((key.as_str(), tags.collect::<Option<Vec<_>>>()?))
-    })
-}
-
-fn types(schema: &Map<String, Json>) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Json::String(one)) => vec![one],
-        Some(Json::Array(many)) => many.iter().filter_map(Json::as_str).collect(),
-        _ if schema.contains_key("properties") => vec!["object"],
-        _ if schema.contains_key("const") || schema.contains_key("enum") => vec!["string"],
-        _ => Vec::new(),
-    }
-}
-
-fn is_of(tree: &Tree, name: &str) -> bool {
-    match (&tree.value, name) {
-        (Value::Null, "null")
-        | (Value::Bool(_), "boolean")
-        | (Value::Number(_), "number")
-        | (Value::Text(_), "string")
-        | (Value::List(_), "array")
-        | (Value::Map(_), "object") => true,
-        (Value::Number(number), "integer") => !number.is_f64(),
-        _ => false,
-    }
-}
-
-fn plural(noun: &str) -> String {
-    match noun.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{noun}s"),
-    }
-}
-
-/// What the schema takes, in a few words.
-fn expected(schema: &Map<String, Json>, root: &Json) -> String {
-    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
-    let mut all: Vec<_> = types(schema);
-    all.extend(branches.filter_map(|branch| resolve(branch, root)).flat_map(types));
-    let mut named: Vec<_> = all.into_iter().filter(|name| *name != "null").map(called).collect();
-    named.dedup();
-    if named.is_empty() { "a value".to_owned() } else { named.join(" or ") }
-}
-
-/// A bound as people write it.
-fn bound_as_text(bound: &Json) -> String {
-    match bound.as_f64() {
-        Some(number) if !bound.is_u64() && !bound.is_i64() => number.to_string(),
-        _ => bound.to_string(),
-    }
-}
-
-fn called(name: &str) -> &'static str {
-    match name {
-        "boolean" => "true or false",
-        "integer" => "a whole number",
-        "number" => "a number",
-        "string" => "a text",
-        "array" => "a list",
-        "object" => "a mapping",
-        _ => "nothing",
     }
 }
 

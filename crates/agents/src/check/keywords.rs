@@ -1,0 +1,115 @@
+//! What a schema says, keyword by keyword.
+
+use serde_json::{Map, Value as Json};
+
+use crate::yaml::{Tree, Value};
+
+/// How many references may follow one another without a value between them.
+const MAX_HOPS: usize = 32;
+
+/// What a derived schema leaves to the name of the format.
+pub(super) const LARGEST: [(&str, f64); 4] =
+    [("uint8", 255.0), ("uint16", 65_535.0), ("uint32", 4_294_967_295.0), ("float", f32::MAX as f64)];
+
+/// The schema behind references; nothing for one that holds for everything, or leads nowhere.
+pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
+    let mut schema = schema.as_object()?;
+    for _ in 0..MAX_HOPS {
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return Some(schema) };
+        schema = root.pointer(reference.strip_prefix('#')?)?.as_object()?;
+    }
+    None
+}
+
+/// The texts of which the value must be one, where the schema says nothing else.
+pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Option<Vec<&'s str>> {
+    if let Some(one) = schema.get("const") {
+        return one.as_str().map(|one| vec![one]);
+    }
+    if let Some(names) = schema.get("enum").and_then(Json::as_array) {
+        return names.iter().map(Json::as_str).collect();
+    }
+    let branches = schema.get("oneOf")?.as_array()?;
+    let of_branch = |branch| constants(resolve(branch, root)?, root);
+    Some(branches.iter().map(of_branch).collect::<Option<Vec<_>>>()?.concat())
+}
+
+/// The text of a tag and the schema of the mapping that has it.
+pub(super) type Tagged<'s> = (&'s str, &'s Map<String, Json>);
+
+/// The key by whose text the branches are told apart, and the branches by that text.
+pub(super) fn tagged<'s>(
+    branches: &[&'s Map<String, Json>],
+    root: &'s Json,
+) -> Option<(&'s str, Vec<Tagged<'s>>)> {
+    let tag_at = |branch: &'s Map<String, Json>, key: &str| -> Option<&'s str> {
+        let property = resolve(branch.get("properties")?.as_object()?.get(key)?, root)?;
+        property.get("const")?.as_str()
+    };
+    let first = branches.first()?;
+    let keys = first.get("properties")?.as_object()?.keys();
+    keys.into_iter().find_map(|key| {
+        let tags = branches.iter().map(|branch| Some((tag_at(branch, key)?, *branch)));
+        Some((key.as_str(), tags.collect::<Option<Vec<_>>>()?))
+    })
+}
+
+pub(super) fn types(schema: &Map<String, Json>) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Json::String(one)) => vec![one],
+        Some(Json::Array(many)) => many.iter().filter_map(Json::as_str).collect(),
+        _ if schema.contains_key("properties") => vec!["object"],
+        _ if schema.contains_key("const") || schema.contains_key("enum") => vec!["string"],
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn is_of(tree: &Tree, name: &str) -> bool {
+    match (&tree.value, name) {
+        (Value::Null, "null")
+        | (Value::Bool(_), "boolean")
+        | (Value::Number(_), "number")
+        | (Value::Text(_), "string")
+        | (Value::List(_), "array")
+        | (Value::Map(_), "object") => true,
+        (Value::Number(number), "integer") => !number.is_f64(),
+        _ => false,
+    }
+}
+
+pub(super) fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// What the schema takes, in a few words.
+pub(super) fn expected(schema: &Map<String, Json>, root: &Json) -> String {
+    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+    let mut all: Vec<_> = types(schema);
+    all.extend(branches.filter_map(|branch| resolve(branch, root)).flat_map(types));
+    let mut named: Vec<_> = all.into_iter().filter(|name| *name != "null").map(called).collect();
+    named.dedup();
+    if named.is_empty() { "a value".to_owned() } else { named.join(" or ") }
+}
+
+/// A bound as people write it.
+pub(super) fn bound_as_text(bound: &Json) -> String {
+    match bound.as_f64() {
+        Some(number) if !bound.is_u64() && !bound.is_i64() => number.to_string(),
+        _ => bound.to_string(),
+    }
+}
+
+pub(super) fn called(name: &str) -> &'static str {
+    match name {
+        "boolean" => "true or false",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "a mapping",
+        _ => "nothing",
+    }
+}
