@@ -227,7 +227,16 @@ impl ReplyReader {
         }
         let Some(mended) = self.mend(text, block) else { return Err(located(fault)) };
         let (unchanged, partial) = (mended.repairs.is_empty(), mended.partial.clone());
-        self.finish(mended).map_err(|(left, (line, column))| {
+        let finished = self.finish(mended).map(|mut read| {
+            // What the repairs take in their stride is said all the same: nothing is mended in silence.
+            if unchanged {
+                let line = line_at(text, block.offset + fault.offset);
+                let what = format!("read past what YAML refuses: {}", fault.message);
+                read.repairs.push(Repair { kind: RepairKind::Syntax, line, what });
+            }
+            read
+        });
+        finished.map_err(|(left, (line, column))| {
             let problem = match unchanged {
                 true => located(fault),
                 false => {

@@ -36,6 +36,8 @@ pub(super) struct DraftStep {
     pub(super) status: Option<Field>,
     pub(super) result: Option<Field>,
     pub(super) mark: Option<Field>,
+    /// The line of the key `sub_steps`, if it was given.
+    pub(super) sub_steps_line: Option<usize>,
     pub(super) sub_steps: Vec<DraftStep>,
     pub(super) unknown: Vec<(String, Field)>,
 }

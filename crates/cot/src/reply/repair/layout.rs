@@ -164,6 +164,11 @@ impl Layout<'_> {
         self.check_column(level, value);
         if key == Key::SubSteps {
             self.opened = Some(level);
+            let before = self.last(level).and_then(|step| step.sub_steps_line.replace(value.line));
+            if let Some(before) = before {
+                let what = format!("joined the steps with those of `sub_steps` in line {before}");
+                self.report.add(RepairKind::DuplicateKey, value.line, what);
+            }
             if let Some(steps) = self.list_as_text(value, key)
                 && let Some(step) = self.last(level)
             {

@@ -53,6 +53,8 @@ pub enum RepairKind {
     Quotes,
     /// Signs that JSON and YAML do not have, or that are missing: a comment with `//`, a bracket left open.
     Json,
+    /// A character that YAML refuses where it stands, and that leaves no doubt about what was meant.
+    Syntax,
     /// A key spelt in another way, or another word for it.
     Key,
     /// A key given twice.
