@@ -8,6 +8,7 @@
 //!
 //! Each target is a function here, so that `cargo test` runs it too, over texts of its own.
 
+use cogwork_agents::Loader;
 use cogwork_cot::{Reading, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
@@ -162,5 +163,25 @@ pub fn stage_replies(data: &[u8]) {
             assert!(solved.spent().calls <= 32 && solved.trace().session().thoughts().len() <= 1200)
         }
         Err(error) => assert!(error.so_far().is_some(), "{error}"),
+    }
+}
+
+/// A file of agents: it loads, or every problem names a place that is in it.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn flow_file(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines = text.lines().count() + 1;
+    match Loader::new().load_text("flow.yaml", &text) {
+        Ok(loaded) => assert!(!loaded.flow().mermaid().to_string().is_empty()),
+        Err(error) => {
+            assert!(!error.problems().is_empty(), "a file is refused for a reason");
+            for problem in error.problems() {
+                let place = problem.place;
+                assert!(place.is_none_or(|place| (1..=lines).contains(&place.line)), "{problem}");
+            }
+        }
     }
 }

@@ -23,6 +23,7 @@ fn pieces(dictionary: &'static str) -> impl Strategy<Value = Vec<u8>> {
 
 const REPLY: &str = include_str!("../dictionaries/reply.dict");
 const TABLE: &str = include_str!("../dictionaries/table.dict");
+const FLOW: &str = include_str!("../dictionaries/flow.dict");
 
 proptest! {
     #[test]
@@ -41,5 +42,10 @@ proptest! {
     fn tables_and_sessions(data in pieces(TABLE)) {
         cogwork_fuzz::strategy_table(&data);
         cogwork_fuzz::session_snapshot(&data);
+    }
+
+    #[test]
+    fn flow_files(data in pieces(FLOW)) {
+        cogwork_fuzz::flow_file(&data);
     }
 }
