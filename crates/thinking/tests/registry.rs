@@ -188,6 +188,57 @@ fn settings_are_strict_even_where_their_type_is_not() {
     assert!(registry.build("tone", &json!({"tone": "kind", "more": [{"level": 1}]})).is_ok());
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "read, and not looked at")]
+struct Nested {
+    left_out: Option<Inner>,
+    pair: Option<(Inner, u8)>,
+    itself: Option<Box<Nested>>,
+    choices: Option<Vec<Choice>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "read, and not looked at")]
+enum Choice {
+    Text(String),
+    Inner(Inner),
+}
+
+impl ThinkingMode for Nested {}
+
+#[test]
+fn settings_are_strict_wherever_a_type_stands_in_another() {
+    let mut registry = Registry::new();
+    registry.register::<Nested, Nested>("nested", "Nests", Ok).unwrap();
+    let wrong = json!({
+        "left_out": {"level": 1, "lvl": 2},
+        "pair": [{"level": 1, "lvl": 2}, 3],
+        "itself": {"itself": {"left_owt": null}},
+        "choices": ["text", {"level": 1, "lvl": 2}],
+    });
+    insta::assert_snapshot!(format!("{:#}", registry.build("nested", &wrong).err().unwrap()), @r"
+    settings of the thinking mode `nested`
+    `config.choices[1].lvl`: unknown setting; expected `level`
+    `config.itself.itself.left_owt`: unknown setting; did you mean `left_out`?
+    `config.left_out.lvl`: unknown setting; expected `level`
+    `config.pair[0].lvl`: unknown setting; expected `level`
+    ");
+    let right = json!({"left_out": null, "pair": [{"level": 1}, 3], "itself": {"itself": {}}, "choices": ["text", {"level": 1}]});
+    assert!(registry.build("nested", &right).is_ok());
+}
+
+#[test]
+fn problems_are_told_up_to_a_number() {
+    let mut registry = Registry::new();
+    registry.register::<Nested, Nested>("nested", "Nests", Ok).unwrap();
+    let wrong = json!({"choices": vec![json!(1); 1_000]});
+    let Err(BuildError::Settings { problems, .. }) = registry.build("nested", &wrong) else {
+        panic!("accepted")
+    };
+    assert_eq!(problems.len(), 100);
+}
+
 #[test]
 fn the_fingerprint_changes_with_the_modes() {
     let all = Registry::with_built_in();

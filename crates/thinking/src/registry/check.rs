@@ -14,7 +14,11 @@ const MOST: usize = 100;
 const DEEPEST: usize = 64;
 
 pub(super) fn problems(schema: &Value, settings: &Value) -> Vec<SettingsProblem> {
-    let mut check = Check { path: Vec::new(), problems: Vec::new() };
+    found(schema, schema, settings, &[])
+}
+
+fn found(root: &Value, schema: &Value, settings: &Value, path: &[PathPart]) -> Vec<SettingsProblem> {
+    let mut check = Check { root, path: path.to_vec(), problems: Vec::new() };
     check.value(schema, settings);
     check.problems
 }
@@ -26,10 +30,12 @@ pub(super) fn close(schema: &mut Value) {
             map.values_mut().for_each(close);
             // The parts of an `allOf`, and of a flattened field, know only their own keys.
             let is_part = ["allOf", "anyOf", "oneOf", "$ref"].iter().any(|key| map.contains_key(*key));
-            if map.get("properties").is_some_and(Value::is_object)
-                && map.get("type") == Some(&json!("object"))
-                && !is_part
-            {
+            // One that may be left out is an object or null.
+            let is_object = match map.get("type") {
+                Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
+                kind => kind == Some(&json!("object")),
+            };
+            if map.get("properties").is_some_and(Value::is_object) && is_object && !is_part {
                 map.entry("additionalProperties").or_insert(json!(false));
             }
         }
@@ -38,12 +44,14 @@ pub(super) fn close(schema: &mut Value) {
     }
 }
 
-struct Check {
+struct Check<'s> {
+    /// What references lead into.
+    root: &'s Value,
     path: Vec<PathPart>,
     problems: Vec<SettingsProblem>,
 }
 
-impl Check {
+impl Check<'_> {
     fn add(&mut self, message: String, expected: Option<String>, nearest: Option<String>) {
         if self.problems.len() < MOST {
             let path = self.path.clone();
@@ -58,7 +66,7 @@ impl Check {
     }
 
     fn value(&mut self, schema: &Value, value: &Value) {
-        let Some(schema) = schema.as_object() else { return };
+        let Some(schema) = resolved(self.root, schema) else { return };
         if self.path.len() > DEEPEST {
             return self.add(
                 "it is nested too deep".to_owned(),
@@ -73,8 +81,10 @@ impl Check {
         match value {
             Value::Object(map) => self.object(schema, map),
             Value::Array(items) => {
+                let first = schema.get("prefixItems").and_then(Value::as_array);
                 for (index, item) in items.iter().enumerate() {
-                    if let Some(schema) = schema.get("items") {
+                    let own = first.and_then(|first| first.get(index));
+                    if let Some(schema) = own.or(schema.get("items")) {
                         self.at(PathPart::Index(index), schema, item);
                     }
                 }
@@ -98,16 +108,13 @@ impl Check {
         let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
         let Some(choices) = choices.filter(|_| named.is_none()) else { return true };
         // The choice that is nearest to right is the one that was meant.
-        let tried = choices.iter().map(|choice| problems(choice, value));
-        let Some(fewest) =
-            tried.min_by_key(|found| (found.len(), found.iter().filter(|one| one.path.is_empty()).count()))
-        else {
-            return true;
-        };
-        for problem in fewest {
-            let path = self.path.iter().cloned().chain(problem.path).collect();
-            self.problems.push(SettingsProblem { path, ..problem });
-        }
+        let tried = choices.iter().map(|choice| found(self.root, choice, value, &self.path));
+        let here = self.path.len();
+        let fewest = tried.min_by_key(|found| {
+            (found.len(), found.iter().filter(|problem| problem.path.len() == here).count())
+        });
+        let room = MOST.saturating_sub(self.problems.len());
+        self.problems.extend(fewest.into_iter().flatten().take(room));
         true
     }
 
@@ -192,6 +199,16 @@ impl Check {
             self.add("it is missing".to_owned(), None, None);
             self.path.pop();
         }
+    }
+}
+
+/// The schema behind a reference: a type that holds itself is written as one. Each must lead to something
+/// else than a reference, which a schema made from a type does.
+fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Map<String, Value>> {
+    let schema = schema.as_object()?;
+    match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => root.pointer(reference.strip_prefix('#')?)?.as_object(),
+        None => Some(schema),
     }
 }
 
