@@ -97,7 +97,15 @@ async fn a_file_keeps_what_it_was_given() {
 #[tokio::test]
 async fn a_last_line_that_was_not_written_whole_is_forgotten() {
     let whole = "{\"text\":\"one\"}\n{\"text\":\"two\"}\n";
-    for rest in ["{\"te", "{\"text\":\"three\"}", "\u{0}\u{0}\u{0}", "{\"text\":\"three\"} x\n", "\n"] {
+    for rest in [
+        "{",
+        "{\"te",
+        "{\"text\":\"thr",
+        "{\"text\":\"three\"}",
+        "\u{0}\u{0}\u{0}",
+        "{\"text\":\"three\"} x\n",
+        "\n",
+    ] {
         let notes = notes(&format!("{whole}{rest}"));
         let memory = FileMemory::open(&notes.path).unwrap();
         assert_eq!(texts(&memory, "one two three", 9, 0.0).await.len(), 2);
@@ -114,6 +122,23 @@ fn damage_in_another_line_is_an_error_and_touches_nothing() {
     let expected = "line 2: this is no item; expected {\"text\": \"…\"}";
     assert_eq!(error, format!("the memory file {}, {expected}", notes.path.display()));
     assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
+}
+
+/// What is no item, nor the beginning of one, was written by nobody who writes items.
+#[test]
+fn a_file_of_somebody_else_is_an_error_and_touched_by_nothing() {
+    for content in [
+        "buy milk",
+        "buy milk\n",
+        "{\"name\": \"settings in one line\"}",
+        "[1, 2]\n",
+        "{\"text\":\"one\"}\nbuy milk",
+    ] {
+        let notes = notes(content);
+        let error = FileMemory::open(&notes.path).unwrap_err();
+        assert!(matches!(error, MemoryError::Damaged { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
+    }
 }
 
 #[tokio::test]

@@ -12,9 +12,9 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 /// Texts in a file, one JSON object a line, found by their words as in [`InMemory`](super::InMemory).
 ///
 /// The file is read when it is opened, and locked against other processes until the last clone is gone.
-/// An item is appended by one write, without waiting for the disk. A last line that was not written whole
-/// is forgotten; damage in any other line is an error, so that nobody's file is cut down by mistake. When
-/// the file holds twice as many lines as are kept, it is written anew beside itself and put in its place.
+/// An item is appended by one write, without waiting for the disk. A last line that began as an item and was
+/// not written whole is forgotten; any other damage is an error, so that nobody's file is cut down by mistake.
+/// When the file holds twice as many lines as are kept, it is written anew beside itself and put in its place.
 ///
 /// ```
 /// use cogwork_thinking::{FileMemory, Memory, MemoryError};
@@ -59,8 +59,8 @@ impl FileMemory {
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, another process has it, a line other than the last is damaged, or it is
-    /// larger than its limits explain.
+    /// When it cannot be opened, another process has it, a line is damaged in another way than by a write that
+    /// broke off at its end, or it is larger than its limits explain.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         Self::open_with(path, MemoryLimits::default())
     }
@@ -99,6 +99,15 @@ fn most_bytes(limits: MemoryLimits) -> u64 {
     line.saturating_mul(limits.items() as u64).saturating_mul(2)
 }
 
+/// Whether a line can be what is left of an item whose write broke off, or of a page that never came to the
+/// disk. Any other last line is somebody's, and would be cut off by the next item.
+fn may_be_left(line: &[u8]) -> bool {
+    const BEGINNING: &[u8] = b"{\"text\":\"";
+    line.starts_with(BEGINNING)
+        || BEGINNING.starts_with(line)
+        || line.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace())
+}
+
 fn read(file: File, path: &Path, limits: MemoryLimits) -> Result<Open, MemoryError> {
     let failed = |source| file_error(path, source);
     let (mut items, mut lines, mut end) = (Items::default(), 0, 0);
@@ -124,7 +133,8 @@ fn read(file: File, path: &Path, limits: MemoryLimits) -> Result<Open, MemoryErr
                 lines += 1;
                 end += bytes as u64;
             }
-            _ => is_damaged = true,
+            _ if may_be_left(&line) => is_damaged = true,
+            _ => return Err(MemoryError::Damaged { path: path.display().to_string(), line: lines + 1 }),
         }
     }
     Ok(Open { file, items, lines, end })

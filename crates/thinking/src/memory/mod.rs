@@ -112,7 +112,7 @@ pub enum MemoryError {
     /// Another process has the file open.
     #[error("the memory file {} is in use by another process", Shown(.0, 200))]
     InUse(String),
-    /// A line of the file, not the last, is no item.
+    /// A line of the file is no item, nor the beginning of one at its end.
     #[error(
         "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
         Shown(path, 200)
