@@ -21,10 +21,13 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient};
 
 use crate::{Moment, Payload, ThinkingError};
 
-/// Whether the first line of a reply is this word and nothing else; marks around it do not count.
+/// Whether the first line of a reply is this word and nothing else; marks around it do not count, unless
+/// the word is nothing but marks.
 fn says(reply: &str, word: &str) -> bool {
     let bare = |text: &str| text.trim_matches(|mark: char| !mark.is_alphanumeric()).to_lowercase();
-    reply.trim().lines().next().is_some_and(|line| bare(line) == bare(word))
+    let Some(line) = reply.trim().lines().next() else { return false };
+    let (said, word) = (line.trim(), word.trim());
+    said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
 
 /// A draft with something in it to work on.

@@ -58,6 +58,17 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
     assert_eq!(generation.response.text(), "It is not approved: 42.");
 }
 
+/// Marks around a verdict do not count, so one of nothing but marks would be in every line of marks.
+#[tokio::test]
+async fn a_verdict_of_marks_is_only_itself() {
+    for (reply, answer) in [("✓", "a draft"), (" ✓\n", "a draft"), ("---\nbetter", "---\nbetter"), ("✗", "✗")]
+    {
+        let script = ScriptedClient::new(["a draft", reply]);
+        let generation = reflected(Reflection::new("Better?").with_verdict("✓"), &script).await;
+        assert_eq!(generation.response.text(), answer);
+    }
+}
+
 #[tokio::test]
 async fn the_score_ends_it_and_is_no_part_of_the_answer() {
     let script = ScriptedClient::new(["41", "**Score: 3/10**\n\nIt is 42.", "Score: 9.5\nIt is 43."]);
