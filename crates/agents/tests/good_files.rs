@@ -335,3 +335,28 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
     loaded.flow().run(&mut state).await.unwrap();
     assert_eq!(loaded.answer(&state).text, "Deep.");
 }
+
+#[tokio::test]
+async fn a_strategy_of_ones_own_stands_in_the_file() {
+    let text = "
+nodes:
+  - id: looker
+    type: strategy
+    config:
+      provider: scripted
+      replies: [About 50., '51']
+      table:
+        description: Look twice.
+        start: problem
+        stages:
+          problem: {description: The problem., prompt: State it., next: [first look]}
+          first look: {description: A guess., prompt: Guess., next: [answer]}
+          answer: {description: The answer., prompt: Look again and answer., final: true}
+";
+    let error = Loader::new().load_text("own.yaml", text).unwrap_err();
+    insta::assert_snapshot!(format!("{error:#}"), @"own.yaml:13:23: nodes[0].config.table.stages.first look: `first look` is no name; expected 1 to 64 letters, digits, `_` and `-`");
+    let loaded = Loader::new().load_text("own.yaml", &text.replace("first look", "first_look")).unwrap();
+    let mut state = FlowState::new("What is 17 * 3?");
+    loaded.flow().run(&mut state).await.unwrap();
+    assert_eq!(loaded.answer(&state).text, "51");
+}

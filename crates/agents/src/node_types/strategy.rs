@@ -2,9 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::Action;
-use cogwork_strategies::{Budget, EndReason, Solver, StrategyName};
+use cogwork_strategies::{
+    Budget, Driver, EndReason, Solver, Strategies, Strategy, StrategyName, TableProblem,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::PROMPT;
 use super::inside::{NoAnswer, inside};
@@ -15,9 +18,15 @@ use crate::{Made, Making, NodeType, Output, Template};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The strategy.
+    /// The strategy, by name. Instead of it there may be a table.
+    #[serde(default)]
     #[schemars(schema_with = "strategies")]
-    strategy: String,
+    strategy: Option<String>,
+    /// A strategy of one's own: its stages, each with description, prompt, parameters and the stages that may
+    /// follow, and the one that is the start.
+    #[serde(default)]
+    #[schemars(schema_with = "table")]
+    table: Option<Json>,
     /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
     prompt: Option<String>,
     /// How much a problem may cost.
@@ -64,6 +73,20 @@ fn strategies(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"enum": names, "x-noun": "strategy"})
 }
 
+fn table(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "description": {"type": "string"},
+            // Values from files keep no order, so the first stage cannot be the start by standing first.
+            "start": {"type": "string"},
+            "stages": {"type": "object"},
+        },
+        "required": ["description", "start", "stages"],
+        "additionalProperties": false,
+    })
+}
+
 fn tools(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/tools"})
 }
@@ -74,14 +97,21 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let Settings { strategy, prompt, budget, when_stopped, tools } = settings;
+    let Settings { strategy, table, prompt, budget, when_stopped, tools } = settings;
     let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error.to_string());
-    let name: StrategyName = strategy.parse().map_err(|error| problem(&error).at("strategy"))?;
+    let driver: Box<dyn Driver> = match (strategy, table) {
+        (Some(name), None) => {
+            let name: StrategyName = name.parse().map_err(|error| problem(&error).at("strategy"))?;
+            Box::new(name)
+        }
+        (None, Some(table)) => Box::new(own_strategy(table)?),
+        _ => return Err(SettingProblem::new("expected either `strategy` or `table`").into()),
+    };
     let prompt = match prompt {
         Some(prompt) => making.template(PROMPT, &prompt)?,
         None => Template::default(),
     };
-    let solver = Solver::new(making.client()?, name)
+    let solver = Solver::new(making.client()?, driver)
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
         .with_budget(budget.budget());
@@ -114,6 +144,24 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         |_| Action::DEFAULT,
     );
     Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
+}
+
+/// The strategy of a table that stands in the file, or all that is wrong with it.
+fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
+    const NAME: &str = "own";
+    let text = Json::from_iter([(NAME, table)]).to_string();
+    let tables = Strategies::from_json(&text).map_err(|error| {
+        let located = |problem: &TableProblem| {
+            let place = problem.stage.as_ref().map(|stage| format!("table.stages.{stage}"));
+            let message = match &problem.parameter {
+                Some(parameter) => format!("parameter `{parameter}`: {}", problem.kind),
+                None => problem.kind.to_string(),
+            };
+            SettingProblem::new(message).at(place.unwrap_or_else(|| "table".to_owned()))
+        };
+        error.problems().iter().map(located).collect::<Vec<_>>()
+    })?;
+    tables.get(NAME).cloned().map_err(|error| SettingProblem::new(error.to_string()).at("table").into())
 }
 
 impl BudgetSettings {

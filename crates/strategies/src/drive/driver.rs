@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -6,8 +7,9 @@ use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ask, Asked, Called, PlannedCall, SolveError, Solving};
-use crate::{Draft, Stage, Strategy, Thought};
+use super::{Ask, Asked, Called, PlannedCall, Reply, SolveError, Solving};
+use crate::session::REVISES;
+use crate::{Draft, Parameter, Stage, Strategy, Thought};
 
 /// How a strategy is driven: what is done in each of its stages, and which stage comes next.
 ///
@@ -62,13 +64,18 @@ pub trait Driver: Send + Sync {
     ///
     /// # Default
     ///
-    /// In the start stage: take the problem as it is. Elsewhere: [`Turn::ask`].
+    /// In the start stage, if it needs no parameter and one stage alone may follow: take the problem as it
+    /// is. Elsewhere: [`Turn::ask`].
     ///
     /// # Errors
     ///
     /// When the turn cannot be made; the run then fails.
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
-        Ok(match turn.is_start() {
+        let is_plain = || {
+            let needs = turn.stage.parameters().values().any(Parameter::is_required);
+            !needs && turn.stage.next_names().len() < 2
+        };
+        Ok(match turn.is_start() && is_plain() {
             true => Work::say(turn.solving.problem()),
             false => Work::Ask(turn.ask()),
         })
@@ -95,12 +102,23 @@ pub trait Driver: Send + Sync {
     /// # Default
     ///
     /// The newest thought of the current branch that is in a final stage, or in one from which only final
-    /// stages follow; without a confidence.
+    /// stages follow: its text, or its parameters where it has none; without a confidence.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
         let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
         let thought = solving.path().find(|thought| ends(thought.stage()))?;
-        Some(Answer::new(thought.text())).filter(|answer| !answer.text.is_empty())
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let named: Vec<_> = thought.parameters().collect();
+        let text = match (thought.text(), named.as_slice()) {
+            ("", [(_, only)]) => shown(only),
+            ("", several) => several
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", shown(value)))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            (text, _) => text.to_owned(),
+        };
+        Some(Answer::new(text)).filter(|answer| !answer.text.is_empty())
     }
 
     /// What of a thought shows whether the run gets on: when the same comes again and again, it does not.
@@ -130,6 +148,36 @@ pub trait Driver: Send + Sync {
 impl Driver for Strategy {
     fn strategy(&self) -> Strategy {
         self.clone()
+    }
+}
+
+impl<D: Driver + ?Sized> Driver for Box<D> {
+    fn strategy(&self) -> Strategy {
+        (**self).strategy()
+    }
+
+    fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
+        (**self).instructions(tools, native_tools)
+    }
+
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        (**self).work(turn)
+    }
+
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        (**self).take(solving, stage, done)
+    }
+
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        (**self).answer(solving)
+    }
+
+    fn progress(&self, thought: &Thought) -> Option<String> {
+        (**self).progress(thought)
+    }
+
+    fn plan(&self, solving: &Solving) -> Option<Plan> {
+        (**self).plan(solving)
     }
 }
 
@@ -166,6 +214,34 @@ impl Turn<'_> {
         Ask::new(self.solving.transcript().clone(), instruction)
             .with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
             .with_next(self.strategy.next(self.stage))
+            .with_check(self.names_thoughts())
+    }
+
+    /// Whether the thoughts that a reply names are there: the session would refuse it else.
+    fn names_thoughts(&self) -> impl Fn(&Reply) -> Result<(), String> + Send + Sync + 'static {
+        let kinds = self.stage.parameters().clone();
+        let thoughts = self.solving.session().thoughts().len();
+        let path: BTreeSet<u32> = match kinds.contains_key(REVISES) {
+            true => self.solving.path().map(|thought| thought.id().get()).collect(),
+            false => BTreeSet::new(),
+        };
+        move |reply| {
+            for (name, value) in &reply.fields {
+                let mut named = Vec::new();
+                kinds
+                    .get(name)
+                    .into_iter()
+                    .for_each(|parameter| parameter.kind().thoughts(value, &mut named));
+                for number in named {
+                    if usize::try_from(number).map_or(true, |number| number == 0 || number > thoughts) {
+                        return Err(format!("`{name}` is {number}, expected a number from 1 to {thoughts}"));
+                    } else if name == REVISES && !path.contains(&number) {
+                        return Err(format!("`{name}` is {number}, expected a thought of the branch"));
+                    }
+                }
+            }
+            Ok(())
+        }
     }
 }
 
