@@ -37,6 +37,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A tool says that it failed with [`ToolError::failed`], and that an argument is not right with
+//! [`ToolError::input`]; the model reads both. The derive of `JsonSchema` wants `schemars` 1 among the
+//! dependencies, or the one of this crate in scope: `use cogwork_tools::schemars::{self, JsonSchema};`.
 
 mod tool;
 pub use tool::{Tool, function};
