@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cogwork_agents::{Agent, FlowState, Output, Template, Tools};
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_llm::{
-    Block, ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ScriptedClient, ToolCall, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ScriptedClient,
+    ToolCall, Usage,
 };
 use cogwork_thinking::{Found, InMemory, Memory, MemoryError, Recall, Reflection, Stage, async_trait};
 use cogwork_tools::{ToolError, function};
@@ -152,6 +153,26 @@ async fn a_flood_of_calls_is_answered_and_not_made() {
     let agent = Agent::new("a", script.clone()).with_tools(Tools::new().with(tool).unwrap());
     run(agent, "Go").await.0.unwrap();
     assert_eq!((made.load(Ordering::Relaxed), script.requests()[1].messages().len()), (16, 1002));
+}
+
+#[tokio::test]
+async fn calls_of_a_reply_that_is_cut_off_are_not_made() {
+    for (reason, cut) in [
+        (FinishReason::Length, "cut off at the limit of tokens"),
+        (FinishReason::ContentFilter, "withheld in part by a filter"),
+    ] {
+        // The first call can be read, and may be less than was meant all the same.
+        let script =
+            ScriptedClient::default().then(calls(&["Bergen"]).with_finish_reason(reason)).then("Rain.");
+        let (ended, state) = run(Agent::new("a", script.clone()).with_tools(weather()), "Umbrella?").await;
+        ended.unwrap();
+        let told = format!("the reply with this call was {cut}; expected a whole one");
+        assert_eq!(
+            state.last().tools.iter().map(|used| (used.result.as_str(), used.failed)).collect::<Vec<_>>(),
+            [(told.as_str(), true)]
+        );
+        assert_eq!(script.requests()[1].messages().last().unwrap().text(), told);
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 
 use cogwork_flow::{Action, note};
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ToolCall, ToolChoice, Usage,
+    Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ToolChoice,
+    Usage,
 };
 use futures_util::future::join_all;
 
@@ -25,7 +26,7 @@ impl Agent {
             }
             rounds += 1;
             request.push(response.message());
-            for (message, used) in self.call_tools(response.tool_calls()).await {
+            for (message, used) in self.call_tools(&response).await {
                 request.push(message);
                 tools.push(used);
             }
@@ -71,9 +72,17 @@ impl Agent {
     }
 
     /// Side by side, and told in the order in which they were asked for.
-    async fn call_tools(&self, calls: &[ToolCall]) -> Vec<(Message, ToolUse)> {
-        join_all(calls.iter().enumerate().map(|(place, call)| async move {
-            let result = if place < MAX_CALLS_AT_ONCE {
+    async fn call_tools(&self, response: &ChatResponse) -> Vec<(Message, ToolUse)> {
+        // What a call that is cut off would have said is not known, even where the rest can be read.
+        let cut = match response.finish_reason() {
+            FinishReason::Length => Some("cut off at the limit of tokens"),
+            FinishReason::ContentFilter => Some("withheld in part by a filter"),
+            _ => None,
+        };
+        join_all(response.tool_calls().iter().enumerate().map(|(place, call)| async move {
+            let result = if let Some(cut) = cut {
+                Err(format!("the reply with this call was {cut}; expected a whole one"))
+            } else if place < MAX_CALLS_AT_ONCE {
                 self.tools.call(call).await.map_err(|error| error.to_string())
             } else {
                 Err(format!("too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"))
