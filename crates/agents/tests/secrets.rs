@@ -59,6 +59,51 @@ fn not_in_errors() {
 }
 
 #[test]
+fn not_in_a_slot_of_a_prompt() {
+    let flow = |text: &str| {
+        format!("nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], prompt: '{text}'}}}}]")
+    };
+    for (value, prompt) in
+        [("pass{8731}word", "${A}"), ("pass{87", "${A}31}"), ("8731}", "{${A}"), ("8731", "{${A}}")]
+    {
+        let loader = Loader::new().with_environment(move |_| Some(value.to_owned()));
+        let error = loader.load_text("flow.yaml", &flow(prompt)).unwrap_err().to_string();
+        assert!(!error.contains("87"), "{error}");
+    }
+}
+
+/// Messages cut long texts, and escape what would steer a terminal.
+#[tokio::test]
+async fn not_where_a_message_cut_or_escaped_it() {
+    let long = "8731".repeat(300);
+    for value in [long.as_str(), "one 8731\ntwo 8731\u{1b}[2J", "it's \"8731\"\\\n", "8731\u{202e}8731\u{e9}"]
+    {
+        let looked_up = value.to_owned();
+        let loader = Loader::new().with_environment(move |_| Some(looked_up.clone()));
+        let flow =
+            "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: '${A}', reply: x}]}}]";
+        let loaded = loader.load_text("flow.yaml", flow).unwrap();
+        let error = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err().to_string();
+        assert!(error.contains("8731"), "{error}");
+        let body = serde_json::json!({"error": serde_json::json!({"role": value}).to_string()}).to_string();
+        for text in [error, format!("{value:?}"), body] {
+            is_hidden(&loaded.hide_secrets(&text));
+        }
+    }
+}
+
+#[test]
+fn a_variable_fills_no_more_than_a_file_may_hold() {
+    let loader = Loader::new().with_environment(|_| Some("x".repeat(100_000)));
+    let flow = format!("nodes: '{}'", "${A}".repeat(50_000));
+    let error = loader.load_text("flow.yaml", &flow).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow.yaml:1:8: nodes: the texts of the file, with aliases and variables, come to more than 1048576 bytes; expected fewer"
+    );
+}
+
+#[test]
 fn not_in_the_schema() {
     is_hidden(&loader().schema().to_string());
     is_hidden(&format!("{:?}", loader()));

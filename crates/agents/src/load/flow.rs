@@ -9,7 +9,7 @@ use crate::node_type::Made;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, one_line};
 use crate::yaml::{Path, Tree};
-use crate::{FlowState, Template};
+use crate::{FlowState, Template, TemplateError};
 
 /// What `to` names to end the flow.
 pub(crate) const END: &str = "end";
@@ -64,12 +64,32 @@ impl Loading<'_> {
         let start = tree.get("start").and_then(Tree::text).or(ids.first().copied());
         let start_place = tree.get("start").unwrap_or(tree).place;
         wire(&parts, &edges, start.map(|start| (start, start_place)), path, found);
-        let answer = answer(tree, &ids, path, found);
+        let answer = self.answer(tree, &ids, path, found);
         if !found.is_empty() {
             return None;
         }
         let flow = build(tree, path, &ids, made, &edges, start?, found)?;
         Some(Assembled { flow, answer })
+    }
+
+    fn answer(&self, tree: &Tree, ids: &[&str], path: &Path, found: &mut Problems) -> Template {
+        let Some(answer) = tree.get("answer") else { return Template::default() };
+        let read = Template::for_nodes(answer.text().unwrap_or_default(), ids.iter().copied());
+        read.unwrap_or_else(|error| {
+            found.push(Found::new(answer.place, &path.key("answer"), self.told(&error)));
+            Template::default()
+        })
+    }
+
+    /// The problem of a template. Where a value from the environment has a brace, the slot may be a part of it.
+    pub(super) fn told(&self, error: &TemplateError) -> String {
+        match error {
+            TemplateError::UnknownSlot { .. } if self.secrets.hold(['{', '}']) => {
+                "an unknown slot, not shown because values from the environment have braces; expected `{{` for a brace"
+                    .to_owned()
+            }
+            error => error.to_string(),
+        }
     }
 
     fn node(
@@ -133,15 +153,6 @@ fn check_ids(nodes: &[Tree], ids: &[&str], path: &Path, found: &mut Problems) {
             found.push(Found::new(tree.place, &path, message));
         }
     }
-}
-
-fn answer(tree: &Tree, ids: &[&str], path: &Path, found: &mut Problems) -> Template {
-    let Some(answer) = tree.get("answer") else { return Template::default() };
-    let read = Template::for_nodes(answer.text().unwrap_or_default(), ids.iter().copied());
-    read.unwrap_or_else(|error| {
-        found.push(Found::new(answer.place, &path.key("answer"), error.to_string()));
-        Template::default()
-    })
 }
 
 /// The edges that are well formed; the schema has told of the others.

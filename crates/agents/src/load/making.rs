@@ -96,7 +96,7 @@ impl<'m, 'l> Making<'m, 'l> {
     /// When it is no template, or names a node that there is not.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
         let template = Template::for_nodes(text, self.ids.iter().copied());
-        template.map_err(|error| SettingProblem::new(error.to_string()).at(setting))
+        template.map_err(|error| SettingProblem::new(self.loading.told(&error)).at(setting))
     }
 
     /// Those of the loader's tools that this setting names.
@@ -184,15 +184,18 @@ impl<'m, 'l> Making<'m, 'l> {
                     .to_owned(),
             );
         }
-        let path = folder.join(relative);
-        // A link may lead out of the folder, too: of the file, or of a folder on the way to it.
+        // Without `.`, so that a file has one name.
+        let path: PathBuf = folder.iter().chain(relative.iter().filter(|part| *part != ".")).collect();
+        // A link may lead out of the folder, too: of the file, or of a folder on the way to it. One that leads
+        // nowhere would be followed by who makes the file.
+        let leads_nowhere = |part: &FilePath| part.symlink_metadata().is_ok() && part.canonicalize().is_err();
         let real = path.ancestors().find_map(|part| part.canonicalize().ok());
-        if real.is_some_and(|real| !real.starts_with(folder)) {
+        if real.is_some_and(|real| !real.starts_with(folder)) || path.ancestors().any(leads_nowhere) {
             return Err(
                 "the path is a link out of the folder of this file; expected a file inside".to_owned()
             );
         }
-        Ok(path)
+        Ok(path.canonicalize().unwrap_or(path))
     }
 }
 

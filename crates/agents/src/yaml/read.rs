@@ -14,7 +14,7 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
 /// All texts together, with what aliases repeat and variables bring.
-const MAX_TEXT: usize = 1024 * 1024;
+pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
 /// The one document of a text, and what is wrong with it: nothing is left of a text that is no YAML.
 pub(crate) fn read(
