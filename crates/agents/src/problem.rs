@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::quote::Name;
+use crate::quote::one_line;
 use crate::yaml::{Path, Secrets};
 
 /// A place in a file.
@@ -100,7 +100,8 @@ pub struct FileProblem {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", Name(&self.file))?;
+        // Whole: the end of a long path tells most.
+        write!(f, "{}:", one_line(&self.file))?;
         if let Some(place) = self.place {
             write!(f, "{place}:")?;
         }

@@ -79,6 +79,29 @@ fn a_link_leads_out_of_no_folder() {
     ");
 }
 
+/// Whoever makes the file would follow the link.
+#[test]
+fn a_link_that_leads_nowhere_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path().join("new.jsonl"), folder.path().join("notes.jsonl")).unwrap();
+    let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], memory: {type: file, file: notes.jsonl}}}]";
+    let file = folder.path().join("flow.yaml");
+    fs::write(&file, flow).unwrap();
+    let error = loader().load(&file).unwrap_err();
+    assert_eq!(
+        error.problems()[0].message,
+        "the path is a link out of the folder of this file; expected a file inside"
+    );
+}
+
+#[test]
+fn a_long_path_is_told_whole() {
+    let path = format!("{}/flow.yaml", "folder/".repeat(30));
+    let error = loader().load_text(&path, "nodes: 1").unwrap_err();
+    assert_eq!(error.to_string(), format!("{path}:1:8: nodes: expected a list, found a whole number"));
+}
+
 #[test]
 fn files_inside_one_another_are_bounded() {
     let folder = tempfile::tempdir().unwrap();

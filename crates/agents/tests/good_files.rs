@@ -290,10 +290,12 @@ async fn agents_that_name_the_same_memory_share_it() {
         "{type: blackboard, name: board, recall: {remember: true}}",
         "{type: file, file: notes/board.jsonl, recall: {threshold: 0.01, remember: true}}",
     ] {
+        // However the file is named.
+        let other = memory.replace("notes/", "./notes/./");
         let flow = format!(
             "
 nodes:
-  - {{id: one, type: agent, config: {{provider: rules, rules: [], else: The bridge is closed., memory: {memory}}}}}
+  - {{id: one, type: agent, config: {{provider: rules, rules: [], else: The bridge is closed., memory: {other}}}}}
   - id: two
     type: agent
     config:
