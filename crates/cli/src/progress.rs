@@ -18,7 +18,7 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
     let spinner = io::stderr().is_terminal().then(spinner);
     let mut said = String::new();
     while let Some(event) = events.next().await {
-        let step = event.step.as_deref().map(name).unwrap_or_default();
+        let step = event.step.as_deref().map(|step| harmless(&name(step))).unwrap_or_default();
         match event.kind {
             EventKind::StepEntered => {
                 said.clear();
