@@ -57,11 +57,17 @@ impl ToolError {
         matches!(self, Self::Unknown { .. } | Self::Input { .. })
     }
 
-    pub(crate) fn of(mut self, name: &str) -> Self {
+    /// With the name of the tool, and with what it says cut.
+    pub(crate) fn of(mut self, name: &str, cut: impl Fn(String) -> String) -> Self {
         if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } = &mut self
             && tool.is_empty()
         {
             name.clone_into(tool);
+        }
+        if let Self::Input { problem, .. } | Self::Failed { problem, .. } | Self::Registry(problem) =
+            &mut self
+        {
+            *problem = cut(std::mem::take(problem));
         }
         self
     }

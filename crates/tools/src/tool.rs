@@ -13,7 +13,8 @@ use crate::ToolError;
 /// Something a model may have done for it. Typed functions become tools by [`function`]; implement the
 /// trait for tools whose input is known only at run time.
 ///
-/// A call may be dropped at any `await`: a limit of time, a run that is given up.
+/// A call may be dropped at any `await`: a limit of time, a run that is given up. Work that keeps the thread
+/// for long belongs elsewhere, such as on `tokio::task::spawn_blocking`: no limit can end what does not wait.
 ///
 /// ```
 /// use cogwork_llm::ToolDefinition;

@@ -13,8 +13,8 @@ use crate::{Tool, ToolError};
 /// The tools there are, by name, and the bounds of their calls. Cloning shares the tools.
 ///
 /// What a model asks for is its own words: an unknown tool, arguments that are no JSON, a tool that fails,
-/// panics or takes too long are all a [`ToolError`] whose text the model can read. What a tool gives back
-/// is cut past the limit, and says so.
+/// panics or takes too long are all a [`ToolError`] whose text the model can read. What a tool gives back,
+/// and what it says of a failure, is cut past the limit, and says so.
 ///
 /// See the [front page](crate) for an example.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl Tools {
         self
     }
 
-    /// How many bytes of what a tool gives back are handed on. Default: 16 KiB.
+    /// How many bytes of what a tool gives back, or says of a failure, are handed on. Default: 16 KiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
@@ -129,7 +129,7 @@ impl Tools {
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
         let arguments = match call.arguments().trim() {
             "" => Value::Object(Map::new()),
-            text => serde_json::from_str(text).map_err(|error| {
+            text => serde_json::from_str::<Map<_, _>>(text).map(Value::Object).map_err(|error| {
                 // An unknown tool is the greater mistake.
                 let problem = format!("{error}; expected a JSON object");
                 self.find(call.name())
@@ -154,12 +154,14 @@ impl Tools {
             return Err(ToolError::Timeout { tool: name.to_owned(), limit: self.timeout });
         };
         let outcome = outcome.unwrap_or_else(|_| Err(ToolError::failed("it panicked")));
-        outcome.map(|text| cut(text, self.max_bytes)).map_err(|error| error.of(name))
+        outcome
+            .map(|text| cut(text, self.max_bytes))
+            .map_err(|error| error.of(name, |text| cut(text, self.max_bytes)))
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
-            name: name.chars().take(64).collect(),
+            name: name.chars().take(64).collect::<String>().escape_debug().to_string(),
             known: self.by_name.keys().cloned().collect(),
         })
     }

@@ -27,17 +27,19 @@ fn tools() -> Tools {
     };
     let wild = |_: Value| async { panic!("at the disco") };
     let long = |_: Value| async { Ok("é".repeat(100)) };
+    let wordy = |_: Value| async { Err(ToolError::failed("é".repeat(100))) };
     [
         function("weather", "The weather in a city, now.", weather).boxed(),
         function("broken", "Fails.", broken).boxed(),
         function("slow", "Takes an hour.", slow).boxed(),
         function("wild", "Panics.", wild).boxed(),
         function("long", "Says much.", long).boxed(),
+        function("wordy", "Fails at length.", wordy).boxed(),
     ]
     .into_iter()
     .try_fold(Tools::new(), Tools::with)
     .unwrap()
-    .with_max_bytes(21)
+    .with_max_bytes(41)
 }
 
 trait Boxed: Tool + Sized + 'static {
@@ -67,17 +69,23 @@ async fn a_model_reads_what_came_or_what_went_wrong() {
         asked("slow", "{}").await,
         asked("wild", "{}").await,
         asked("long", "{}").await,
+        asked("wordy", "{}").await,
+        asked("long", "[1]").await,
+        asked("no\n\u{1b}[31m", "{}").await,
     ];
-    insta::assert_snapshot!(wrong.join("\n"), @"
+    insta::assert_snapshot!(wrong.join("\n"), @r"
     Rain in Bergen.
     error: bad input for the tool `weather`: unknown field `town`, expected `city`
     error: bad input for the tool `weather`: EOF while parsing a value at line 1 column 8; expected a JSON object
     error: bad input for the tool `weather`: missing field `city`
-    error: there is no tool `wether`; expected `broken`, `long`, `slow`, `weather` or `wild`
+    error: there is no tool `wether`; expected `broken`, `long`, `slow`, `weather`, `wild` or `wordy`
     error: the tool `broken` failed: the line is dead
     error: the tool `slow` took longer than 30s
     error: the tool `wild` failed: it panicked
-    éééééééééé [cut: 20 of 200 bytes]
+    éééééééééééééééééééé [cut: 40 of 200 bytes]
+    error: the tool `wordy` failed: éééééééééééééééééééé [cut: 40 of 200 bytes]
+    error: bad input for the tool `long`: invalid type: sequence, expected a map at line 1 column 0; expected a JSON object
+    error: there is no tool `no\n\u{1b}[31m`; expected `broken`, `long`, `slow`, `weather`, `wild` or `wordy`
     ");
 }
 
