@@ -25,7 +25,7 @@ impl fmt::Display for Name<'_> {
 }
 
 /// Whether a character ends a line, moves the cursor, or turns the direction of the text.
-fn steers(character: char) -> bool {
+pub(crate) fn steers(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_flow::note;
-use cogwork_llm::{Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message};
+use cogwork_llm::{
+    Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ToolCall,
+};
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
@@ -12,6 +14,13 @@ use super::{Ask, AskProblem, Asked, Budget, EndReason, Reply, Spent, Try};
 
 /// Characters of an unusable reply that the model is shown again.
 const EXCERPT: usize = 2048;
+
+/// Calls of tools in one reply, and bytes of their names and arguments.
+const MAX_CALLS: usize = 64;
+const MAX_CALL_BYTES: usize = 256 * 1024;
+
+/// Bytes of an unusable reply that are kept on record.
+const KEPT: usize = 256 * 1024;
 
 /// How the model is asked: by whom, with which settings.
 #[derive(Clone)]
@@ -146,7 +155,7 @@ impl Asking {
             request.push(Message::user(format!(
                 "That reply cannot be used: {problem}.\nWrite the whole reply again, in the form that was asked for."
             )));
-            tries.push(Try { reply: response.into_text(), complaint: Some(problem.clone()) });
+            tries.push(Try { reply: kept(response.into_text()), complaint: Some(problem.clone()) });
             if asks_left == 0 {
                 return (asked(tries, Err(AskProblem::Unreadable(problem))), None);
             }
@@ -175,6 +184,7 @@ async fn response(
 
 fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
     if !response.tool_calls().is_empty() && !ask.tools.is_empty() {
+        check_calls(response.tool_calls())?;
         let (text, tool_calls) = (response.text().trim().to_owned(), response.tool_calls().to_vec());
         return Ok(Reply { text, tool_calls, ..Reply::default() });
     }
@@ -184,6 +194,27 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
         }
         _ => problem,
     })
+}
+
+/// Every call that a reply asks for is made and answered, so there are not to be thousands.
+fn check_calls(calls: &[ToolCall]) -> Result<(), String> {
+    let bytes: usize =
+        calls.iter().map(|call| call.id().len() + call.name().len() + call.arguments().len()).sum();
+    if calls.len() > MAX_CALLS {
+        return Err(format!("the reply calls {} tools; expected at most {MAX_CALLS}", calls.len()));
+    } else if bytes > MAX_CALL_BYTES {
+        return Err(format!("the calls have {bytes} bytes; expected at most {MAX_CALL_BYTES}"));
+    }
+    Ok(())
+}
+
+fn kept(mut reply: String) -> String {
+    if reply.len() > KEPT {
+        let end = (0..=KEPT).rev().find(|at| reply.is_char_boundary(*at)).unwrap_or(0);
+        reply.truncate(end);
+        reply.push_str(" […]");
+    }
+    reply
 }
 
 /// An unusable reply as it stands in the conversation: its beginning, and never nothing, which servers

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use cogwork_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolDefinition, Usage};
 use serde::{Deserialize, Serialize};
 
 /// How much solving a problem may cost. When it is spent, the run ends in good order, with the best answer
@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 /// | thoughts in the session | 500 |
 /// | time of calls to the model and to tools | 15 minutes |
 ///
-/// A call that has begun is not cut short by the limits of calls and tokens; by that of time it is.
+/// A call that has begun is not cut short by the limits of calls and tokens; by that of time it is. A turn
+/// that has begun keeps all its thoughts, such as one for each of several paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -168,8 +169,15 @@ impl Spent {
             self.usage += usage;
             return;
         }
-        let read: usize = request.messages().iter().map(|message| message.text().len()).sum();
-        let bytes = read.saturating_add(response.text().len());
+        let called = |calls: &[ToolCall]| -> usize {
+            calls.iter().map(|call| call.name().len() + call.arguments().len()).sum()
+        };
+        let said = |message: &Message| message.text().len() + called(message.tool_calls());
+        let offered =
+            |tool: &ToolDefinition| tool.name().len() + tool.description().len() + tool.input_schema().len();
+        let read = request.messages().iter().map(said).sum::<usize>()
+            + request.tools().iter().map(offered).sum::<usize>();
+        let bytes = read + response.text().len() + called(response.tool_calls());
         self.estimated_tokens = self.estimated_tokens.saturating_add(bytes as u64 / 4);
     }
 

@@ -5,6 +5,7 @@ use cogwork_llm::LlmError;
 
 use super::{Call, Solving, Spent};
 use crate::SessionError;
+use crate::quote::Name;
 
 /// Why a problem was not worked through. What was thought until then is kept: see
 /// [`so_far`](Self::so_far).
@@ -75,6 +76,15 @@ impl SolveError {
         error
     }
 
+    /// What the model wrote last.
+    fn last_reply(&self) -> Option<&str> {
+        let calls = self.so_far().map_or(self.0.calls.as_slice(), Solving::calls);
+        calls.iter().rev().find_map(|call| match call {
+            Call::Model { tries, .. } => tries.last().map(|last| last.reply.as_str()),
+            Call::Tool { .. } => None,
+        })
+    }
+
     /// The stage in which it happened.
     pub fn stage(&self) -> Option<&str> {
         self.0.stage.as_deref()
@@ -124,6 +134,7 @@ impl fmt::Debug for SolveError {
     }
 }
 
+/// `{:#}` adds the beginning of the reply that could not be used.
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stage) = &self.0.stage {
@@ -131,7 +142,13 @@ impl fmt::Display for SolveError {
         }
         match &self.0.kind {
             Kind::Client(error) => write!(f, "the call of the model failed: {error}"),
-            Kind::Unreadable(problem) => write!(f, "no reply could be used: {problem}"),
+            Kind::Unreadable(problem) => {
+                write!(f, "no reply could be used: {problem}")?;
+                match self.last_reply().filter(|_| f.alternate()) {
+                    Some(reply) => write!(f, "\nthe reply: \"{}\"", Name(reply)),
+                    None => Ok(()),
+                }
+            }
             Kind::Session(error) => error.fmt(f),
             Kind::Flow(error) => error.fmt(f),
             Kind::Build(error) => error.fmt(f),

@@ -36,21 +36,26 @@ pub(super) fn instruction(
     }
     let unless = if with_tools { "If you call no tool, write" } else { "Write" };
     // Writing to a string does not fail.
-    let _ = write!(
-        text,
-        "\n\n{unless} these lines, each name at the beginning of a line:\n{THOUGHT}: your thought"
-    );
+    let _ = write!(text, "\n\n{unless} these lines, each name at the beginning of a line:");
+    if !fields.iter().any(|(name, _)| name == THOUGHT) {
+        let _ = write!(text, "\n{THOUGHT}: your thought");
+    }
     for (name, parameter) in fields {
         let optional = if parameter.is_required() { "" } else { ", may be left out" };
         let _ = write!(text, "\n{name}: {} ({}{optional})", parameter.description(), form(parameter.kind()));
     }
     if next.len() > 1 {
-        let _ = write!(text, "\n{NEXT}: the name of the stage that is next, one of");
+        let _ = write!(text, "\n{}: the name of the stage that is next, one of", label_of_next(fields));
         for (name, description) in next {
             let _ = write!(text, "\n  {name} ({description})");
         }
     }
     text
+}
+
+/// The line that names the next stage, where a field has its usual name.
+fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
+    if fields.iter().any(|(name, _)| folded(name) == NEXT) { "next_stage" } else { NEXT }
 }
 
 /// Whether any text will do.
@@ -105,13 +110,16 @@ pub(super) fn read(
             text => Ok(Reply { text: text.to_owned(), ..Reply::default() }),
         };
     }
+    let next_label = label_of_next(fields);
     let names: Vec<&str> =
-        fields.iter().map(|(name, _)| name.as_str()).chain([THOUGHT, NEXT, INVENTED]).collect();
+        fields.iter().map(|(name, _)| name.as_str()).chain([THOUGHT, next_label, INVENTED]).collect();
     let mut found = object(unfenced(text), &names)
         .or_else(|| lines(text, &names))
         .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
         .unwrap_or_else(|| only_field(text, fields, next));
-    let mut reply = Reply { text: found.remove(THOUGHT).map(plain).unwrap_or_default(), ..Reply::default() };
+    // A field may have that name itself.
+    let thought = found.get(THOUGHT).cloned().map(plain).unwrap_or_default();
+    let mut reply = Reply { text: thought, ..Reply::default() };
     let mut problems = Vec::new();
     for (name, parameter) in fields {
         let value = found.remove(name.as_str()).map(|value| typed(value, parameter.kind()));
@@ -130,13 +138,15 @@ pub(super) fn read(
     }
     if next.len() > 1 {
         let named: Vec<&str> = next.iter().map(|(name, _)| name.as_str()).collect();
-        let said = found.remove(NEXT).map(plain).unwrap_or_default();
+        let said = found.remove(next_label).map(plain).unwrap_or_default();
         match stage_in(&said, &named) {
             Some(stage) => reply.next = Some(stage.to_owned()),
             None if said.is_empty() => {
-                problems.push(format!("`{NEXT}` is missing, expected {}", List(&named, "or")))
+                problems.push(format!("`{next_label}` is missing, expected {}", List(&named, "or")))
             }
-            None => problems.push(format!("`{NEXT}` is `{}`, expected {}", Name(&said), List(&named, "or"))),
+            None => {
+                problems.push(format!("`{next_label}` is `{}`, expected {}", Name(&said), List(&named, "or")))
+            }
         }
     }
     if problems.is_empty() { Ok(reply) } else { Err(problems.join("; ")) }
@@ -158,14 +168,23 @@ pub(super) fn unfenced(text: &str) -> &str {
     inside.filter(|inside| !inside.contains("```")).map_or(text, str::trim)
 }
 
+/// Which of the names is meant: that very one, else the first that differs in nothing but case and signs.
+fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
+    let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
+    move |written| {
+        let exact = folds.iter().find(|(_, name)| *name == written.trim());
+        let found = exact.or_else(|| {
+            let written = folded(written);
+            folds.iter().find(|(fold, _)| !fold.is_empty() && *fold == written)
+        });
+        found.map(|(_, name)| *name)
+    }
+}
+
 /// The fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
     let Value::Object(object) = serde_json::from_str(text).ok()? else { return None };
-    let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
-    let known = |key: &str| {
-        let key = folded(key);
-        folds.iter().find(|(fold, _)| *fold == key).map(|(_, name)| *name)
-    };
+    let known = known(names);
     Some(object.into_iter().filter_map(|(key, value)| Some((known(&key)?, value))).collect())
 }
 
@@ -173,13 +192,12 @@ fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>>
 /// them belongs to the thought. A name that comes twice counts the first time: what follows the form is
 /// often the form again, or an invented next turn.
 fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
-    let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
-    let known = |name: &str| folds.iter().find(|(fold, _)| fold == name).map(|(_, name)| *name);
+    let known = known(names);
     let mut before = String::new();
     let mut found: BTreeMap<&'n str, String> = BTreeMap::new();
     let mut current: Option<&'n str> = None;
     for line in text.lines() {
-        match label(line).and_then(|(name, value)| Some((known(&name)?, value))) {
+        match label(line).and_then(|(name, value)| Some((known(name)?, value))) {
             Some((name, value)) => {
                 current = (!found.contains_key(name)).then_some(name);
                 if current.is_some() {
@@ -224,12 +242,12 @@ fn whole(text: &str) -> String {
 }
 
 /// Name and value of a line such as `**Action:** search`.
-fn label(line: &str) -> Option<(String, &str)> {
+fn label(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once([':', '：'])?;
     // A name is short; a sentence with a colon in it is not one, and neither is a key of JSON.
-    let folded = (name.len() <= 80 && !name.contains(['"', '{']))
-        .then(|| folded(name))
-        .filter(|name| !name.is_empty())?;
+    if name.len() > 80 || name.contains(['"', '{']) {
+        return None;
+    }
     let value = value.trim();
     let bare = name.trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'));
     let begins = bare.find(|sign| !matches!(sign, '*' | '_' | '`')).and_then(|end| bare.get(..end));
@@ -238,7 +256,7 @@ fn label(line: &str) -> Option<(String, &str)> {
         Some(mark) => value.strip_prefix(mark).or_else(|| value.strip_suffix(mark)).unwrap_or(value),
         None => value,
     };
-    Some((folded, value.trim()))
+    Some((name, value.trim()))
 }
 
 /// The text as the one text or list that is asked for.
@@ -259,11 +277,15 @@ fn only_field<'n>(
 
 /// The one stage that is named: alone, or in a sentence that names no other.
 fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
-    let said = folded(said);
-    if let Some(stage) = stages.iter().find(|stage| folded(stage) == said) {
+    if let Some(stage) = known(stages)(said) {
         return Some(stage);
     }
-    let mut named = stages.iter().filter(|stage| said.contains(&folded(stage)));
+    let said = folded(said);
+    let is_named = |stage: &&&str| {
+        let stage = folded(stage);
+        !stage.is_empty() && said.contains(&stage)
+    };
+    let mut named = stages.iter().filter(is_named);
     match (named.next(), named.next()) {
         (Some(stage), None) => Some(stage),
         _ => None,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Answer, Call, EndReason, Solving, Spent};
 use crate::Session;
+use crate::quote::steers;
 
 /// What came of a problem, in one form for all strategies.
 #[derive(Debug, Clone, Serialize)]
@@ -101,7 +102,9 @@ impl fmt::Display for Trace {
         for thought in self.session.thoughts() {
             write!(f, "{:>3} ", thought.id())?;
             match self.session.branch(thought.branch()) {
-                Ok(branch) if branch.id() != crate::BranchId::MAIN => write!(f, "[{}] ", branch.name())?,
+                Ok(branch) if branch.id() != crate::BranchId::MAIN => {
+                    write!(f, "[{}] ", Line(branch.name()))?
+                }
                 _ => {}
             }
             write!(f, "{}: {}", thought.stage().name(), Line(thought.text()))?;
@@ -123,11 +126,8 @@ impl fmt::Display for Line<'_> {
         const MOST: usize = 200;
         let words: Vec<_> = self.0.split_whitespace().collect();
         let line = words.join(" ");
-        let shown: String = line
-            .chars()
-            .take(MOST)
-            .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
-            .collect();
+        let shown: String =
+            line.chars().take(MOST).map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect();
         f.write_str(&shown)?;
         if shown.chars().count() < line.chars().count() { f.write_str("…") } else { Ok(()) }
     }

@@ -94,10 +94,10 @@ impl Solver {
     }
 
     /// How often in a row the same may come before the run is stopped for want of progress. Default: 3; at
-    /// least 2.
+    /// least 2, at most 100.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
-        self.0.patience = times.max(2);
+        self.0.patience = times.clamp(2, 100);
         self
     }
 
@@ -120,7 +120,9 @@ impl Solver {
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
-        match flow.run(&mut solving).await {
+        // The budget of thoughts is to end the run before the flow does; a few stages think nothing.
+        let steps = u64::from(self.0.budget.thoughts).saturating_mul(4).max(10_000);
+        match flow.begin().max_steps(steps).finish(&mut solving).await {
             Ok(_) => Ok(self.solved(solving)),
             Err(error) => Err(SolveError::of_run(error, solving)),
         }
@@ -133,7 +135,7 @@ impl Solver {
     }
 
     /// The strategy as a flow: a node for each stage, named as the stage, and an edge for each of the
-    /// table, by the name of the stage that it leads to. It ends on [`SOLVED`](Self::SOLVED) or
+    /// table, by the name of the stage that it leads to (to a stage `stopped`, by `to stopped`). It ends on [`SOLVED`](Self::SOLVED) or
     /// [`STOPPED`](Self::STOPPED). [`begin`](Self::begin) makes its state.
     ///
     /// # Errors
@@ -146,7 +148,7 @@ impl Solver {
         for stage in strategy.stages() {
             flow = flow.node(stage.name(), StageNode { shared: Arc::clone(&shared), stage: stage.clone() });
             for next in stage.next_names() {
-                flow = flow.edge(stage.name(), Action::new(next.as_str()), next.as_str());
+                flow = flow.edge(stage.name(), edge_to(next), next.as_str());
             }
             flow = flow.end(stage.name(), Self::STOPPED);
             if stage.is_final() {
@@ -154,6 +156,14 @@ impl Solver {
             }
         }
         flow.build()
+    }
+}
+
+/// The label of the edge to a stage. A stage may have the name of an end; no name of a stage has a space.
+pub(super) fn edge_to(stage: &str) -> Action {
+    match stage == Solver::STOPPED.as_str() {
+        true => Action::new(format!("to {stage}")),
+        false => Action::new(stage),
     }
 }
 

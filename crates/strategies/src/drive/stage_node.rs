@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::asking::{Asking, Meter};
 use super::progress::is_stuck;
-use super::solver::Solver;
+use super::solver::{Solver, edge_to};
 use super::working::call_all;
 use super::{
     Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, SolveError, Solving, Spent,
@@ -66,7 +66,7 @@ impl Node<Solving> for StageNode {
     type Error = SolveError;
 
     fn actions(&self) -> Vec<Action> {
-        let next = self.stage.next_names().iter().map(|next| Action::new(next.as_str()));
+        let next = self.stage.next_names().iter().map(|next| edge_to(next));
         next.chain(self.stage.is_final().then_some(Solver::SOLVED)).chain([Solver::STOPPED]).collect()
     }
 
@@ -91,8 +91,8 @@ impl Node<Solving> for StageNode {
         let meter = Meter::new(*budget, *before);
         let started = Instant::now();
         // A time that no clock can tell is as good as none.
-        let day = std::time::Duration::from_secs(24 * 60 * 60);
-        let deadline = started + budget.time.saturating_sub(before.time).min(day);
+        let decades = std::time::Duration::from_secs(30 * 365 * 24 * 60 * 60);
+        let deadline = started + budget.time.saturating_sub(before.time).min(decades);
         let (mut outcome, mut failed) = (Outcome::default(), None);
         match work {
             Work::Say { .. } => {}
@@ -156,7 +156,7 @@ impl Node<Solving> for StageNode {
                 let stage = self.stage.name().to_owned();
                 Ok(self.stop(solving, EndReason::NoProgress { stage, times: *patience }))
             }
-            Next::Stage(stage) => Ok(Action::new(stage)),
+            Next::Stage(stage) => Ok(edge_to(&stage)),
         }
     }
 }

@@ -19,19 +19,32 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
             number.as_f64().filter(|_| number.is_f64()).map_or(Value::Number(number), exact)
         }
         (Value::Array(list), ParameterType::List { items, .. }) => {
-            list.into_iter().map(|item| typed(item, items)).collect()
+            list.into_iter().map(|item| inner(item, items)).collect()
         }
         (Value::Object(object), ParameterType::Map { values }) => {
-            object.into_iter().map(|(name, value)| (name, typed(value, values))).collect()
+            object.into_iter().map(|(name, value)| (name, inner(value, values))).collect()
         }
         (Value::Object(object), ParameterType::Object { fields }) => {
             let of_kind = |(name, value)| match fields.get(&name) {
-                Some(field) => (name, typed(value, field.kind())),
+                Some(field) => (name, inner(value, field.kind())),
                 None => (name, value),
             };
             object.into_iter().map(of_kind).collect()
         }
         (value, _) => value,
+    }
+}
+
+/// The same inside of JSON, where a text is in quotes because it is one.
+fn inner(value: Value, kind: &ParameterType) -> Value {
+    if *kind == ParameterType::Any { value } else { typed(value, kind) }
+}
+
+/// JSON, unless it is a number that would be another text: `1.10` is a version or a price as well.
+fn lossless(text: &str) -> Option<Value> {
+    match serde_json::from_str(text).ok()? {
+        Value::Number(number) if number.to_string() != text.trim() => None,
+        value => Some(value),
     }
 }
 
@@ -62,7 +75,7 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
             map.map(of_kind)
         }
         ParameterType::Object { .. } => json().ok().filter(Value::is_object).map(of_kind),
-        ParameterType::Any => json().ok(),
+        ParameterType::Any => lossless(inside.trim_matches('`')),
     }
 }
 
@@ -138,7 +151,7 @@ fn pairs_of(text: &str) -> Option<Value> {
         let (name, value) = bare(line).split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['`', '*', '"']);
         let value = value.trim();
-        let read = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        let read = lossless(value).unwrap_or_else(|| Value::from(value));
         (!name.is_empty()).then(|| (name.to_owned(), read))
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());

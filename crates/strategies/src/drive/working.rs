@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::asking::Meter;
@@ -22,12 +23,22 @@ pub struct PlannedCall {
     /// What it is given. A text in it that has the [id](Self::id) of an earlier call of the list has what
     /// that call gave in its place.
     pub input: Value,
+    /// Whether the input goes to the tool as it is, whatever other calls it names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub literal: bool,
 }
 
 impl PlannedCall {
     /// A call.
     pub fn new(id: impl Into<String>, tool: impl Into<String>, input: impl Into<Value>) -> Self {
-        Self { id: id.into(), tool: tool.into(), input: input.into() }
+        Self { id: id.into(), tool: tool.into(), input: input.into(), literal: false }
+    }
+
+    /// Its input goes to the tool as it is: ids of other calls in it are words like any other, a text is
+    /// the arguments as a model wrote them, and [`fitted`](Self::fitted) changes nothing.
+    #[must_use]
+    pub fn literal(self) -> Self {
+        Self { literal: true, ..self }
     }
 
     /// With its input in the form that the tool wants: a value alone is that of its only property.
@@ -36,13 +47,24 @@ impl PlannedCall {
         let definition = tools.definitions().find(|tool| tool.name() == self.tool);
         let schema = definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
         let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-        let mut names = properties.into_iter().flat_map(Map::keys);
-        match (self.input.is_object(), names.next(), names.next()) {
-            (false, Some(only), None) => {
-                Self { input: Map::from_iter([(only.clone(), self.input)]).into(), ..self }
+        let mut properties = properties.into_iter().flatten();
+        match (self.literal || self.input.is_object(), properties.next(), properties.next()) {
+            (false, Some((only, schema)), None) => {
+                let input = numeric(self.input, schema);
+                Self { input: Map::from_iter([(only.clone(), input)]).into(), ..self }
             }
             _ => self,
         }
+    }
+}
+
+/// A number that was kept as a text, such as `1.10`, where a number is wanted.
+fn numeric(input: Value, schema: &Value) -> Value {
+    let kind = schema.get("type").and_then(Value::as_str);
+    let number = input.as_str().filter(|_| matches!(kind, Some("number" | "integer")));
+    match number.and_then(|text| serde_json::from_str::<Number>(text.trim()).ok()) {
+        Some(number) => number.into(),
+        None => input,
     }
 }
 
@@ -75,7 +97,7 @@ pub(super) async fn call_all(
         .iter()
         .enumerate()
         .map(|(place, call)| {
-            let earlier = calls.iter().enumerate().take(place);
+            let earlier = calls.iter().enumerate().take(if call.literal { 0 } else { place });
             earlier.filter(|(_, other)| names(&call.input, &other.id)).map(|(other, _)| other).collect()
         })
         .collect();
@@ -91,9 +113,12 @@ pub(super) async fn call_all(
                 continue;
             }
             *begun = true;
+            let earlier =
+                needs.get(place).into_iter().flatten().filter_map(|other| called.get(*other)?.as_ref());
             let outcomes: BTreeMap<&str, &str> =
-                called.iter().flatten().map(|other| (other.id.as_str(), other.output.as_str())).collect();
-            let input = filled(&call.input, &outcomes);
+                earlier.map(|other| (other.id.as_str(), other.output.as_str())).collect();
+            let mut room = MAX_FILLED;
+            let input = filled(&call.input, &outcomes, &mut room);
             {
                 let mut spent = meter.spent();
                 spent.tool_calls = spent.tool_calls.saturating_add(1);
@@ -108,7 +133,12 @@ pub(super) async fn call_all(
 }
 
 async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
-    let outcome = tools.call_with(&call.tool, input.clone()).await;
+    let outcome = match &input {
+        Value::String(arguments) if call.literal => {
+            tools.call(&ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str())).await
+        }
+        input => tools.call_with(&call.tool, input.clone()).await,
+    };
     let failed = outcome.is_err();
     let output = outcome.unwrap_or_else(|error| error.to_string());
     Called { id: call.id.clone(), tool: call.tool.clone(), input, output, failed }
@@ -134,23 +164,24 @@ fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
     })
 }
 
-/// Bytes of an input with the outcomes of other calls in it; without a bound, calls that each name the one
-/// before twice would double it every time.
-const MAX_INPUT: usize = 256 * 1024;
+/// Bytes of the outcomes of other calls in one input; without a bound, calls that each name the one before
+/// twice would double it every time.
+const MAX_FILLED: usize = 256 * 1024;
 
-fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>) -> Value {
+/// With outcomes in the place of their names, as long as there is room for them.
+fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> Value {
     match input {
-        Value::String(text) => Value::String(filled_text(text, outcomes)),
-        Value::Array(items) => items.iter().map(|item| filled(item, outcomes)).collect(),
+        Value::String(text) => Value::String(filled_text(text, outcomes, room)),
+        Value::Array(items) => items.iter().map(|item| filled(item, outcomes, room)).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), filled(value, outcomes))).collect()
+            fields.iter().map(|(name, value)| (name.clone(), filled(value, outcomes, room))).collect()
         }
         other => other.clone(),
     }
 }
 
 /// In one pass, so that an outcome that has a name in it is not filled in turn.
-fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>) -> String {
+fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> String {
     let mut found: Vec<(usize, &str, &str)> = outcomes
         .iter()
         .flat_map(|(id, outcome)| places(text, id).map(move |at| (at, *id, *outcome)))
@@ -158,9 +189,10 @@ fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>) -> String {
     found.sort_unstable();
     let (mut whole, mut end) = (String::new(), 0);
     for (at, id, outcome) in found {
-        if at < end || whole.len() + outcome.len() > MAX_INPUT {
+        if at < end || outcome.len() > *room {
             continue;
         }
+        *room -= outcome.len();
         whole.push_str(text.get(end..at).unwrap_or_default());
         whole.push_str(outcome);
         end = at + id.len();

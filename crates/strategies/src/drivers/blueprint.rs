@@ -105,7 +105,7 @@ impl Blueprint {
             ));
         }
         for (place, call) in calls.iter().enumerate() {
-            let PlannedCall { id, tool, input } = call;
+            let PlannedCall { id, tool, input, .. } = call;
             let earlier: Vec<&str> = calls.iter().take(place).map(|call| call.id.as_str()).collect();
             if earlier.contains(&id.as_str()) {
                 return Err(format!("`{id}` is there twice; expected a name of its own for each call"));

@@ -93,6 +93,11 @@ impl Driver for React {
         let solving = turn.solving;
         let wanted = wanted(solving);
         Ok(match (turn.stage.name(), &wanted.finish) {
+            ("problem_reception", _) if !turn.native_tools && turn.tools.names().any(is_finish) => {
+                return Err(SolveError::driver(format!(
+                    "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"
+                )));
+            }
             ("problem_reception", _) => Work::say(solving.problem()),
             ("reasoning_update", Some(_)) => Work::say("Enough is known."),
             ("initial_reasoning" | "reasoning_update", _) => Work::Ask(question(turn)),
@@ -186,15 +191,37 @@ fn question(turn: &Turn<'_>) -> Ask {
         return ask.with_tools(turn.tools.definitions());
     }
     let input = Parameter::new(ParameterType::Any, "what the action is given").optional();
-    ask.with_field("action", Parameter::text("the name of the action")).with_field("action_input", input)
+    ask.with_field("action", Parameter::text("the name of the action"))
+        .with_field("action_input", input)
+        .with_check(|reply| match wants(reply).finish {
+            Some(answer) if answer.trim().is_empty() => {
+                Err(format!("`action_input` is missing, expected the answer, since the action is `{FINISH}`"))
+            }
+            _ => Ok(()),
+        })
+}
+
+fn is_finish(action: &str) -> bool {
+    action.eq_ignore_ascii_case(FINISH)
+}
+
+/// Whether it is no deeper than a parameter may be.
+fn is_shallow(input: &Value) -> bool {
+    let mut faults = Vec::new();
+    ParameterType::Any.check("action_input", input, &mut faults);
+    faults.is_empty()
 }
 
 /// What a reply asks for.
 fn wants(reply: &Reply) -> Wanted {
     if !reply.tool_calls.is_empty() {
+        // What is no object, or too deep to be saved within a state, stays as it was written.
         let call = |call: &ToolCall| {
-            let input = serde_json::from_str(call.arguments());
-            PlannedCall::new(call.id(), call.name(), input.unwrap_or_else(|_| Value::from(call.arguments())))
+            let input = serde_json::from_str::<Value>(call.arguments())
+                .ok()
+                .filter(|input| input.is_object() && is_shallow(input));
+            let input = input.unwrap_or_else(|| Value::from(call.arguments()));
+            PlannedCall::new(call.id(), call.name(), input).literal()
         };
         return Wanted { calls: reply.tool_calls.iter().map(call).collect(), finish: None, native: true };
     }
@@ -203,7 +230,7 @@ fn wants(reply: &Reply) -> Wanted {
     // With tools of its own, a client whose model calls none has given the answer.
     let finish = match input.as_ref() {
         _ if !reply.fields.contains_key("action") => Some(reply.text.clone()),
-        _ if !action.eq_ignore_ascii_case(FINISH) => None,
+        _ if !is_finish(action) => None,
         Some(Value::String(answer)) => Some(answer.clone()),
         Some(answer) => Some(answer.to_string()),
         None => Some(reply.text.clone()),
@@ -227,10 +254,8 @@ fn planned(calls: &[PlannedCall]) -> Work {
         [one] => one.input.clone(),
         several => several.iter().map(|call| call.input.clone()).collect(),
     };
-    // Arguments of a native call may be deeper than a parameter may; the tool gets them as they are.
-    let mut faults = Vec::new();
-    ParameterType::Any.check("action_input", &input, &mut faults);
-    let input = if faults.is_empty() { input } else { input.to_string().into() };
+    // A list of several may be deeper than a parameter may; the tools get theirs as they are.
+    let input = if is_shallow(&input) { input } else { input.to_string().into() };
     let action = actions(calls);
     Work::say(format!("Next: {action}.")).with("action", action).with("action_input", input)
 }

@@ -284,6 +284,13 @@ impl Driver for Scratchpad {
 
 impl Scratchpad {
     fn check_settings(&self) -> Result<(), SolveError> {
+        if self.variables.len() > state::MAX_VARIABLES {
+            return Err(SolveError::driver(format!(
+                "there are {} variables; expected at most {}",
+                self.variables.len(),
+                state::MAX_VARIABLES
+            )));
+        }
         let known = |name: &String| self.variables.iter().any(|variable| variable.name == *name);
         match &self.result {
             Some(result) if !self.takes_others() && !known(result) => Err(SolveError::driver(format!(

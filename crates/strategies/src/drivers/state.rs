@@ -9,7 +9,7 @@ use crate::{Mistyped, Parameter, Solving};
 /// The parameter of the stages that hold the variables.
 pub(super) const PARAMETER: &str = "state_variables";
 
-const MAX_VARIABLES: usize = 64;
+pub(super) const MAX_VARIABLES: usize = 64;
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 64 * 1024;
 

@@ -17,6 +17,7 @@ pub use merge::{Conflict, ConflictRule, Merged};
 pub use policy::{EarlyEnd, Limits, Policy, WhenFull};
 pub use read_back::Difference;
 pub use snapshot::SnapshotError;
+pub(crate) use think::REVISES;
 pub use thought::{Thought, ThoughtId, ThoughtKind};
 
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ use crate::refusal::{Entry, Refuse};
 use crate::{Mistyped, Parameter, ParameterType, Strategy};
 
 /// The parameter that says of a thought which one it revises, in stages that have it.
-const REVISES: &str = "revises_thought";
+pub(crate) const REVISES: &str = "revises_thought";
 
 /// Strategies in one session.
 const MAX_STRATEGIES: usize = 64;

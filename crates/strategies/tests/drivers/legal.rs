@@ -4,12 +4,16 @@
 
 #![allow(clippy::indexing_slicing, clippy::panic, reason = "helpers of tests, over what the tests made")]
 
+use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use cogwork_flow::{MemoryJournal, Stepped};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
-use cogwork_strategies::{Budget, EndReason, Session, Solver, StrategyName, ThoughtKind};
+use cogwork_strategies::{
+    Budget, Driver, EndReason, Search, SelfConsistency, Session, Solver, StrategyName, ThoughtKind,
+    TreeOfThoughts,
+};
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -183,9 +187,9 @@ fn tools() -> Tools {
     Tools::new().with(function("look", "Looks.", look)).unwrap()
 }
 
-fn solver(name: StrategyName, client: &Legal) -> Solver {
+fn solver(driver: impl Driver + 'static, client: &Legal) -> Solver {
     let budget = Budget::default().calls(40).thoughts(300);
-    Solver::new(client.clone(), name).with_tools(tools()).with_budget(budget)
+    Solver::new(client.clone(), driver).with_tools(tools()).with_budget(budget)
 }
 
 /// Every thought that moved did so along an edge of the table.
@@ -231,19 +235,19 @@ async fn ends(name: StrategyName, seed: u64) {
 
 /// Drops a run after some steps and takes it up again, from the record and from the saved state.
 #[tokio::main(flavor = "current_thread")]
-async fn goes_on(name: StrategyName, seed: u64) {
+async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
     let timeless = |solved: cogwork_strategies::Solved| {
         let mut value = serde_json::to_value(solved).unwrap();
         // Time is measured, and the one thing that may differ.
         value["spent"]["time"] = Value::Null;
         value
     };
-    let whole = solver(name, &Legal::new(seed)).solve("What is 17 * 3?").await.unwrap();
+    let whole = solver(driver.clone(), &Legal::new(seed)).solve("What is 17 * 3?").await.unwrap();
     let (calls, whole) = (whole.spent().calls as usize, timeless(whole));
     let mut stop = 0;
     loop {
         let client = Legal::new(seed);
-        let solver = solver(name, &client);
+        let solver = solver(driver.clone(), &client);
         let flow = solver.clone().into_flow().unwrap();
         let journal = Arc::new(MemoryJournal::new("run"));
         let mut dropped = solver.begin("What is 17 * 3?");
@@ -258,8 +262,8 @@ async fn goes_on(name: StrategyName, seed: u64) {
         assert_eq!(serde_json::to_string(&read).unwrap(), saved);
         let mut solving = solver.begin("What is 17 * 3?");
         flow.begin().journal(journal).finish(&mut solving).await.unwrap();
-        assert_eq!(timeless(solver.solved(solving)), whole, "{name} {seed}, dropped after {stop} steps");
-        assert_eq!(client.requests.lock().unwrap().len(), calls, "{name} {seed}");
+        assert_eq!(timeless(solver.solved(solving)), whole, "{driver:?} {seed}, dropped after {stop} steps");
+        assert_eq!(client.requests.lock().unwrap().len(), calls, "{driver:?} {seed}");
         if ended {
             return;
         }
@@ -301,5 +305,9 @@ proptest! {
 fn a_run_that_is_dropped_after_any_step_goes_on_without_a_call_made_twice() {
     for name in StrategyName::ALL {
         (0..2).for_each(|seed| goes_on(name, seed));
+    }
+    goes_on(SelfConsistency::new().with_paths(3).with_all_paths(), 0);
+    for search in [Search::DepthFirst, Search::BestFirst] {
+        goes_on(TreeOfThoughts::new().with_proposals(2).with_search(search), 0);
     }
 }

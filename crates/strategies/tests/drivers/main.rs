@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
 
 mod chain_of_thought;
+mod hostile;
 mod legal;
 mod linear;
 mod react;
-mod resumed;
 mod rewoo;
 mod scratchpad;
 mod self_ask;

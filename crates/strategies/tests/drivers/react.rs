@@ -112,15 +112,15 @@ async fn a_client_with_tools_is_offered_them() {
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
       2 initial_reasoning: Both at once.
       3 action_planning: Next: height, height. · action = height, height · action_input = [{"of":"Galdhøpiggen"},{"of":"Snøhetta"}]
-      4 action_execution: 2469 m the tool `height` failed: not on the map
-      5 observation_reception: 2469 m the tool `height` failed: not on the map · observation = 2469 m the tool `height` failed: not on the map
+      4 action_execution: 2469 m 2286 m
+      5 observation_reception: 2469 m 2286 m · observation = 2469 m 2286 m
       6 reasoning_update: Galdhøpiggen
       7 evaluation_checkpoint: Enough is known.
       8 solution_formulation: Galdhøpiggen
       9 final_response: Galdhøpiggen
     answer: Galdhøpiggen
     end: answered
-    spent: 2 calls, about 193 tokens, 2 calls of tools
+    spent: 2 calls, about 235 tokens, 2 calls of tools
     "#);
     let last = client.requests().pop().unwrap();
     assert_eq!(last.tools().len(), 1);
@@ -140,7 +140,7 @@ async fn a_client_with_tools_is_offered_them() {
 
     [tool] 2469 m
 
-    [tool] the tool `height` failed: not on the map
+    [tool] 2286 m
 
     [user] Say what the observation changes in what you know.
     "#);

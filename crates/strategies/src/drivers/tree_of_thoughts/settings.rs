@@ -160,7 +160,8 @@ impl fmt::Debug for TreeOfThoughts {
 }
 
 impl TreeOfThoughts {
-    /// With the default settings, which make at most 26 calls.
+    /// With the default settings, which make at most 26 calls where the approaches that are opened first lead
+    /// to a solution, and 46 where none of them does; those that ask again come on top.
     pub fn new() -> Self {
         Self::default()
     }
