@@ -9,7 +9,7 @@
 //! Each target is a function here, so that `cargo test` runs it too, over texts of its own.
 
 use cogwork_agents::Loader;
-use cogwork_cot::{Reading, ReplyReader};
+use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
 use cogwork_strategies::{Budget, Session, Solver, Strategies, StrategyName};
@@ -43,9 +43,9 @@ pub fn reply(data: &[u8]) {
         return;
     };
     match strict {
-        Ok(strict) => {
-            assert_eq!((&strict, read.repairs.len()), (&read, 0), "nothing is repaired without need")
-        }
+        // A loop is YAML like any other, and left out all the same.
+        Ok(_) if read.repairs.iter().any(|repair| repair.kind == RepairKind::Repetition) => {}
+        Ok(strict) => assert_eq!(strict, read, "nothing is repaired without need"),
         Err(_) => assert!(!read.repairs.is_empty(), "no repair goes without a report"),
     }
     let written = read.reply.to_string();
