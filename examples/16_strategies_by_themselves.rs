@@ -6,13 +6,13 @@
 //!   1 problem_reception: Which is higher, Galdhøpiggen or Glittertind?
 //!   2 initial_reasoning: I must know both heights.
 //!   3 action_planning: Next: search. · action = search · action_input = Galdhøpiggen
-//!   4 action_execution: Galdhøpiggen is 2469 m high.
-//!   5 observation_reception: Galdhøpiggen is 2469 m high. · observation = Galdhøpiggen is 2469 m high.
+//!   4 action_execution: Called: search.
+//!   5 observation_reception: Galdhøpiggen is 2469 m high.
 //!   6 reasoning_update: That is one of them; I need more information.
 //!   7 evaluation_checkpoint: Another action is needed.
 //!   8 action_planning: Next: search. · action = search · action_input = Glittertind
-//!   9 action_execution: Glittertind is 2452 m high, without its ice.
-//!  10 observation_reception: Glittertind is 2452 m high, without its ice. · observation = Glittertind is 2452 m high, without its ice.
+//!   9 action_execution: Called: search.
+//!  10 observation_reception: Glittertind is 2452 m high, without its ice.
 //!  11 reasoning_update: 2469 is more than 2452.
 //!  12 evaluation_checkpoint: Enough is known.
 //!  13 solution_formulation: Galdhøpiggen, by 17 m

@@ -105,9 +105,9 @@ pub(super) fn read(
     }
     let text = answer_of(text);
     if !has_form(fields, next) {
-        return match text {
-            "" => Err("the reply is empty; expected a text".to_owned()),
-            text => Ok(Reply { text: text.to_owned(), ..Reply::default() }),
+        return match unlabelled(text) {
+            text if text.is_empty() => Err("the reply is empty; expected a text".to_owned()),
+            text => Ok(Reply { text, ..Reply::default() }),
         };
     }
     let next_label = label_of_next(fields);
@@ -150,6 +150,17 @@ pub(super) fn read(
         }
     }
     if problems.is_empty() { Ok(reply) } else { Err(problems.join("; ")) }
+}
+
+/// A text as it was asked for. A model that has written forms in the stages before may go on with one; then
+/// it is the answer in it, else the thought.
+fn unlabelled(text: &str) -> String {
+    const ANSWER: &str = "answer";
+    let first = text.lines().next().and_then(label).map(|(name, _)| folded(name));
+    let labelled = first.is_some_and(|first| first == THOUGHT || first == ANSWER);
+    let mut found = labelled.then(|| lines(text, &[THOUGHT, ANSWER])).flatten().unwrap_or_default();
+    let mut said = |name| found.remove(name).map(plain).filter(|text| !text.is_empty());
+    said(ANSWER).or_else(|| said(THOUGHT)).unwrap_or_else(|| text.to_owned())
 }
 
 /// The reply without what a model thought aloud before it.

@@ -108,7 +108,10 @@ impl fmt::Display for Trace {
                 _ => {}
             }
             write!(f, "{}: {}", thought.stage().name(), Line(thought.text()))?;
-            for (name, value) in thought.parameters() {
+            // What the text says already is not said twice.
+            for (name, value) in
+                thought.parameters().filter(|(_, value)| value.as_str() != Some(thought.text()))
+            {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 write!(f, " · {name} = {}", Line(&value))?;
             }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Ask, Called, Done, Driver, Next, Parameter, ParameterType, PlannedCall, Reply, SolveError, Solving,
-    Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, PlannedCall, Reply, SolveError,
+    Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
 };
 
 /// Reason, act, observe, and reason again until enough is known (Yao et al. 2022).
@@ -24,7 +24,8 @@ use crate::{
 /// | `solution_formulation` | the program: the answer that the model finished with |
 /// | `final_response` | the program: the same |
 ///
-/// After [`max_cycles`](Self::with_max_cycles) the model is asked for the solution with what is known.
+/// After [`max_cycles`](Self::with_max_cycles) the model is asked for the solution with what is known. The
+/// best answer of a run that was stopped before is what the model made of the last observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     max_cycles: u32,
@@ -34,6 +35,8 @@ pub struct React {
 const FINISH: &str = "finish";
 /// What the model wants done next, from one stage to the next.
 const WANTED: &str = "wanted";
+/// What the last action brought.
+const OBSERVED: &str = "observed";
 /// How many cycles there were.
 const CYCLES: &str = "cycles";
 
@@ -100,7 +103,9 @@ impl Driver for React {
             }
             ("problem_reception", _) => Work::say(solving.problem()),
             ("reasoning_update", Some(_)) => Work::say("Enough is known."),
-            ("initial_reasoning" | "reasoning_update", _) => Work::Ask(question(turn)),
+            ("reasoning_update", None) if self.is_over(solving) => Work::say("No more may be done."),
+            ("initial_reasoning" | "reasoning_update", None) => Work::Ask(question(turn)),
+            ("initial_reasoning", Some(_)) => Work::say("Enough is known."),
             ("action_planning", Some(answer)) => {
                 Work::say("Enough is known.").with("action", FINISH).with("action_input", answer.as_str())
             }
@@ -110,7 +115,7 @@ impl Driver for React {
                 Work::Call(wanted.calls.into_iter().map(|call| call.fitted(turn.tools)).collect())
             }
             ("observation_reception", _) => {
-                let observed = solving.last_at("action_execution").map_or("", Thought::text);
+                let observed = solving.note(OBSERVED).and_then(Value::as_str).unwrap_or("Nothing is called.");
                 Work::say(observed).with("observation", observed)
             }
             ("evaluation_checkpoint", Some(_)) => Work::say("Enough is known."),
@@ -141,6 +146,9 @@ impl Driver for React {
             Done::Called(called) => {
                 let native = wanted(solving).native;
                 called.iter().for_each(|called| solving.tell(observation(called, native)));
+                solving.set_note(OBSERVED, draft.thought.as_str());
+                let tools: Vec<_> = called.iter().map(|called| called.tool.as_str()).collect();
+                draft.thought = format!("Called: {}.", tools.join(", "));
                 solving.set_note(CYCLES, cycles(solving).saturating_add(1));
             }
             _ => {}
@@ -149,16 +157,22 @@ impl Driver for React {
         if stage.name() != "evaluation_checkpoint" {
             return Ok(next);
         }
-        let wanted = wanted(solving);
-        if wanted.finish.is_none() && !self.is_over(solving) {
-            return Ok(Next::stage("action_planning"));
-        }
-        for call in wanted.calls.iter().filter(|_| wanted.native) {
-            // A call without an answer would make the conversation one that servers refuse.
-            let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), "");
-            solving.tell(Message::tool_failure(&call, "No more calls may be made."));
-        }
-        Ok(Next::stage("solution_formulation"))
+        let over = wanted(solving).finish.is_some() || self.is_over(solving);
+        Ok(Next::stage(if over { "solution_formulation" } else { "action_planning" }))
+    }
+
+    /// The solution; before there is one, what the model made of the last observation.
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        let said = |stage: &str| solving.last_at(stage).map(Thought::text).filter(|text| !text.is_empty());
+        let learnt = || {
+            let update = solving.last_at("reasoning_update")?;
+            let is_models = solving
+                .calls()
+                .iter()
+                .any(|call| matches!(call, Call::Model { stage, .. } if stage == "reasoning_update"));
+            is_models.then(|| update.text())
+        };
+        said("solution_formulation").or_else(learnt).map(Answer::new)
     }
 
     /// The action and what it brought; wording alone is no progress.

@@ -21,8 +21,8 @@ use crate::{
 ///
 /// The [confidence](crate::Solved::confidence) is the agreement: the share of that answer among the paths
 /// that came to their end. A path whose call fails or whose replies cannot be read is a lost vote: it
-/// counts as a path that does not agree, and its branch says what was wrong. When all are lost, the run
-/// fails.
+/// counts as a path that does not agree, and its branch says what was wrong. When more are lost
+/// than answered, the run is given up, with the best answer there is; when all are, it fails.
 ///
 /// | stage | who speaks |
 /// |---|---|
@@ -288,6 +288,13 @@ impl Driver for SelfConsistency {
                         session.merge(others, target, ConflictRule::KeepTarget, done.draft_at(stage))?
                     }
                 };
+                if count.answers.len() < count.lost {
+                    return Ok(Next::GiveUp(format!(
+                        "{} of {} paths gave no answer, so there is no majority",
+                        count.lost,
+                        count.taken()
+                    )));
+                }
             }
             (_, done) => {
                 solving.think(done.draft_at(stage))?;

@@ -237,7 +237,7 @@ async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     );
     insta::assert_snapshot!(told(&solved.await.unwrap()), @"
       1 begin: the problem
-      2 stopped: so · next = left · thought = so
+      2 stopped: so · next = left
       3 __: on
       4 --:  · - = 3 · a_b = 2 · ab = 1
     answer: -: 3

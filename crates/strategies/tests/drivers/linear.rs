@@ -39,15 +39,15 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
       8 [twenties] thought_generation: 20 * 3 - 3 = 57.
       9 [twenties] thought_evaluation: Good.
      10 [twenties] continuation_decision: Next: hypothesis_generation.
-     11 [twenties] hypothesis_generation: 57 · hypothesis = 57
-     12 [twenties] hypothesis_verification: 57 / 3 = 19, not 17. · holds = false · verification = 57 / 3 = 19, not 17.
+     11 [twenties] hypothesis_generation: 57
+     12 [twenties] hypothesis_verification: 57 / 3 = 19, not 17. · holds = false
      13 [twenties] continuation_decision: I took 3 where 9 was meant.
      14 [twenties] thought_adjustment: About 5 more thoughts are needed.
      15 [twenties] thought_generation: 20 * 3 - 9 = 51.
      16 [twenties] thought_evaluation: Right.
      17 [twenties] continuation_decision: Next: hypothesis_generation.
-     18 [twenties] hypothesis_generation: 51 · hypothesis = 51
-     19 [twenties] hypothesis_verification: 51 / 3 = 17. · holds = true · verification = 51 / 3 = 17.
+     18 [twenties] hypothesis_generation: 51
+     19 [twenties] hypothesis_verification: 51 / 3 = 17. · holds = true
      20 [twenties] solution_finalization: 60 - 9 = 51.
      21 [twenties] final_response: 51
     answer: 51

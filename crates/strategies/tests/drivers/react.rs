@@ -36,13 +36,13 @@ async fn a_cycle_is_one_question_in_text() {
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
       2 initial_reasoning: I need both heights.
       3 action_planning: Next: height. · action = height · action_input = {"of":"Galdhøpiggen"}
-      4 action_execution: 2469 m
-      5 observation_reception: 2469 m · observation = 2469 m
+      4 action_execution: Called: height.
+      5 observation_reception: 2469 m
       6 reasoning_update: The other one.
       7 evaluation_checkpoint: Another action is needed.
       8 action_planning: Next: height. · action = height · action_input = {"of":"Snøhetta"}
-      9 action_execution: 2286 m
-     10 observation_reception: 2286 m · observation = 2286 m
+      9 action_execution: Called: height.
+     10 observation_reception: 2286 m
      11 reasoning_update: 2469 is more than 2286.
      12 evaluation_checkpoint: Enough is known.
      13 solution_formulation: Galdhøpiggen
@@ -112,8 +112,8 @@ async fn a_client_with_tools_is_offered_them() {
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
       2 initial_reasoning: Both at once.
       3 action_planning: Next: height, height. · action = height, height · action_input = [{"of":"Galdhøpiggen"},{"of":"Snøhetta"}]
-      4 action_execution: 2469 m 2286 m
-      5 observation_reception: 2469 m 2286 m · observation = 2469 m 2286 m
+      4 action_execution: Called: height, height.
+      5 observation_reception: 2469 m 2286 m
       6 reasoning_update: Galdhøpiggen
       7 evaluation_checkpoint: Enough is known.
       8 solution_formulation: Galdhøpiggen
@@ -159,18 +159,18 @@ async fn wrong_calls_come_back_as_observations() {
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
       2 initial_reasoning: Next: depth.
       3 action_planning: Next: depth. · action = depth · action_input = {}
-      4 action_execution: there is no tool `depth`; expected `height`
-      5 observation_reception: there is no tool `depth`; expected `height` · observation = there is no tool `depth`; expected `height`
+      4 action_execution: Called: depth.
+      5 observation_reception: there is no tool `depth`; expected `height`
       6 reasoning_update: Next: height.
       7 evaluation_checkpoint: Another action is needed.
       8 action_planning: Next: height. · action = height · action_input = Galdhøpiggen
-      9 action_execution: the tool `height` failed: not on the map
-     10 observation_reception: the tool `height` failed: not on the map · observation = the tool `height` failed: not on the map
+      9 action_execution: Called: height.
+     10 observation_reception: the tool `height` failed: not on the map
      11 reasoning_update: Next: height.
      12 evaluation_checkpoint: Another action is needed.
      13 action_planning: Next: height. · action = height · action_input = Snøhetta
-     14 action_execution: the tool `height` failed: not on the map
-     15 observation_reception: the tool `height` failed: not on the map · observation = the tool `height` failed: not on the map
+     14 action_execution: Called: height.
+     15 observation_reception: the tool `height` failed: not on the map
      16 reasoning_update: Enough is known.
      17 evaluation_checkpoint: Enough is known.
      18 solution_formulation: Galdhøpiggen
@@ -184,7 +184,7 @@ async fn wrong_calls_come_back_as_observations() {
 #[tokio::test]
 async fn the_cycles_have_an_end() {
     let other = |place: u32| format!("action: height\naction_input: {{\"of\": \"peak {place}\"}}");
-    let replies: Vec<_> = (0..4).map(other).chain(["I cannot tell.".to_owned()]).collect();
+    let replies: Vec<_> = (0..3).map(other).chain(["I cannot tell.".to_owned()]).collect();
     let client = ScriptedClient::new(replies);
     let solver = Solver::new(client.clone(), React::new().with_max_cycles(3)).with_tools(tools());
     let solved = solver.solve(PROBLEM).await.unwrap();
@@ -202,7 +202,8 @@ async fn the_same_action_with_the_same_outcome_is_no_progress() {
         solved.end().to_string(),
         "no progress: the same came 3 times in a row up to the stage `observation_reception`"
     );
-    assert_eq!((solved.answer(), solved.spent().calls), (None, 3));
+    // The best there is: what the model made of the last observation.
+    assert_eq!((solved.answer(), solved.spent().calls), (Some("try 2"), 3));
 }
 
 #[tokio::test]
@@ -214,7 +215,7 @@ async fn a_problem_that_needs_no_tool_needs_one_call() {
       2 initial_reasoning: Enough is known.
       3 action_planning: Enough is known. · action = finish · action_input = 4
       4 action_execution: Nothing is called.
-      5 observation_reception: Nothing is called. · observation = Nothing is called.
+      5 observation_reception: Nothing is called.
       6 reasoning_update: Enough is known.
       7 evaluation_checkpoint: Enough is known.
       8 solution_formulation: 4

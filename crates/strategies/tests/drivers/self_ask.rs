@@ -21,12 +21,12 @@ async fn each_cycle_is_one_question() {
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: Who was president of the USA when the transistor was invented?
       2 problem_decomposition: Yes, the year.
-      3 sub_question_formulation: When was the transistor invented? · sub_question = When was the transistor invented? · sub_question_number = 1
-      4 sub_question_answering: 1947 · sub_question_answer = 1947 · sub_question_number = 1
+      3 sub_question_formulation: When was the transistor invented? · sub_question_number = 1
+      4 sub_question_answering: 1947 · sub_question_number = 1
       5 answer_integration: When was the transistor invented? 1947
       6 completion_check: A smaller question is needed.
-      7 sub_question_formulation: Who was president in 1947? · sub_question = Who was president in 1947? · sub_question_number = 2
-      8 sub_question_answering: Harry S. Truman · sub_question_answer = Harry S. Truman · sub_question_number = 2
+      7 sub_question_formulation: Who was president in 1947? · sub_question_number = 2
+      8 sub_question_answering: Harry S. Truman · sub_question_number = 2
       9 answer_integration: Who was president in 1947? Harry S. Truman
      10 completion_check: Both are known.
      11 solution_formulation: Harry S. Truman
@@ -106,12 +106,12 @@ async fn a_tool_can_answer() {
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: Who was president of the USA when the transistor was invented?
       2 problem_decomposition: A smaller question is needed.
-      3 sub_question_formulation: When was the transistor invented? · sub_question = When was the transistor invented? · sub_question_number = 1
-      4 sub_question_answering: in December 1947 · sub_question_answer = in December 1947 · sub_question_number = 1
+      3 sub_question_formulation: When was the transistor invented? · sub_question_number = 1
+      4 sub_question_answering: in December 1947 · sub_question_number = 1
       5 answer_integration: When was the transistor invented? in December 1947
       6 completion_check: A smaller question is needed.
-      7 sub_question_formulation: Who was president then? · sub_question = Who was president then? · sub_question_number = 2
-      8 sub_question_answering: the tool `search` failed: nothing found · sub_question_answer = the tool `search` failed: nothing found · sub_question_number = 2
+      7 sub_question_formulation: Who was president then? · sub_question_number = 2
+      8 sub_question_answering: the tool `search` failed: nothing found · sub_question_number = 2
       9 answer_integration: Who was president then? the tool `search` failed: nothing found
      10 completion_check: No smaller question is needed.
      11 solution_formulation: Truman
@@ -199,8 +199,8 @@ async fn a_problem_that_needs_no_question_needs_one_call() {
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: 2 + 2?
       2 problem_decomposition: I know that.
-      3 sub_question_formulation: 2 + 2? · sub_question = 2 + 2? · sub_question_number = 1
-      4 sub_question_answering: 4 · sub_question_answer = 4 · sub_question_number = 1
+      3 sub_question_formulation: 2 + 2? · sub_question_number = 1
+      4 sub_question_answering: 4 · sub_question_number = 1
       5 answer_integration: 2 + 2? 4
       6 completion_check: The problem can be answered.
       7 solution_formulation: 4

@@ -272,3 +272,12 @@ proptest! {
         prop_assert_eq!(SelfConsistency::normalised(&format!("{sign}{}.00", groups.join(","))), number.to_string());
     }
 }
+
+#[tokio::test]
+async fn a_vote_of_few_is_no_majority() {
+    let down = || LlmError::new(LlmErrorKind::Transport, "no route to the server");
+    let client = (0..4).fold(votes(["51 km"]), |client, _| client.then(down()));
+    let solved = Solver::new(client, SelfConsistency::new()).solve(PROBLEM).await.unwrap();
+    assert_eq!(solved.end().to_string(), "given up: 4 of 5 paths gave no answer, so there is no majority");
+    assert_eq!((solved.answer(), solved.confidence()), (Some("51 km"), Some(0.2)));
+}

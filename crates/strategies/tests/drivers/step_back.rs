@@ -19,7 +19,7 @@ async fn principle_solution_and_check_are_three_calls() {
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: An ideal gas is heated to twice its temperature and let grow to eight times its volume. What becomes of its pressure?
       2 abstraction: This is about gases. How do pressure, volume and temperature of a gas hang together?
-      3 principle_identification: P V = n R T · principle = P V = n R T
+      3 principle_identification: P V = n R T
       4 approach_selection: As a ratio of before and after.
       5 specific_application: T' = 2 T and V' = 8 V.
       6 step_by_step_solution: 1. P' / P = (T' / T) / (V' / V) 2. P' / P = 2 / 8

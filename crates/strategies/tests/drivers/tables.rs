@@ -125,3 +125,31 @@ async fn a_failing_client_ends_the_run_and_loses_nothing() {
     let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy()).solve(" ").await.unwrap_err();
     insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
 }
+
+/// A model that was asked for forms before goes on with them, and the answer is still the answer.
+#[tokio::test]
+async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
+    let last = "thought: Both together.\nanswer: 51\nThat is 3 * 17.";
+    let replies = ["thought: Tens and ones.", "**Answer:** 30 and 21", last];
+    let strategies = cogwork_strategies::Strategies::from_yaml(
+        "plain:
+  description: Plain.
+  stages:
+    a: {description: A., prompt: A., next: [b]}
+    b: {description: B., prompt: B., next: [c]}
+    c: {description: C., prompt: C., next: [d]}
+    d: {description: D., prompt: D., final: true}",
+    );
+    let strategy = strategies.unwrap().get("plain").unwrap().clone();
+    let solved = Solver::new(ScriptedClient::new(replies), strategy).solve("17 * 3?").await.unwrap();
+    insta::assert_snapshot!(told(&solved), @"
+      1 a: 17 * 3?
+      2 b: Tens and ones.
+      3 c: 30 and 21
+      4 d: 51 That is 3 * 17.
+    answer: 51
+    That is 3 * 17.
+    end: answered
+    spent: 3 calls, about 142 tokens
+    ");
+}
