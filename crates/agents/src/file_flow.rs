@@ -2,8 +2,9 @@ use std::fmt;
 
 use cogwork_flow::Flow;
 
+use crate::quote::Name;
 use crate::yaml::Secrets;
-use crate::{FlowState, Output, Template};
+use crate::{FillError, FlowState, Output, Template};
 
 /// A flow that was loaded, ready to run as often as wanted; made by [`Loader::load`](crate::Loader::load).
 pub struct FileFlow {
@@ -28,8 +29,13 @@ impl FileFlow {
     }
 
     /// What the flow says at the end of a run: by the `answer` of the file, or what was said last.
-    pub fn answer(&self, state: &FlowState) -> Output {
-        self.answer.fill(state)
+    ///
+    /// # Errors
+    ///
+    /// When the answer would have more than [`Template::MAX_FILLED`] bytes.
+    pub fn answer(&self, state: &FlowState) -> Result<Output, FillError> {
+        let what = || format!("the `answer` of the flow `{}`", Name(self.flow.name()));
+        self.answer.fill(state).map_err(|error| error.of(what()))
     }
 
     /// A text with `${NAME}` in place of each value that the file took from the environment: for what is

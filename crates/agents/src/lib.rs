@@ -57,7 +57,7 @@ mod state;
 pub use state::{FlowState, Output, ToolUse};
 
 mod template;
-pub use template::{Template, TemplateError};
+pub use template::{FillError, Template, TemplateError};
 
 mod loader;
 pub use loader::{Loader, LoaderError};

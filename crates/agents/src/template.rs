@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::quote::{Name, did_you_mean, list, nearest};
@@ -20,7 +21,7 @@ use crate::{FlowState, Output};
 /// let template = Template::new("Review this answer to {input}: {the writer}").unwrap();
 /// let mut state = FlowState::new("Why is the sky blue?");
 /// state.put("the writer", Output::new("Because of {scattering}."));
-/// assert_eq!(template.fill(&state).text, "Review this answer to Why is the sky blue?: Because of {scattering}.");
+/// assert_eq!(template.fill(&state).unwrap().text, "Review this answer to Why is the sky blue?: Because of {scattering}.");
 ///
 /// assert_eq!(
 ///     Template::new("{").unwrap_err().to_string(),
@@ -58,6 +59,20 @@ pub enum TemplateError {
     },
 }
 
+/// A template that its slots make too long. Loops over `{a}{a}` would else double a text until memory is gone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
+pub struct FillError {
+    what: Cow<'static, str>,
+}
+
+impl FillError {
+    /// Names the setting, where one is known.
+    pub(crate) fn of(self, what: impl Into<Cow<'static, str>>) -> Self {
+        Self { what: what.into() }
+    }
+}
+
 fn unknown(slot: &str, known: &[String]) -> String {
     let slots = || ["input", "last"].into_iter().chain(known.iter().map(String::as_str));
     let braced = slots().map(|slot| format!("{{{slot}}}"));
@@ -73,6 +88,9 @@ impl Default for Template {
 }
 
 impl Template {
+    /// The most bytes that the text may have once its slots are filled: 1 MiB.
+    pub const MAX_FILLED: usize = 1 << 20;
+
     /// Reads a template.
     ///
     /// # Errors
@@ -140,27 +158,33 @@ impl Template {
     }
 
     /// The text with its slots filled, and the images and files of what fills them, each once.
-    pub fn fill(&self, state: &FlowState) -> Output {
+    ///
+    /// # Errors
+    ///
+    /// When the text would have more than [`MAX_FILLED`](Self::MAX_FILLED) bytes.
+    pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
         for piece in &self.0 {
-            let said = match piece {
-                Piece::Text(text) => {
-                    filled.text.push_str(text);
-                    continue;
-                }
-                Piece::Input => Some(state.input()),
-                Piece::Last => Some(state.last()),
-                Piece::Node(node) => state.output(node),
+            let (text, said) = match piece {
+                Piece::Text(text) => (text.as_str(), None),
+                Piece::Input => (state.input().text.as_str(), Some(state.input())),
+                Piece::Last => (state.last().text.as_str(), Some(state.last())),
+                Piece::Node(node) => match state.output(node) {
+                    Some(said) => (said.text.as_str(), Some(said)),
+                    None => continue,
+                },
             };
-            let Some(said) = said else { continue };
-            filled.text.push_str(&said.text);
-            for block in &said.blocks {
+            if filled.text.len().saturating_add(text.len()) > Self::MAX_FILLED {
+                return Err(FillError { what: Cow::Borrowed("the template") });
+            }
+            filled.text.push_str(text);
+            for block in said.into_iter().flat_map(|said| &said.blocks) {
                 if !filled.blocks.contains(block) {
                     filled.blocks.push(block.clone());
                 }
             }
         }
-        filled
+        Ok(filled)
     }
 }
 

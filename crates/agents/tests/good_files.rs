@@ -58,7 +58,7 @@ async fn the_example_of_the_document_loads_and_runs() {
     loaded.flow().run(&mut state).await.unwrap();
 
     assert_eq!(seen.lock().unwrap().as_slice(), [("gpt-4o".to_owned(), "canary-8731".to_owned())]);
-    assert_eq!(loaded.answer(&state).text, "Whales are mammals.");
+    assert_eq!(loaded.answer(&state).unwrap().text, "Whales are mammals.");
     // The user's message stands once in the second request, with its picture, and then draft and prompt.
     let requests = script.requests();
     let second: Vec<_> =
@@ -335,7 +335,7 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
     let loaded = Loader::new().load(folder.path().join("0.yaml")).unwrap();
     let mut state = FlowState::new("Hello");
     loaded.flow().run(&mut state).await.unwrap();
-    assert_eq!(loaded.answer(&state).text, "Deep.");
+    assert_eq!(loaded.answer(&state).unwrap().text, "Deep.");
 }
 
 #[tokio::test]
@@ -360,5 +360,5 @@ nodes:
     let loaded = Loader::new().load_text("own.yaml", &text.replace("first look", "first_look")).unwrap();
     let mut state = FlowState::new("What is 17 * 3?");
     loaded.flow().run(&mut state).await.unwrap();
-    assert_eq!(loaded.answer(&state).text, "51");
+    assert_eq!(loaded.answer(&state).unwrap().text, "51");
 }

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use cogwork_agents::{FileError, Loader};
+use cogwork_agents::{FileError, FlowState, Loader, Template};
 use proptest::prelude::*;
 
 const GOOD: [&str; 3] = [
@@ -134,4 +134,61 @@ proptest! {
             prop_assert!(!error.problems().is_empty());
         }
     }
+}
+
+/// Two subflows around a loop, each with ten times the text that it is given.
+#[tokio::test]
+async fn a_loop_that_multiplies_its_text_is_stopped() {
+    let flow = |prompt: &str, answer: &str| {
+        let subflow = |id: &str, prompt: &str, answer: &str| {
+            format!(
+                "- {{id: {id}, type: subflow, config: {{prompt: '{prompt}', answer: '{answer}', \
+                 nodes: [{{id: x, type: agent, config: {{provider: rules, rules: [], else: y}}}}]}}}}\n"
+            )
+        };
+        let nodes = [subflow("h", prompt, answer), subflow("i", "{h}", "{input}")].concat();
+        format!("nodes:\n{nodes}edges: [{{from: h, to: i}}, {{from: i, to: h}}]\n")
+    };
+    for (prompt, answer, told) in [
+        (
+            "{last}".repeat(10),
+            "{input}".to_owned(),
+            "flow `flow/h`, node `begin`: post failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer",
+        ),
+        (
+            "{last}".to_owned(),
+            "{input}".repeat(10),
+            "flow `flow/h`, node `say`: post failed: `answer` has more than 1048576 bytes with its slots filled; expected fewer",
+        ),
+    ] {
+        let loaded = loader().load_text("flow.yaml", &flow(&prompt, &answer)).expect("a good file");
+        let error = loaded.flow().run(&mut FlowState::new("text")).await.unwrap_err();
+        assert_eq!(error.to_string(), told);
+    }
+}
+
+#[tokio::test]
+async fn no_prompt_or_answer_is_longer_than_it_may_be() {
+    let node = "{id: a, type: agent, config: {provider: rules, rules: [], else: y, prompt: '{input}!'}}";
+    let loaded = loader()
+        .load_text("flow.yaml", &format!("answer: '{{input}}!!'\nnodes: [{node}]"))
+        .expect("a good file");
+    let run = async |bytes| {
+        let mut state = FlowState::new("x".repeat(bytes));
+        (loaded.flow().run(&mut state).await, state)
+    };
+    let (ended, state) = run(Template::MAX_FILLED).await;
+    assert_eq!(
+        ended.unwrap_err().to_string(),
+        "flow `flow`, node `a`: prep failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer"
+    );
+    assert!(state.outputs().is_empty());
+    let (ended, state) = run(Template::MAX_FILLED - 1).await;
+    assert!(ended.is_ok());
+    assert_eq!(
+        loaded.answer(&state).unwrap_err().to_string(),
+        "the `answer` of the flow `flow` has more than 1048576 bytes with its slots filled; expected fewer"
+    );
+    let (_, state) = run(Template::MAX_FILLED - 2).await;
+    assert_eq!(loaded.answer(&state).map(|answer| answer.text.len()), Ok(Template::MAX_FILLED));
 }

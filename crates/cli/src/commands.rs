@@ -4,8 +4,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_flow::{Ended, RunError, events};
+use cogwork_agents::{FileFlow, FlowState, Loader, Output, Template};
+use cogwork_flow::{BoxError, Ended, RunError, events};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -13,8 +13,8 @@ use crate::arguments::{Check, Draw, Format, Run, Schema};
 use crate::output::{Outcome, tell, write};
 use crate::progress;
 
-/// The longest input that is read from standard input, in bytes.
-const MAX_INPUT: u64 = 4 * 1024 * 1024;
+/// The longest input that is read from standard input, in bytes: more could fill no slot.
+const MAX_INPUT: usize = Template::MAX_FILLED;
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
     let loader = Loader::new();
@@ -69,9 +69,13 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     };
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
+    let ended: Result<_, BoxError> = match ended {
+        Ok(ended) => loaded.answer(&state).map(|answer| (answer, ended)).map_err(Into::into),
+        Err(error) => Err(error.into()),
+    };
     let written = match (&ended, arguments.json) {
         (_, true) => write(format_args!("{:#}", result(&loaded, &state, &ended))),
-        (Ok(_), false) => write(loaded.answer(&state).text),
+        (Ok((answer, _)), false) => write(&answer.text),
         (Err(_), false) => Outcome::Well,
     };
     match ended {
@@ -98,9 +102,10 @@ fn input(argument: &str) -> Result<String, String> {
         return Ok(argument.to_owned());
     }
     let mut input = String::new();
-    let read = io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut input);
-    let bytes = read.map_err(|error| format!("the input could not be read: {error}"))?;
-    if u64::try_from(bytes).is_ok_and(|bytes| bytes <= MAX_INPUT) {
+    let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
+    let read = io::stdin().lock().take(most.saturating_add(1)).read_to_string(&mut input);
+    read.map_err(|error| format!("the input could not be read: {error}"))?;
+    if input.len() <= MAX_INPUT {
         Ok(input)
     } else {
         Err(format!("the input has more than {MAX_INPUT} bytes; expected fewer"))
@@ -128,10 +133,10 @@ async fn work(loaded: &FileFlow, state: &mut FlowState, arguments: &Run) -> Resu
 }
 
 /// All that is known of a run, without what came from the environment.
-fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<Ended, RunError>) -> Value {
+fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<(Output, Ended), BoxError>) -> Value {
     let mut result = match ended {
-        Ok(ended) => json!({
-            "answer": loaded.answer(state).text,
+        Ok((answer, ended)) => json!({
+            "answer": answer.text,
             "action": ended.action,
             "steps": ended.steps,
             "usage": state.usage(),

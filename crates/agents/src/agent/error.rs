@@ -2,6 +2,7 @@ use std::fmt;
 
 use cogwork_llm::LlmError;
 
+use crate::FillError;
 use crate::quote::one_line;
 
 /// Why a visit of an agent brought no answer.
@@ -11,6 +12,8 @@ use crate::quote::one_line;
 pub enum AgentError {
     /// What it is asked is empty.
     NothingAsked,
+    /// What it is asked is too long.
+    Prompt(FillError),
     /// A call to the model failed.
     Client(LlmError),
     /// The model said nothing and called no tool.
@@ -33,6 +36,7 @@ impl fmt::Display for AgentError {
             Self::NothingAsked => {
                 f.write_str("there is nothing to ask: the prompt is empty; expected a text")
             }
+            Self::Prompt(error) => error.fmt(f),
             Self::Client(error) if f.alternate() => write!(f, "the call to the model failed: {error:#}"),
             // A client of the user's own may put anything into its errors.
             Self::Client(error) => {

@@ -186,7 +186,7 @@ impl Node<FlowState> for Agent {
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
-        let asked = self.prompt.fill(state);
+        let asked = self.prompt.fill(state).map_err(|error| AgentError::Prompt(error.of("`prompt`")))?;
         if asked.text.trim().is_empty() && asked.blocks.is_empty() {
             return Err(AgentError::NothingAsked);
         }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::PROMPT;
-use super::inside::inside;
+use super::inside::{filled, inside};
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Output, Template};
 
@@ -140,8 +140,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let flow = inside(
         &id,
         move |state| {
-            let problem = prompt.fill(state).text;
+            let problem = filled(&prompt, PROMPT, state)?.text;
             state.begin_reasoning(&begin_id, problem);
+            Ok(())
         },
         node.into_flow(),
         move |state| state.reasoning_mut(&part_id),

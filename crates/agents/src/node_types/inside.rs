@@ -3,18 +3,23 @@
 
 use cogwork_flow::{Action, BuildError, Flow, from_fn};
 
-use crate::{FlowState, Output};
+use crate::{FlowState, Output, Template};
 
-/// Why a flow inside has nothing to say.
+/// Why a flow inside cannot begin, or has nothing to say.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NoAnswer(pub(super) String);
+
+/// A template of a setting, filled.
+pub(super) fn filled(template: &Template, setting: &str, state: &FlowState) -> Result<Output, NoAnswer> {
+    template.fill(state).map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
+}
 
 /// The flow between two nodes: `begin` sets its part of the state, `say` takes out what the node says.
 /// `leave` is the label for each on which the flow ends.
 pub(super) fn inside<T: 'static>(
     id: &str,
-    begin: impl Fn(&mut FlowState) + Send + Sync + 'static,
+    begin: impl Fn(&mut FlowState) -> Result<(), NoAnswer> + Send + Sync + 'static,
     flow: Flow<T>,
     part: impl Fn(&mut FlowState) -> &mut T + Send + Sync + 'static,
     say: impl Fn(&mut FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
@@ -23,7 +28,7 @@ pub(super) fn inside<T: 'static>(
     let ends = flow.actions();
     let mut builder = Flow::builder(id)
         .start("begin")
-        .node("begin", from_fn(begin))
+        .node("begin", from_fn(move |state: &mut FlowState| begin(state).map(|()| Action::DEFAULT)))
         .edge("begin", Action::DEFAULT, "run")
         .subflow("run", flow, part);
     let mut labels: Vec<Action> = Vec::new();

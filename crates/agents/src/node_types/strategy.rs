@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::PROMPT;
-use super::inside::{NoAnswer, inside};
+use super::inside::{NoAnswer, filled, inside};
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Output, Template};
 
@@ -123,8 +123,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let flow = inside(
         &id,
         move |state| {
-            let problem = prompt.fill(state).text;
+            let problem = filled(&prompt, PROMPT, state)?.text;
             state.begin_solving(&begin_id, solver.begin(problem));
+            Ok(())
         },
         flow,
         move |state| state.solving_mut(&part_id, || unbegun.begin(String::new())),

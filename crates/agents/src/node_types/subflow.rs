@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::PROMPT;
-use super::inside::inside;
+use super::inside::{filled, inside};
 use crate::load::Assembled;
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Template};
@@ -73,14 +73,15 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let flow = inside(
         &id,
         move |state| {
-            let input = prompt.fill(state);
+            let input = filled(&prompt, PROMPT, state)?;
             state.begin_inside(&begin_id, input);
+            Ok(())
         },
         flow,
         move |state| state.inside_mut(&part_id),
         move |state| {
             let inside = state.inside_mut(&say_id);
-            Ok(answer.fill(inside).with_usage(inside.usage()))
+            Ok(filled(&answer, "answer", inside)?.with_usage(inside.usage()))
         },
         Action::clone,
     );
