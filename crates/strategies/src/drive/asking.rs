@@ -9,7 +9,7 @@ use cogwork_llm::{
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
-use super::driver::Enough;
+use super::work::Enough;
 use super::{Ask, AskProblem, Asked, Budget, EndReason, Reply, Spent, Try};
 
 /// Characters of an unusable reply that the model is shown again.

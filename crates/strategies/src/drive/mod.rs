@@ -4,6 +4,7 @@
 mod ask;
 mod asking;
 mod budget;
+mod calling;
 mod driver;
 mod error;
 mod fields;
@@ -13,14 +14,15 @@ mod solver;
 mod solving;
 mod stage_node;
 mod values;
-mod working;
+mod work;
 
 pub use ask::{Ask, AskProblem, Asked, Reply};
 pub use budget::{Budget, EndReason, Spent};
-pub use driver::{Answer, Done, Driver, Next, Turn, Work};
+pub use calling::{Called, PlannedCall};
+pub use driver::{Answer, Driver, Turn};
 pub use error::SolveError;
 pub use solved::{Solved, Trace};
 pub use solver::Solver;
 pub use solving::{Call, Solving, Try};
 pub(crate) use values::typed;
-pub use working::{Called, PlannedCall};
+pub use work::{Done, Next, Work};

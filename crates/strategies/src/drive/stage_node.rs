@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::asking::{Asking, Meter};
+use super::calling::call_all;
 use super::progress::is_stuck;
 use super::solver::{Solver, edge_to};
-use super::working::call_all;
 use super::{
     Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, SolveError, Solving, Spent,
     Turn, Work,
