@@ -29,11 +29,18 @@ pub(crate) struct Found {
     pub(crate) place: Place,
     pub(crate) path: Path,
     pub(crate) message: String,
+    /// The rest of the mapping was checked without what is wrong here.
+    pub(crate) is_tag: bool,
 }
 
 impl Found {
     pub(crate) fn new(place: Place, path: &Path, message: impl Into<String>) -> Self {
-        Self { place, path: path.clone(), message: message.into() }
+        Self { place, path: path.clone(), message: message.into(), is_tag: false }
+    }
+
+    /// A problem of the key that tells mappings apart.
+    pub(crate) fn tag(place: Place, path: &Path, message: String) -> Self {
+        Self { is_tag: true, ..Self::new(place, path, message) }
     }
 }
 
@@ -69,7 +76,12 @@ impl Problems {
 
     /// Whether there is one of something in what the path leads to.
     pub(crate) fn any_in(&self, path: &Path) -> bool {
-        self.0.iter().any(|found| found.path.is_in(path))
+        self.of(path).next().is_some()
+    }
+
+    /// Those of what the path leads to, and of all in it.
+    pub(crate) fn of(&self, path: &Path) -> impl Iterator<Item = &Found> {
+        self.0.iter().filter(move |found| found.path.is_in(path))
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::SettingProblem;
 use crate::settings::{schema_of, typed};
 
-type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, SettingProblem> + Send + Sync;
+type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Send + Sync;
 
 /// A kind of client that a file may name as `provider`, with settings of its own.
 ///
@@ -53,7 +53,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A provider. `make` makes a client for a node, or says what is wrong with its settings.
+    /// A provider. `make` makes a client for a node, or says what is wrong with its settings as a whole.
     pub fn new<C, M, E>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -64,10 +64,22 @@ impl Provider {
         M: LlmClient + 'static,
         E: fmt::Display,
     {
-        let make = move |values| {
-            let client = make(typed(values)?).map_err(|error| SettingProblem::new(error.to_string()))?;
-            Ok(Arc::new(client) as Arc<dyn LlmClient>)
-        };
+        let make =
+            move |settings| make(settings).map_err(|error| SettingProblem::new(error.to_string()).into());
+        Self::checking(name, summary, make)
+    }
+
+    /// A provider like that of [`new`](Self::new), whose `make` says of each setting what is wrong with it.
+    pub fn checking<C, M>(
+        name: impl Into<String>,
+        summary: impl Into<String>,
+        make: impl Fn(C) -> Result<M, Vec<SettingProblem>> + Send + Sync + 'static,
+    ) -> Self
+    where
+        C: DeserializeOwned + JsonSchema,
+        M: LlmClient + 'static,
+    {
+        let make = move |values| Ok(Arc::new(make(typed(values)?)?) as Arc<dyn LlmClient>);
         Self { name: name.into(), summary: summary.into(), schema: schema_of::<C>(), make: Arc::new(make) }
     }
 
@@ -86,7 +98,7 @@ impl Provider {
         &self.schema
     }
 
-    pub(crate) fn client(&self, settings: Json) -> Result<Arc<dyn LlmClient>, SettingProblem> {
+    pub(crate) fn client(&self, settings: Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> {
         (self.make)(settings)
     }
 }

@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Tells everything that is wrong with files, each problem with its line and column.
+    ///
+    /// Only what hangs on a mistake waits for it: the settings of an unknown type of node or mode; and the slots
+    /// and edges of a node, where one of its settings is unknown or has the wrong form.
     Check(Check),
     /// Draws the flow of a file.
     Draw(Draw),

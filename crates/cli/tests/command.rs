@@ -60,6 +60,16 @@ fn check_tells_every_problem_of_every_file() {
 }
 
 #[test]
+fn check_says_what_waits_for_what() {
+    let (code, out, _) = output(&["check", "--help"]);
+    assert_eq!(code, 0);
+    let told = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let waits = "Only what hangs on a mistake waits for it: the settings of an unknown type of node or mode; and the \
+                 slots and edges of a node, where one of its settings is unknown or has the wrong form.";
+    assert!(told.contains(waits), "{out}");
+}
+
+#[test]
 fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
     let (code, _, err) = output(&["check", DOCUMENT]);
     let place = "nodes[0].config.api_key";

@@ -54,6 +54,33 @@ pub(super) fn tagged<'s>(
     })
 }
 
+/// What holds for a mapping of which it is not known which of the branches it is: the keys of any, each with
+/// its form where all that have it agree, and those that all need. The key that tells them apart is free.
+pub(super) fn common(tag: &str, branches: &[&Map<String, Json>], root: &Json) -> Map<String, Json> {
+    let mut all: Map<String, Json> = Map::new();
+    let properties = branches.iter().filter_map(|branch| branch.get("properties")?.as_object()).flatten();
+    for (key, property) in properties.filter(|(key, _)| *key != tag) {
+        let agrees = |other: &Json| other == property || resolve(other, root) == resolve(property, root);
+        let agreed = all.get(key).is_none_or(agrees);
+        all.insert(key.clone(), if agreed { property.clone() } else { Json::Bool(true) });
+    }
+    all.insert(tag.to_owned(), Json::Bool(true));
+    let needed = |branch: &Map<String, Json>, key: &Json| {
+        branch.get("required").and_then(Json::as_array).is_some_and(|keys| keys.contains(key))
+    };
+    let first = branches.first().and_then(|branch| branch.get("required")?.as_array()).into_iter().flatten();
+    let required =
+        first.filter(|key| key.as_str() != Some(tag) && branches.iter().all(|branch| needed(branch, key)));
+    let required: Vec<_> = required.cloned().collect();
+    let is_closed =
+        branches.iter().all(|branch| branch.get("additionalProperties") == Some(&Json::Bool(false)));
+    let mut common = Map::new();
+    common.insert("properties".to_owned(), Json::Object(all));
+    common.insert("required".to_owned(), Json::Array(required));
+    common.insert("additionalProperties".to_owned(), Json::Bool(!is_closed));
+    common
+}
+
 pub(super) fn types(schema: &Map<String, Json>) -> Vec<&str> {
     match schema.get("type") {
         Some(Json::String(one)) => vec![one],

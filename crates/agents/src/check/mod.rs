@@ -9,7 +9,8 @@ mod keywords;
 use serde_json::{Map, Value as Json};
 
 use keywords::{
-    LARGEST, Tagged, bound_as_text, called, constants, expected, is_of, plural, resolve, tagged, types,
+    LARGEST, Tagged, bound_as_text, called, common, constants, expected, is_of, plural, resolve, tagged,
+    types,
 };
 
 use crate::problem::{Found, Problems};
@@ -163,21 +164,27 @@ impl<'c> Check<'c> {
         }
         let names: Vec<_> = tags.iter().map(|(name, _)| *name).collect();
         let known = format!("known {}: {}", plural(noun), list(&names));
-        let Some(tag) = tree.get(key) else {
-            return self.found(tree, path, format!("the key `{key}` is missing; {known}"));
-        };
         let path_of_tag = path.key(key);
-        match tag.text().and_then(|text| tags.iter().find(|(name, _)| *name == text)) {
-            Some((_, branch)) => self.resolved(tree, branch, path),
-            None if tag.text().is_some() => {
-                let message = format!("unknown {noun} {}; {known}{}", shown(tag), meant(tag, &names));
-                self.found(tag, &path_of_tag, message);
-            }
+        let problem = match tree.get(key).map(|tag| (tag, tag.text())) {
             None => {
-                let message = format!("expected the name of a {noun}, found {}; {known}", shown_kind(tag));
-                self.found(tag, &path_of_tag, message);
+                let message = format!("the key `{key}` is missing; {known}");
+                Found::tag(tree.place, path, message)
             }
-        }
+            Some((tag, Some(text))) => {
+                if let Some((_, branch)) = tags.iter().find(|(name, _)| *name == text) {
+                    return self.resolved(tree, branch, path);
+                }
+                let message = format!("unknown {noun} {}; {known}{}", shown(tag), meant(tag, &names));
+                Found::tag(tag.place, &path_of_tag, message)
+            }
+            Some((tag, None)) => {
+                let message = format!("expected the name of a {noun}, found {}; {known}", shown_kind(tag));
+                Found::tag(tag.place, &path_of_tag, message)
+            }
+        };
+        self.problems.push(problem);
+        let branches: Vec<_> = tags.iter().map(|(_, branch)| *branch).collect();
+        self.resolved(tree, &common(key, &branches, self.root), path);
     }
 
     fn map(&mut self, tree: &Tree, entries: &[Entry], schema: &Map<String, Json>, path: &Path) {

@@ -47,7 +47,12 @@ impl Loading<'_> {
         let mut made = Vec::new();
         for (index, (node, id)) in nodes.iter().zip(&ids).enumerate() {
             let path = nodes_path.index(index);
-            let sound = !found.any_in(&path);
+            // An unknown provider leaves the rest of the settings as they are, and those are checked.
+            let config = path.key("config");
+            let provider = config.key("provider");
+            let of_provider =
+                |found: &Found| found.is_tag && (found.path == config || found.path == provider);
+            let sound = found.of(&path).all(of_provider);
             made.push(if sound { self.node(source, node, id, &ids, &path, found) } else { None });
         }
         let parts: Vec<_> = nodes
@@ -111,23 +116,18 @@ impl Loading<'_> {
         let nothing = Tree { place: node.place, value: crate::yaml::Value::Map(Vec::new()) };
         let config = config.unwrap_or(&nothing);
         let mut making = Making::new(self, source, id, ids, config, &path, found);
-        let made = making
-            .prepare(&node_type, &mut values)
-            .and_then(|()| node_type.make(Json::Object(values), &mut making));
-        match made {
-            Ok(made) => Some(made),
-            Err(problems) => {
-                for problem in problems {
-                    let path = path.below(problem.path());
-                    found.push(Found::new(
-                        config.nearest_to(&Path::default().below(problem.path())).place,
-                        &path,
-                        problem.message(),
-                    ));
-                }
-                None
-            }
+        let mut problems = making.prepare(&node_type, &mut values);
+        let made =
+            node_type.make(Json::Object(values), &mut making).map_err(|more| problems.extend(more)).ok();
+        for problem in problems {
+            let path = path.below(problem.path());
+            found.push(Found::new(
+                config.nearest_to(&Path::default().below(problem.path())).place,
+                &path,
+                problem.message(),
+            ));
         }
+        made
     }
 }
 

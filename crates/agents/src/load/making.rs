@@ -42,30 +42,40 @@ impl<'m, 'l> Making<'m, 'l> {
         Self { loading, source, id, ids, config, path, found, client: None, request }
     }
 
-    /// Takes the settings of the client and of its requests out of those of the node.
+    /// Takes the settings of the client and of its requests out of those of the node. Whatever is wrong with
+    /// them, the node is made and so checked, though its flow never runs.
     pub(super) fn prepare(
         &mut self,
         node_type: &NodeType,
         values: &mut Map<String, Json>,
-    ) -> Result<(), Vec<SettingProblem>> {
+    ) -> Vec<SettingProblem> {
         if !node_type.has_client() {
-            return Ok(());
+            return Vec::new();
         }
-        let provider = values.remove("provider");
-        let provider = provider.as_ref().and_then(Json::as_str).unwrap_or_default();
-        let provider = self.loading.loader.provider(provider).ok_or_else(|| {
-            // The schema has refused it already.
-            vec![SettingProblem::new("unknown provider").at("provider")]
-        })?;
+        self.client = Some(Arc::new(NotConnected));
+        let mut problems = Vec::new();
+        match typed::<RequestSettings>(take(values, &schema_of::<RequestSettings>())) {
+            Ok(request) => self.request = request.request(),
+            Err(problem) => problems.push(problem),
+        }
+        let loader = self.loading.loader;
+        let named = values.remove("provider");
+        let Some(provider) = named.as_ref().and_then(Json::as_str).and_then(|name| loader.provider(name))
+        else {
+            // The schema has refused it; the settings may be of any.
+            for provider in loader.providers() {
+                take(values, provider.schema());
+            }
+            return problems;
+        };
         let settings = take(values, provider.schema());
-        let request: RequestSettings = typed(take(values, &schema_of::<RequestSettings>()))?;
-        self.request = request.request();
-        self.client = Some(if self.loading.loader.connects() {
-            provider.client(settings)?
-        } else {
-            Arc::new(NotConnected)
-        });
-        Ok(())
+        if loader.connects() {
+            match provider.client(settings) {
+                Ok(client) => self.client = Some(client),
+                Err(more) => problems.extend(more),
+            }
+        }
+        problems
     }
 
     /// The id of the node, under which it puts what it says into the state.

@@ -132,7 +132,7 @@ impl<'l> Loading<'l> {
     /// Adds what is wrong with a text, each thing once.
     fn tell(&mut self, source: &Source, found: Problems) {
         let mut said = BTreeSet::new();
-        for Found { place, path, message } in found {
+        for Found { place, path, message, .. } in found {
             let path = path.to_string();
             if said.insert((place, path.clone(), message.clone())) {
                 self.problems.push(FileProblem {

@@ -8,7 +8,7 @@ use cogwork_llm::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::Provider;
+use crate::{Provider, SettingProblem};
 
 /// The settings of a client over HTTP.
 #[derive(Deserialize, JsonSchema)]
@@ -38,16 +38,20 @@ impl fmt::Debug for Server {
 
 pub(super) fn all() -> [Provider; 3] {
     [
-        Provider::new("openai", "A server that speaks OpenAI's chat completions.", |server: Server| {
+        Provider::checking("openai", "A server that speaks OpenAI's chat completions.", |server: Server| {
             server.around(OpenAiClient::builder, "https://api.openai.com/v1")
         }),
-        Provider::new("anthropic", "A server that speaks Anthropic's messages.", |server: Server| {
+        Provider::checking("anthropic", "A server that speaks Anthropic's messages.", |server: Server| {
             server.around(AnthropicClient::builder, "https://api.anthropic.com")
         }),
-        Provider::new("ollama", "A server of Ollama, by its own protocol.", |server: Server| {
+        Provider::checking("ollama", "A server of Ollama, by its own protocol.", |server: Server| {
             server.around(OllamaClient::builder, "http://localhost:11434")
         }),
     ]
+}
+
+fn problem(error: &LlmError) -> SettingProblem {
+    SettingProblem::new(error.message())
 }
 
 impl Server {
@@ -55,16 +59,36 @@ impl Server {
         self,
         builder: fn(String, String) -> HttpClientBuilder<C>,
         address: &str,
-    ) -> Result<Retry<C>, LlmError> {
-        let base_url = self.base_url.unwrap_or_else(|| address.to_owned());
-        let mut client = builder(base_url, self.name);
-        if let Some(key) = self.api_key {
-            client = client.api_key(key);
+    ) -> Result<Retry<C>, Vec<SettingProblem>> {
+        let mut client =
+            builder(self.base_url.clone().unwrap_or_else(|| address.to_owned()), self.name.clone());
+        if let Some(key) = &self.api_key {
+            client = client.api_key(key.as_str());
         }
         if let Some(timeout) = self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
             client = client.timeout(timeout);
         }
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
-        Ok(Retry::new(client.build()?, Backoff::attempts(attempts)))
+        match client.build() {
+            Ok(client) => Ok(Retry::new(client, Backoff::attempts(attempts))),
+            Err(error) => Err(self.problems(builder, address, &error)),
+        }
+    }
+
+    /// The problems of each setting. The builder tells all in one message, so each is tried alone.
+    fn problems<C: LlmClient>(
+        self,
+        builder: fn(String, String) -> HttpClientBuilder<C>,
+        address: &str,
+        all: &LlmError,
+    ) -> Vec<SettingProblem> {
+        let base_url = self.base_url.map(|url| ("base_url", builder(url, "any".to_owned())));
+        let name = builder(address.to_owned(), self.name);
+        let api_key =
+            self.api_key.map(|key| ("api_key", builder(address.to_owned(), "any".to_owned()).api_key(key)));
+        let alone = [Some(("name", name)), base_url, api_key].into_iter().flatten();
+        let alone = alone.filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)));
+        let problems: Vec<_> = alone.collect();
+        if problems.is_empty() { problem(all).into() } else { problems }
     }
 }
