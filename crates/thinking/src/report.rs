@@ -28,6 +28,8 @@ pub struct Generation {
 /// after reflection: replaced (1 call, 80 tokens)
 /// 2 drafts, 2 calls, 120 tokens
 /// ```
+///
+/// Where there is no answer the last line begins with the reason: `no answer: timeout: …; 0 drafts, 1 call, 0 tokens`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -137,6 +139,9 @@ impl fmt::Display for Report {
         }
         for problem in &self.memory_failures {
             writeln!(f, "memory: {}", Shown(problem, 300))?;
+        }
+        if let Some(error) = &self.error {
+            write!(f, "no answer: {}; ", Shown(error, 300))?;
         }
         let drafts = count(u32::try_from(self.drafts.len()).unwrap_or(u32::MAX), "draft");
         write!(f, "{drafts}, {}, {} tokens", count(self.calls, "call"), self.usage.total_tokens())

@@ -126,7 +126,12 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
         "other: the thinking mode `guard` refused the request: it asks for secrets"
     );
     assert_eq!(script.requests().len(), 0);
-    assert_eq!(reports.lock().unwrap()[0].error, Some(error.to_string()));
+    let report = reports.lock().unwrap().remove(0);
+    assert_eq!(report.error, Some(error.to_string()));
+    insta::assert_snapshot!(report, @"
+    before guard: refused: it asks for secrets (0 calls, 0 tokens)
+    no answer: other: the thinking mode `guard` refused the request: it asks for secrets; 0 drafts, 0 calls, 0 tokens
+    ");
 
     let client =
         Thinking::new(script).with_mode(after("guard", |_| Ok(Verdict::Fail("it tells secrets".into()))));

@@ -74,11 +74,13 @@ async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
     let script = ScriptedClient::new([LlmError::new(LlmErrorKind::Authentication, "no key")]);
     let shared = Arc::new(Mutex::new(Vec::new()));
     let to = shared.clone();
-    let client =
-        Thinking::new(script).reporting_to(move |report| to.lock().unwrap().push(report.error.clone()));
+    let client = Thinking::new(script)
+        .reporting_to(move |report| to.lock().unwrap().push((report.error.clone(), report.to_string())));
     let error = client.stream(ask("Hello")).await.unwrap_err();
     assert_eq!(error.to_string(), "authentication: no key");
-    assert_eq!(*shared.lock().unwrap(), [Some("authentication: no key".to_owned())]);
+    let (reported, shown) = shared.lock().unwrap().remove(0);
+    assert_eq!(reported.as_deref(), Some("authentication: no key"));
+    assert_eq!(shown, "no answer: authentication: no key; 0 drafts, 1 call, 0 tokens");
 }
 
 #[tokio::test(start_paused = true)]
