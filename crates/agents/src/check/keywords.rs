@@ -113,12 +113,23 @@ pub(super) fn plural(noun: &str) -> String {
 
 /// What the schema takes, in a few words.
 pub(super) fn expected(schema: &Map<String, Json>, root: &Json) -> String {
-    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
-    let mut all: Vec<_> = types(schema);
-    all.extend(branches.filter_map(|branch| resolve(branch, root)).flat_map(types));
-    let mut named: Vec<_> = all.into_iter().filter(|name| *name != "null").map(called).collect();
-    named.dedup();
+    let mut named = Vec::new();
+    kinds(schema, root, MAX_HOPS, &mut named);
     if named.is_empty() { "a value".to_owned() } else { named.join(" or ") }
+}
+
+/// The kinds of value it takes, each once, also where one choice stands inside another.
+fn kinds(schema: &Map<String, Json>, root: &Json, deep: usize, named: &mut Vec<&'static str>) {
+    for kind in types(schema).into_iter().filter(|name| *name != "null").map(called) {
+        if !named.contains(&kind) {
+            named.push(kind);
+        }
+    }
+    let Some(deep) = deep.checked_sub(1) else { return };
+    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+    for branch in branches.filter_map(|branch| resolve(branch, root)) {
+        kinds(branch, root, deep, named);
+    }
 }
 
 /// A bound as people write it.
