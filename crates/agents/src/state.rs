@@ -29,6 +29,8 @@ pub struct FlowState {
     #[serde(default)]
     last: Option<String>,
     #[serde(default)]
+    calls: u32,
+    #[serde(default)]
     usage: Usage,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     reasonings: BTreeMap<String, Reasoning>,
@@ -53,9 +55,20 @@ pub struct Output {
     /// What thinking and memory did for it, where there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Report>,
+    /// Whether it was cut off, at the limit of tokens or by a filter: the model had more to say. So is what a
+    /// subflow answers with a text that was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// The calls of the model it took, failed ones included.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u32,
     /// The tokens it took, as far as clients say. The state's sum has them too.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub usage: Usage,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn is_nothing(usage: &Usage) -> bool {
@@ -87,6 +100,13 @@ impl Output {
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
+        self
+    }
+
+    /// Adds the calls of the model it took. Unset: none.
+    #[must_use]
+    pub fn with_calls(mut self, calls: u32) -> Self {
+        self.calls = calls;
         self
     }
 
@@ -131,6 +151,11 @@ impl FlowState {
         self.last.as_ref().and_then(|node| self.outputs.get(node)).unwrap_or(&self.input)
     }
 
+    /// The calls of the model by all nodes together, in visits that came to an answer.
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
     /// The tokens of all nodes together, as far as their clients say.
     pub fn usage(&self) -> Usage {
         self.usage
@@ -153,6 +178,7 @@ impl FlowState {
 
     /// Says something in the name of a node, and counts what it cost.
     pub fn put(&mut self, node: &str, output: Output) {
+        self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;
         self.outputs.insert(node.to_owned(), output);
         self.last = Some(node.to_owned());

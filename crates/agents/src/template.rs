@@ -178,6 +178,7 @@ impl Template {
                 return Err(FillError { what: Cow::Borrowed("the template") });
             }
             filled.text.push_str(text);
+            filled.truncated |= said.is_some_and(|said| said.truncated);
             for block in said.into_iter().flat_map(|said| &said.blocks) {
                 if !filled.blocks.contains(block) {
                     filled.blocks.push(block.clone());

@@ -280,3 +280,33 @@ async fn an_error_of_the_client_is_one_line_and_keeps_its_source() {
         std::error::Error::source(error.downcast_ref::<cogwork_agents::AgentError>().unwrap()).unwrap();
     assert_eq!(source.downcast_ref::<LlmError>().unwrap().status(), Some(503));
 }
+
+#[tokio::test]
+async fn a_reply_that_is_cut_off_says_so_in_its_output() {
+    let cut = |reason| ChatResponse::new("Once upon").with_finish_reason(reason);
+    for (reason, truncated) in
+        [(FinishReason::Length, true), (FinishReason::ContentFilter, true), (FinishReason::Stop, false)]
+    {
+        let (ended, state) =
+            run(Agent::new("a", ScriptedClient::default().then(cut(reason))), "A tale").await;
+        assert!(ended.is_ok());
+        assert_eq!((state.last().text.as_str(), state.last().truncated), ("Once upon", truncated));
+        let filled = Template::new("{a}.").unwrap().fill(&state).unwrap();
+        assert_eq!(filled.truncated, truncated);
+    }
+}
+
+#[tokio::test]
+async fn calls_are_counted_with_those_of_thinking_tools_and_actions() {
+    let script =
+        ScriptedClient::default().then(calls(&["Oslo"])).then("Rain.").then("Wet.").then("ACTION: go");
+    let agent = Agent::new("a", script.clone())
+        .with_tools(weather())
+        .with_mode(Reflection::new("Shorter."))
+        .with_actions(["go", "stay"]);
+    let (ended, mut state) = run(agent, "Walk?").await;
+    assert_eq!(ended.unwrap().as_str(), "go");
+    assert_eq!((script.requests().len(), state.last().calls, state.calls()), (4, 4, 4));
+    state.put("b", Output::new("Later.").with_calls(2));
+    assert_eq!(state.calls(), 6);
+}

@@ -262,6 +262,7 @@ edges: [{from: asker, to: two}]
               "result": "Seen here."
             }
           ],
+          "calls": 2,
           "usage": {
             "prompt_tokens": 30,
             "completion_tokens": 3,
@@ -269,10 +270,12 @@ edges: [{from: asker, to: two}]
           }
         },
         "two": {
-          "text": "Two"
+          "text": "Two",
+          "calls": 1
         }
       },
       "last": "two",
+      "calls": 3,
       "usage": {
         "prompt_tokens": 30,
         "completion_tokens": 3,

@@ -78,6 +78,9 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
         (Ok((answer, _)), false) => write(&answer.text),
         (Err(_), false) => Outcome::Well,
     };
+    for (node, _) in state.outputs().iter().filter(|(_, said)| said.truncated) {
+        tell(format_args!("cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"));
+    }
     match ended {
         Ok(_) => written,
         Err(error) => {

@@ -172,6 +172,19 @@ fn a_run_that_fails_says_where_and_why() {
     );
 }
 
+#[test]
+fn an_answer_that_is_cut_off_is_told_beside_it() {
+    let flow = "nodes:
+- {id: a, type: agent, config: {provider: scripted, replies: [{text: Once upon, cut_off: true}]}}
+- {id: b, type: agent, config: {provider: scripted, replies: [The end.]}}
+edges: [{from: a, to: b}]
+";
+    let (_folder, file) = in_folder(flow);
+    let told = output(&["run", "-q", &file, "--input", "A tale"]);
+    let warning = "cogwork: what `a` says is cut off, at the limit of tokens or by a filter\n";
+    assert_eq!(told, (0, "The end.\n".to_owned(), warning.to_owned()));
+}
+
 /// A server that repeats the key it was sent, and one that is not there.
 #[test]
 fn a_key_is_shown_in_no_run() {

@@ -38,11 +38,16 @@ impl Agent {
         let generation = generating.end(request.clone(), draft).await.map_err(AgentError::Client)?;
         let blocks = generation.payload.blocks().to_vec();
         let mut usage = generation.response.usage().unwrap_or_default();
+        let mut calls = generation.report.calls;
+        let reason = generation.response.finish_reason();
+        let truncated = matches!(reason, FinishReason::Length | FinishReason::ContentFilter);
         let thinking = Some(generation.report).filter(|report| {
             !(report.hooks.is_empty() && report.memory.is_empty() && report.memory_failures.is_empty())
         });
-        let (text, action) = self.choose(request, generation.response.into_text(), &mut usage).await?;
-        Ok(Answer { output: Output { text, blocks, tools, thinking, usage }, action })
+        let (text, action) =
+            self.choose(request, generation.response.into_text(), &mut calls, &mut usage).await?;
+        let output = Output { text, blocks, tools, thinking, truncated, calls, usage };
+        Ok(Answer { output, action })
     }
 
     /// The reply without the line of its action, and the action.
@@ -50,6 +55,7 @@ impl Agent {
         &self,
         mut request: ChatRequest,
         text: String,
+        calls: &mut u32,
         usage: &mut Usage,
     ) -> Result<(String, Action), AgentError> {
         if !self.choice.is_open() {
@@ -63,6 +69,7 @@ impl Agent {
         // Not the time for more tools.
         let response = ask(self.thinking.client(), request.with_tool_choice(ToolChoice::None)).await;
         let response = response.map_err(AgentError::Client)?;
+        *calls = calls.saturating_add(1);
         *usage += response.usage().unwrap_or_default();
         let action = self.choice.read(response.text()).map(|(_, action)| action);
         match action.or_else(|| self.choice.fallback()) {

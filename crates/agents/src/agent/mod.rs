@@ -30,6 +30,9 @@ use choice::Choice;
 ///   all calls of tools between them done, and the memory is searched once.
 /// - **A reply that streams** is told piece by piece to those who watch the run, drafts too.
 ///
+/// A reply that is cut off, at the limit of tokens or by a filter, is an answer still, and its output says so
+/// ([`Output::truncated`]): whether half an answer will do is for the program to say.
+///
 /// A visit is one step of a run. Where a run that is on record breaks off inside it, the visit begins again
 /// from its start, and so do its tools.
 ///

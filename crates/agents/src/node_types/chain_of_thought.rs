@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning};
+use cogwork_cot::{ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought};
 use cogwork_flow::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -148,7 +148,8 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.reasoning_mut(&part_id),
         move |state| {
             let reasoning = state.reasoning_mut(&say_id);
-            Ok(Output::new(text(reasoning, answer)).with_usage(reasoning.spent().usage))
+            let usage = reasoning.spent().usage;
+            Ok(Output::new(text(reasoning, answer)).with_calls(calls(reasoning)).with_usage(usage))
         },
         |_| Action::DEFAULT,
     );
@@ -165,6 +166,13 @@ impl LimitSettings {
         limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
         limits
     }
+}
+
+/// Each reply was a call, and each refusal of a form.
+fn calls(reasoning: &Reasoning) -> u32 {
+    let traces = reasoning.thoughts().iter().map(Thought::trace);
+    let calls = traces.map(|trace| trace.tries.len().saturating_add(trace.refusals.len())).sum::<usize>();
+    u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
 fn text(reasoning: &Reasoning, answer: Answer) -> String {

@@ -134,7 +134,8 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             let answered = solving.end() == Some(&EndReason::Answered);
             match solving.best() {
                 Some(best) if answered || when_stopped == WhenStopped::Answer => {
-                    Ok(Output::new(best.text.as_str()).with_usage(solving.spent().usage))
+                    let spent = solving.spent();
+                    Ok(Output::new(best.text.as_str()).with_calls(spent.calls).with_usage(spent.usage))
                 }
                 _ => {
                     let end = solving.end().map(ToString::to_string).unwrap_or_default();

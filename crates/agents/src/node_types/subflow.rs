@@ -81,7 +81,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.inside_mut(&part_id),
         move |state| {
             let inside = state.inside_mut(&say_id);
-            Ok(filled(&answer, "answer", inside)?.with_usage(inside.usage()))
+            Ok(filled(&answer, "answer", inside)?.with_calls(inside.calls()).with_usage(inside.usage()))
         },
         Action::clone,
     );

@@ -22,6 +22,9 @@ pub(super) struct WholeReply {
     /// The tools that the reply calls. Default: none.
     #[serde(default)]
     tool_calls: Vec<Call>,
+    /// Whether the reply ends as one that is cut off at the limit of tokens. Default: false.
+    #[serde(default)]
+    cut_off: bool,
     /// The tokens the call is said to have taken. Default: not known.
     usage: Option<Tokens>,
 }
@@ -58,7 +61,11 @@ impl Reply {
                 ToolCall::new(format!("call_{number}"), call.name.as_str(), arguments)
             })
             .collect();
-        let reason = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        let reason = match (reply.cut_off, calls.is_empty()) {
+            (true, _) => FinishReason::Length,
+            (false, true) => FinishReason::Stop,
+            (false, false) => FinishReason::ToolCalls,
+        };
         let response =
             ChatResponse::new(reply.text.as_str()).with_tool_calls(calls).with_finish_reason(reason);
         match &reply.usage {
