@@ -11,7 +11,8 @@ Exit codes:
   1  a file has problems, which are told on standard error
   2  the command line is wrong
   3  the run failed
-  4  what was asked for could not be read or written";
+  4  what was asked for could not be read or written
+  130  the run was interrupted (Ctrl-C)";
 
 /// Checks, draws and runs flows that are written as YAML files.
 ///
@@ -81,7 +82,8 @@ pub(crate) struct Run {
     /// What the flow is given; `-` reads it from standard input.
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) input: String,
-    /// Writes everything as JSON: what every node said, what it cost, and the error of a run that failed.
+    /// Writes everything as JSON: what every node said, what it cost, and the error of a run that failed or was
+    /// interrupted.
     #[arg(long)]
     pub(crate) json: bool,
     /// Shows no progress on standard error.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Output, Template};
-use cogwork_flow::{BoxError, Ended, RunError, events};
+use cogwork_flow::{BoxError, CancellationToken, Ended, RunError, events};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -69,6 +69,10 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     };
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
+    let failed = match &ended {
+        Err(error) if error.is_cancelled() => Outcome::Interrupted,
+        _ => Outcome::RunFailed,
+    };
     let ended: Result<_, BoxError> = match ended {
         Ok(ended) => loaded.answer(&state).map(|answer| (answer, ended)).map_err(Into::into),
         Err(error) => Err(error.into()),
@@ -85,7 +89,7 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
         Ok(_) => written,
         Err(error) => {
             tell(format_args!("cogwork: {}", loaded.hide_secrets(&format!("{error:#}"))));
-            Outcome::RunFailed
+            failed
         }
     }
 }
@@ -115,8 +119,32 @@ fn input(argument: &str) -> Result<String, String> {
     }
 }
 
+/// Runs the flow until it ends or the user interrupts it: a run that is cancelled is left in order, with its
+/// progress cleared and what it knows still told.
 async fn work(loaded: &FileFlow, state: &mut FlowState, arguments: &Run) -> Result<Ended, RunError> {
-    let mut run = loaded.flow().begin().max_steps(arguments.max_steps);
+    let token = CancellationToken::new();
+    let interrupted = async {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => token.cancel(),
+            Err(error) => tell(format_args!("cogwork: Ctrl-C will end the run in no order: {error}")),
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        // First, so that the signal is heard before the run begins.
+        biased;
+        never = interrupted => never,
+        ended = finish(loaded, state, arguments, token.clone()) => ended,
+    }
+}
+
+async fn finish(
+    loaded: &FileFlow,
+    state: &mut FlowState,
+    arguments: &Run,
+    token: CancellationToken,
+) -> Result<Ended, RunError> {
+    let mut run = loaded.flow().begin().max_steps(arguments.max_steps).cancelled_by(token);
     if let Some(seconds) = arguments.timeout {
         run = run.deadline(Instant::now() + Duration::from_secs(seconds));
     }
@@ -142,10 +170,9 @@ fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<(Output, Ended), 
             "answer": answer.text,
             "action": ended.action,
             "steps": ended.steps,
-            "usage": state.usage(),
             "state": state,
         }),
-        Err(error) => json!({"error": error.to_string(), "usage": state.usage(), "state": state}),
+        Err(error) => json!({"error": error.to_string(), "state": state}),
     };
     hide(&mut result, loaded);
     result

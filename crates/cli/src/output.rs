@@ -11,6 +11,7 @@ pub(crate) enum Outcome {
     Problems,
     RunFailed,
     NotReadOrWritten,
+    Interrupted,
 }
 
 impl From<Outcome> for ExitCode {
@@ -21,6 +22,8 @@ impl From<Outcome> for ExitCode {
             // 2 is of the command line.
             Outcome::RunFailed => 3,
             Outcome::NotReadOrWritten => 4,
+            // As shells say it of a program that was ended by SIGINT.
+            Outcome::Interrupted => 130,
         })
     }
 }

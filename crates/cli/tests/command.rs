@@ -126,6 +126,7 @@ fn run_writes_everything_as_json() {
     assert_eq!(result["answer"], "The sea is a grey door that nobody closes.");
     assert_eq!((&result["action"], &result["steps"]), (&"accept".into(), &4.into()));
     assert_eq!(result["state"]["input"]["text"], "the sea");
+    assert_eq!((&result["state"]["calls"], result.get("usage")), (&4.into(), None));
 }
 
 #[test]
@@ -219,6 +220,35 @@ fn a_key_is_shown_in_no_run() {
     assert!(err.contains("authentication"), "{err}");
 }
 
+/// The first node has answered, and the second waits for a server that says nothing.
+#[test]
+fn a_run_that_is_interrupted_tells_what_it_has() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let flow = format!(
+        "nodes:
+- {{id: a, type: agent, config: {{provider: rules, rules: [], else: Once.}}}}
+- {{id: b, type: agent, config: {{provider: openai, name: m, base_url: 'http://{}'}}}}
+edges: [{{from: a, to: b}}]
+",
+        server.local_addr().unwrap()
+    );
+    let (_folder, file) = in_folder(&flow);
+    let mut run = cogwork(&["run", "--json", &file, "--input", "A tale"]);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let connection = server.accept().unwrap();
+    let interrupt = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let (code, out, err) = told(&run.wait_with_output().unwrap());
+    drop(connection);
+
+    let problem = "flow `flow`, node `b`: the run was cancelled at this node";
+    assert_eq!((code, err), (130, format!("a#1\nb#2\ncogwork: {problem}\n")));
+    let result: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(result["error"], problem);
+    assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
+    assert_eq!(result["state"]["calls"], 1);
+}
+
 #[test]
 fn a_wrong_command_line_is_told_with_the_right_one() {
     assert_eq!(output(&["run", REVIEW, "--input", "x", "--max-steps", "0"]).0, 2);
@@ -256,6 +286,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       2  the command line is wrong
       3  the run failed
       4  what was asked for could not be read or written
+      130  the run was interrupted (Ctrl-C)
     ");
 }
 
