@@ -19,7 +19,7 @@ pub enum Work {
         /// Its parameters.
         parameters: Vec<(String, Value)>,
     },
-    /// The model is asked. Question and reply become a part of the [transcript](Solving::transcript).
+    /// The model is asked. Question and reply become a part of the [transcript](super::Solving::transcript).
     Ask(Ask),
     /// The model is asked several questions, side by side. None of it becomes a part of the transcript.
     AskAll {
