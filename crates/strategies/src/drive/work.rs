@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Ask, Asked, Called, PlannedCall};
+use super::{Ask, Asked, Called, PlannedCall, Reply};
 use crate::{Draft, Stage};
 
 /// What is to be done in a stage.
@@ -79,7 +79,7 @@ pub enum Done {
         parameters: Vec<(String, Value)>,
     },
     /// The model replied.
-    Replied(super::Reply),
+    Replied(Reply),
     /// Of each question what came of it, in their order. At least one has a reply.
     AllAsked(Vec<Asked>),
     /// Of each call what came of it, in their order.
@@ -121,7 +121,7 @@ impl Done {
     }
 
     /// The reply, of work that is one question.
-    pub fn reply(&self) -> Option<&super::Reply> {
+    pub fn reply(&self) -> Option<&Reply> {
         match self {
             Self::Replied(reply) => Some(reply),
             _ => None,
@@ -129,7 +129,7 @@ impl Done {
     }
 }
 
-fn drafted(stage: &Stage, reply: &super::Reply) -> Draft {
+fn drafted(stage: &Stage, reply: &Reply) -> Draft {
     let draft = Draft::at(stage.name(), reply.text.as_str());
     reply.fields.iter().fold(draft, |draft, (name, value)| draft.with(name.as_str(), value.clone()))
 }
