@@ -154,7 +154,8 @@ impl<S> FlowBuilder<S> {
     /// by [`Action::DEFAULT`].
     ///
     /// With a journal the time goes on while the program does not run: a run that is taken up
-    /// again sleeps for what is left. Inside items and branches a sleep needs a journal.
+    /// again sleeps for what is left. It never sleeps for longer than the closure says, also when the
+    /// clock was set back in the meantime. Inside items and branches a sleep needs a journal.
     pub fn sleep(
         self,
         name: impl Into<String>,

@@ -104,6 +104,8 @@ impl<S> Wait<S> {
 
     /// How long to wait, from when the run first comes here. Then it leaves by
     /// [`TIMED_OUT`](Wait::TIMED_OUT) as soon as it is stepped again, unless an answer is there by then.
+    /// If the clock was set back in the meantime, the run waits for no longer than `limit` from when it
+    /// is taken up.
     ///
     /// # Default
     ///

@@ -94,6 +94,12 @@ impl Standing {
                 self.waiting.retain(|waiting| waiting.step != *step);
             }
             Entry::Refused { event, .. } => self.used(event),
+            Entry::Shortened { step, until } => {
+                let until = UNIX_EPOCH.checked_add(Duration::from_millis(*until));
+                for waiting in self.waiting.iter_mut().filter(|waiting| waiting.step == *step) {
+                    waiting.until = until;
+                }
+            }
             Entry::TimedOut { step } => self.waiting.retain(|waiting| waiting.step != *step),
             Entry::Snapshot(_) => *self = Self { entries: 1, ..Self::default() },
             Entry::Failed { error } => self.stopped = Some(RunStatus::Failed { error: error.clone() }),

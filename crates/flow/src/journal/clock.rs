@@ -2,20 +2,32 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// The time of day, as far as tokio's clock has come since this first looked: nobody can set that one
-/// back, and tests can pause it.
+/// The time of day when this was made, and tokio's clock from there on: nobody can set that one back, and
+/// tests can pause it.
 pub(super) struct Clock {
     then: SystemTime,
     since: Instant,
 }
 
 impl Clock {
+    /// A clock that shows the system's time.
     pub(super) fn new() -> Self {
         let since = Instant::now();
-        // A clock that was paused may be ahead, and a journal opened later must not fall behind it.
-        let ahead = since.into_std().saturating_duration_since(std::time::Instant::now());
+        let real = std::time::Instant::now();
         let now = SystemTime::now();
-        Self { then: now.checked_add(ahead).unwrap_or(now), since }
+
+        // A clock that is paused stands still or is ahead. Two journals of one run show the same time all
+        // the same.
+        let ahead = since.into_std().saturating_duration_since(real);
+        let behind = real.saturating_duration_since(since.into_std());
+        let then = now.checked_add(ahead).and_then(|then| then.checked_sub(behind));
+
+        Self { then: then.unwrap_or(now), since }
+    }
+
+    /// A clock that shows this time.
+    pub(super) fn at(now: SystemTime) -> Self {
+        Self { then: now, since: Instant::now() }
     }
 
     /// Milliseconds since 1970, so long from now.

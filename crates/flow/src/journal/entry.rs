@@ -109,6 +109,14 @@ pub enum Entry {
         /// Why not, in one line.
         error: String,
     },
+    /// A sleep or a wait ends sooner than was recorded: the clock was set back since, and it would have
+    /// taken longer than it may.
+    Shortened {
+        /// The step that sleeps or waits.
+        step: String,
+        /// Until when, in milliseconds since 1970.
+        until: u64,
+    },
     /// No answer came in time.
     TimedOut {
         /// The step that waited.

@@ -88,7 +88,8 @@ pub trait Journal: Send + Sync {
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    /// Waits until so long after the first time this was asked.
+    /// Waits until `duration` after the first time this was asked, and never longer than `duration`
+    /// from now: the clock may have been set back in between.
     ///
     /// # Errors
     ///
@@ -167,7 +168,8 @@ pub struct Awaited<'a> {
     pub event: &'a str,
     /// What [`Wait::why`](crate::Wait::why) says, for whoever is to answer.
     pub why: &'a str,
-    /// How long to wait, from the first time this was asked.
+    /// How long to wait, from the first time this was asked, and never longer than that from now: the
+    /// clock may have been set back in between.
     pub within: Option<Duration>,
     pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 
@@ -76,6 +76,18 @@ impl<L: Log> Recorded<L> {
         Ok(Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::new(index), log })
     }
 
+    /// Sets the time of day, which from here on goes as tokio's clock does. Sleeps and waits are recorded
+    /// by it.
+    ///
+    /// # Default
+    ///
+    /// The system's time when the journal is made.
+    #[must_use]
+    pub fn with_time(mut self, now: SystemTime) -> Self {
+        self.clock = Clock::at(now);
+        self
+    }
+
     /// The log behind it.
     pub fn log(&self) -> &L {
         &self.log
@@ -107,6 +119,21 @@ impl<L: Log> Recorded<L> {
         };
         self.log.written(line).await
     }
+
+    /// When a step goes on that was to go on at `until`, and may take no longer than `within` from now.
+    ///
+    /// Only a clock that was set back brings a later time. The sooner one is recorded, or the step
+    /// would begin anew with each restart.
+    async fn no_later(&self, step: &str, until: u64, within: Duration) -> Result<u64, BoxError> {
+        let latest = self.clock.after(within);
+        if until <= latest.saturating_add(RESOLUTION) {
+            return Ok(until);
+        }
+
+        let step = step.to_owned();
+        self.record(Entry::Shortened { step, until: latest }).await?;
+        Ok(latest)
+    }
 }
 
 #[async_trait]
@@ -133,7 +160,7 @@ impl<L: Log> Journal for Recorded<L> {
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Sleep { until }) => until,
+            Some(What::Sleep { until }) => self.no_later(&name, until, duration).await?,
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
@@ -142,7 +169,7 @@ impl<L: Log> Journal for Recorded<L> {
                 until
             }
         };
-        tokio::time::sleep(self.clock.left(until)).await;
+        tokio::time::sleep(self.clock.left(until).min(duration)).await;
         Ok(())
     }
 
@@ -153,7 +180,10 @@ impl<L: Log> Journal for Recorded<L> {
                 return Ok(Waited::Answered(answer.as_str().as_bytes().to_vec()));
             }
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until }) => until,
+            Some(What::Waiting { until }) => match until.zip(awaited.within) {
+                Some((until, within)) => Some(self.no_later(&name, until, within).await?),
+                None => until,
+            },
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
@@ -222,6 +252,9 @@ impl<L: Log> Journal for Recorded<L> {
         self.log.written(line).await
     }
 }
+
+/// How exact times on record are, in milliseconds.
+const RESOLUTION: u64 = 1;
 
 /// How much of what a run waits for is put on record, in characters.
 const MAX_WHY: usize = 10_000;

@@ -5,7 +5,7 @@ use cogwork_journal::{FileStore, Store, StoreError};
 use proptest::prelude::*;
 use tokio::runtime::Runtime;
 
-use crate::work::{Calls, Work, counted, flow, told, undisturbed};
+use crate::work::{Calls, Work, counted, flow, sealed, told, undisturbed};
 
 /// A run that ended, the bytes of its file, and what it came to.
 struct Whole {
@@ -129,14 +129,6 @@ fn any_other_edit_is_found() {
         .unwrap();
 }
 
-/// A line with the checksum that follows the one before, as the documentation says it is made.
-fn sealed(object: &str, before: &[u8]) -> Vec<u8> {
-    let object = object.strip_suffix('}').unwrap();
-    let digits = before.len().checked_sub(11).map_or(&b""[..], |start| &before[start..start + 8]);
-    let checksum = crc32fast::hash(&[digits, object.as_bytes()].concat());
-    format!("{object},\"crc\":\"{checksum:08x}\"}}\n").into_bytes()
-}
-
 #[test]
 fn what_is_wrong_is_said_with_file_and_line() {
     let whole = Whole::new();
@@ -166,7 +158,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is on record already");
     let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line is none of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+    runs/a.jsonl, line 2: the line is none of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");

@@ -19,6 +19,9 @@ pub(crate) trait Tested: Store {
     /// The lines of a run, each with its newline; the last may be torn.
     fn lines(&self, run_id: &str) -> String;
 
+    /// Puts other lines, as many, in place of those of a run, behind the store's back.
+    fn rewrite(&self, run_id: &str, lines: &str);
+
     /// An error's line, without what differs from store to store.
     fn told(error: impl std::fmt::Display, folder: &Path) -> String {
         let line = crate::work::told(error, folder);
@@ -41,6 +44,10 @@ impl Tested for FileStore {
 
     fn lines(&self, run_id: &str) -> String {
         String::from_utf8_lossy(&std::fs::read(self.path(run_id)).unwrap()).into_owned()
+    }
+
+    fn rewrite(&self, run_id: &str, lines: &str) {
+        std::fs::write(self.path(run_id), lines).unwrap();
     }
 }
 
@@ -67,6 +74,15 @@ impl Tested for cogwork_journal::SqliteStore {
         let mut lines = database.prepare(sql).unwrap();
         let lines = lines.query_map([run_id], |row| row.get::<_, String>(0)).unwrap();
         lines.map(Result::unwrap).collect()
+    }
+
+    fn rewrite(&self, run_id: &str, lines: &str) {
+        let database = rusqlite::Connection::open(self.path()).unwrap();
+        let sql =
+            "UPDATE lines SET line = ?3 WHERE number = ?2 AND run = (SELECT key FROM runs WHERE id = ?1)";
+        for (number, line) in (1..).zip(lines.lines()) {
+            assert_eq!(database.execute(sql, (run_id, number, line)).unwrap(), 1);
+        }
     }
 }
 

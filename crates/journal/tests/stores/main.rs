@@ -7,6 +7,7 @@
 )]
 
 mod child;
+mod clock;
 mod damage;
 #[cfg(feature = "sqlite")]
 mod database;

@@ -136,3 +136,11 @@ pub(crate) fn recorded(text: &str) -> Vec<String> {
 pub(crate) fn told(error: impl std::fmt::Display, folder: &Path) -> String {
     format!("{error:#}").replace(&folder.display().to_string(), "runs")
 }
+
+/// A line with the checksum that follows the one before, as the documentation says it is made.
+pub(crate) fn sealed(object: &str, before: &[u8]) -> Vec<u8> {
+    let object = object.strip_suffix('}').unwrap();
+    let digits = before.len().checked_sub(11).map_or(&b""[..], |start| &before[start..start + 8]);
+    let checksum = crc32fast::hash(&[digits, object.as_bytes()].concat());
+    format!("{object},\"crc\":\"{checksum:08x}\"}}\n").into_bytes()
+}

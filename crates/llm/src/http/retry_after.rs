@@ -9,12 +9,17 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(wait) = text("retry-after-ms").and_then(|text| number(text, 1000.0)) {
         return Some(wait);
     }
-    let text = text("retry-after")?;
-    number(text, 1.0).or_else(|| {
-        let date = httpdate::parse_http_date(text).ok()?;
-        // A date gone by means: now.
-        Some(date.duration_since(SystemTime::now()).unwrap_or_default())
-    })
+    let wait = text("retry-after")?;
+    if let Some(wait) = number(wait, 1.0) {
+        return Some(wait);
+    }
+
+    let until = httpdate::parse_http_date(wait).ok()?;
+    // The server's own clock, where it tells it: ours may have been set back since.
+    let now = text("date").and_then(|date| httpdate::parse_http_date(date).ok());
+    let now = now.unwrap_or_else(SystemTime::now);
+    // A date gone by means: now.
+    Some(until.duration_since(now).unwrap_or_default())
 }
 
 /// `text` units, of which there are `per_second`. Nothing for what Rust reads as a number and

@@ -217,6 +217,13 @@ async fn retry_after_is_read_in_every_form() {
     let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(100));
     let asked = wait(&format!("retry-after: {date}\r\n")).await.unwrap();
     assert!((Duration::from_secs(90)..=Duration::from_secs(100)).contains(&asked), "{asked:?}");
+    let date = |seconds| httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    let ahead = format!("date: {}\r\nretry-after: {}\r\n", date(9_000_000_030), date(9_000_000_037));
+    assert_eq!(
+        wait(&ahead).await,
+        Some(Duration::from_secs(7)),
+        "by the server's clock, whatever ours shows"
+    );
     for senseless in ["soon", "-1", "inf", "nan", "1e300", "", "7 s", "\u{e9}"] {
         assert_eq!(wait(&format!("retry-after: {senseless}\r\n")).await, None, "{senseless}");
     }

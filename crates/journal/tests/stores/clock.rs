@@ -1,0 +1,69 @@
+//! A clock that was set back while a run was not at work.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cogwork_flow::{Action, Flow, Stepped, Wait};
+use cogwork_journal::{RunStatus, Store};
+
+use crate::each::{Tested, for_each_store};
+use crate::work::sealed;
+
+for_each_store! {
+    a_wait_ends_no_later_for_it_and_is_listed_so,
+}
+
+const LIMIT: Duration = Duration::from_secs(100);
+
+fn waiting() -> Flow<u32> {
+    Flow::builder("ask")
+        .start("ask")
+        .wait("ask", Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT))
+        .end("ask", Action::DEFAULT)
+        .end("ask", Wait::<u32>::TIMED_OUT)
+        .build()
+        .unwrap()
+}
+
+/// When the wait of the only run ends, as the store lists it.
+async fn listed(store: &impl Store) -> SystemTime {
+    let runs = store.runs().await.unwrap();
+    let RunStatus::Paused { waits } = &runs[0].status else { unreachable!("{runs:?}") };
+    assert_eq!(waits.len(), 1);
+    waits[0].until.unwrap()
+}
+
+/// Takes the run up; answers until when it waits.
+async fn goes_on(store: &impl Store) -> SystemTime {
+    let flow = waiting();
+    let journal = store.resume("a", &flow).await.unwrap();
+    match flow.begin().journal(journal).advance(&mut 0).await.unwrap() {
+        Stepped::Paused(paused) => paused.until.unwrap(),
+        other => unreachable!("not paused, but {other:?}"),
+    }
+}
+
+/// The record of a run that began when the clock showed a later time than it does now.
+fn written_later(lines: &str, by: Duration) -> String {
+    let line = lines.lines().nth(1).unwrap();
+    let until: u64 = line.split("\"until\":").nth(1).unwrap().split('}').next().unwrap().parse().unwrap();
+    let later = until + u64::try_from(by.as_millis()).unwrap();
+    let (header, object) = (lines.lines().next().unwrap(), line.rsplit_once(",\"crc\"").unwrap().0);
+    let object = format!("{object}}}").replace(&until.to_string(), &later.to_string());
+    format!("{header}\n{}", String::from_utf8(sealed(&object, format!("{header}\n").as_bytes())).unwrap())
+}
+
+async fn a_wait_ends_no_later_for_it_and_is_listed_so<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = waiting();
+    let journal = store.start("a", &flow, &0).await.unwrap();
+    flow.begin().journal(journal).finish(&mut 0).await.unwrap_err();
+    let year = Duration::from_secs(365 * 86_400);
+    store.rewrite("a", &written_later(&store.lines("a"), year));
+
+    let until = goes_on(&store).await;
+    assert!(until <= SystemTime::now() + LIMIT, "{:?}", until.duration_since(UNIX_EPOCH));
+    assert_eq!(listed(&store).await, until);
+    assert_eq!(goes_on(&store).await, until, "and no later the next time");
+    assert_eq!(store.lines("a").lines().count(), 3, "{}", store.lines("a"));
+}
