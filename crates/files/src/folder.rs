@@ -1,0 +1,247 @@
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_fs_ext::MetadataExt;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
+
+use crate::{Error, name};
+
+/// An open folder.
+///
+/// It stays the same folder whatever happens to its path: when the folder is renamed, files are found
+/// where it went, and when another one takes its place, that one is left alone. Clones share one handle.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    dir: Arc<Dir>,
+    /// As the program named it, for messages.
+    path: Arc<Path>,
+    /// The same, independent of the working directory.
+    absolute: Arc<Path>,
+}
+
+impl Folder {
+    /// Opens a folder that the program chose. Links on the way are followed.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such folder, or it cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = or_here(path.as_ref());
+        let absolute = std::path::absolute(path)?;
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self { dir: Arc::new(dir), path: path.into(), absolute: absolute.into() })
+    }
+
+    /// Opens a folder that the program chose, and creates it with its parents where they are missing.
+    ///
+    /// The entry of a new folder is on the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// When the folder can be neither opened nor created.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = or_here(path.as_ref());
+        let opened = Self::open(path);
+        if !opened.as_ref().is_err_and(Error::is_not_found) {
+            return opened;
+        }
+
+        let existing = path.ancestors().skip(1).find(|parent| or_here(parent).is_dir());
+        std::fs::create_dir_all(path)?;
+        for parent in path.ancestors().skip(1) {
+            Self::open(parent)?.sync()?;
+            if Some(parent) == existing {
+                break;
+            }
+        }
+        Self::open(path)
+    }
+
+    /// Opens the folder of a file that the program chose, and returns it with the file's name.
+    ///
+    /// Links on the way to the folder are followed. The file need not exist, and nothing is said about it.
+    ///
+    /// # Errors
+    ///
+    /// When the path ends in no file name, or the folder cannot be opened.
+    pub fn of_file(path: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
+        let path = path.as_ref();
+        let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
+            return Err(Error::NotAName);
+        };
+        Ok((Self::open(folder)?, name.to_owned()))
+    }
+
+    /// Opens the folder of an existing file that the program or its user chose, where the path may be a link
+    /// to it. Returns the folder the file is really in, and its name there.
+    ///
+    /// # Errors
+    ///
+    /// When the path leads nowhere, or the folder cannot be opened.
+    pub fn of_linked_file(path: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
+        Self::of_file(path.as_ref().canonicalize()?)
+    }
+
+    /// Opens a folder beneath this one, by a path that nobody vouches for.
+    ///
+    /// # Errors
+    ///
+    /// [`LeadsOut`](Error::LeadsOut) when the path is absolute, has `..`, or a link on the way leads out of
+    /// this folder; otherwise when there is no such folder, or it cannot be opened.
+    pub fn beneath(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
+        let relative = relative.as_ref();
+        name::check_relative(relative)?;
+        let mut normal = relative.components().filter(|part| part.as_os_str() != ".").peekable();
+        if normal.peek().is_none() {
+            return Ok(self.clone());
+        }
+
+        let relative: PathBuf = normal.collect();
+        let dir = self.dir.open_dir(&relative).map_err(leads_out)?;
+        Ok(Self {
+            dir: Arc::new(dir),
+            path: self.path.join(&relative).into(),
+            absolute: self.absolute.join(&relative).into(),
+        })
+    }
+
+    /// Opens the folder of a file beneath this one, by a path that nobody vouches for, and returns it with
+    /// the file's name. The file need not exist, and nothing is said about it.
+    ///
+    /// # Errors
+    ///
+    /// As of [`beneath`](Self::beneath), for the folder of the file; and when the path ends in no file name.
+    pub fn file_beneath(&self, relative: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
+        let relative = relative.as_ref();
+        name::check_relative(relative)?;
+
+        let (Some(name), Some(folder)) = (relative.file_name(), relative.parent()) else {
+            return Err(Error::NotAName);
+        };
+        Ok((self.beneath(folder)?, name.to_owned()))
+    }
+
+    /// Returns the path by which this folder was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path of a name in this folder, for messages.
+    pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        if self.path.as_os_str() == "." {
+            return PathBuf::from(name.as_ref());
+        }
+        self.path.join(name.as_ref())
+    }
+
+    /// Returns the names of everything in this folder, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<OsString>, Error> {
+        let entries = self.dir.entries()?;
+        let names = entries.map(|entry| Ok(entry?.file_name()));
+        names.collect::<io::Result<_>>().map_err(Error::Io)
+    }
+
+    /// Returns whether the path by which this folder was opened still leads to it. It does not when the folder
+    /// was removed, renamed or replaced.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn is_still_there(&self) -> Result<bool, Error> {
+        let now = match Dir::open_ambient_dir(&self.absolute, ambient_authority()) {
+            Ok(dir) => dir,
+            Err(error) if is_gone(&error) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(is_same(&now.dir_metadata()?, &self.dir.dir_metadata()?))
+    }
+
+    /// Returns whether an open file is the one that has this name in this folder. It is not when it was
+    /// removed, renamed or replaced.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
+        let name = name::checked(name.as_ref())?;
+
+        let named = match self.identity(name) {
+            Ok(metadata) => metadata,
+            Err(error) if is_gone(&error) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(is_same(&named, &Metadata::from_file(file)?))
+    }
+
+    /// Removes a file, or a link itself.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or it cannot be removed.
+    pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
+        let name = name::checked(name.as_ref())?;
+        Ok(self.dir.remove_file(name)?)
+    }
+
+    /// Waits until the names in this folder are on the disk: a new or renamed file is only safe then. Does
+    /// nothing where the operating system sees to it by itself.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be synced.
+    pub fn sync(&self) -> Result<(), Error> {
+        if cfg!(unix) {
+            // The handle itself may be one that only resolves paths.
+            self.dir.open(".")?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    #[cfg(unix)]
+    fn identity(&self, name: &Path) -> io::Result<Metadata> {
+        self.dir.symlink_metadata(name)
+    }
+
+    /// Only an open file has an identity there.
+    #[cfg(not(unix))]
+    fn identity(&self, name: &Path) -> io::Result<Metadata> {
+        use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+
+        let mut options = cap_std::fs::OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No);
+        self.dir.open_with(name, &options)?.metadata()
+    }
+}
+
+/// The folder of a bare file name is the empty path.
+fn or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    one.dev() == other.dev() && one.ino() == other.ino()
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// `cap-std` reports a way out with an error of its own, which the operating system has no number for.
+fn leads_out(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+        return Error::LeadsOut;
+    }
+    Error::Io(error)
+}

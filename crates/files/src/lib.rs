@@ -1,0 +1,41 @@
+//! Opens, creates, locks and replaces files.
+//!
+//! A path is resolved once, to a [`Folder`]. Everything after that is relative to the open folder, so a
+//! link that is swapped in between a check and a use cannot redirect a write. A file is opened only if it
+//! is a regular file: a link, a named pipe, a device or a folder under its name is an [`Error`] that says
+//! so, and opening never waits for the other end of a pipe.
+//!
+//! ```
+//! use cogwork_files::{Access, Folder};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let scratch = tempfile::tempdir()?;
+//! # let path = scratch.path().join("notes.txt");
+//! let (folder, name) = Folder::of_file(&path)?;
+//! folder.replace(&name, b"first")?;
+//! assert_eq!(folder.read_file(&name, 1024)?, b"first");
+//!
+//! let file = folder.open_file(&name, Access::Append)?;
+//! assert!(folder.holds(&name, &file)?);
+//! folder.remove_file(&name)?;
+//! assert!(!folder.holds(&name, &file)?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Calls block for as long as the disk does. Async code runs them on a thread for blocking work.
+
+mod error;
+mod folder;
+mod kind;
+mod lock;
+mod name;
+mod open;
+mod temporary;
+
+pub use error::Error;
+pub use folder::Folder;
+pub use kind::FileKind;
+pub use lock::{LockError, LockFile};
+pub use open::Access;
+pub use temporary::Temporary;

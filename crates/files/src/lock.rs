@@ -1,0 +1,141 @@
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::time::Duration;
+
+use crate::{Access, Error, Folder};
+
+/// How long is waited between two tries.
+const BETWEEN: Duration = Duration::from_millis(5);
+/// How often a lock file may be replaced while it is being locked.
+const REPLACED: usize = 100;
+/// A lock file holds a process id and a line feed, and no more.
+const LONGEST: u64 = 16;
+
+/// An exclusive lock, by a file of its own that is used for nothing else and stays when the lock is released.
+///
+/// Locking a file that is replaced by renaming would lock nothing: whoever opens the name then gets another
+/// file. The lock is the operating system's. It ends when this is dropped, or with the process in whatever
+/// way, and holds between handles of one process too. Over a network file system it is as good as that is.
+///
+/// A lock file that is removed while it is locked can be created and locked again by others. Callers who hold
+/// a file open for as long as the lock can lock that file as well, or ask [`is_still_there`](Self::is_still_there).
+#[derive(Debug)]
+pub struct LockFile {
+    folder: Folder,
+    name: OsString,
+    file: File,
+}
+
+/// Why a lock was not taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Someone else holds it.
+    #[error("{}", in_use(*holder))]
+    InUse {
+        /// The id of the process that holds the lock, where it can be read.
+        holder: Option<u32>,
+    },
+    /// The file has other contents than a lock file has, so it may be someone's data.
+    #[error("this is not a lock file; expected an empty file, or one with a process id")]
+    NotALockFile,
+    /// The lock file cannot be opened or locked.
+    #[error(transparent)]
+    File(#[from] Error),
+}
+
+impl LockFile {
+    /// Takes the lock if nobody holds it. The lock file is created where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When someone holds the lock, or the lock file cannot be opened, created or locked.
+    pub fn try_lock(folder: &Folder, name: impl AsRef<OsStr>) -> Result<Self, LockError> {
+        Self::lock_within(folder, name, Duration::ZERO)
+    }
+
+    /// Takes the lock, and blocks for at most `patience` while someone else holds it.
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_lock`](Self::try_lock), after that time.
+    pub fn lock_within(
+        folder: &Folder,
+        name: impl AsRef<OsStr>,
+        patience: Duration,
+    ) -> Result<Self, LockError> {
+        let name = name.as_ref();
+
+        for _ in 0..REPLACED {
+            let mut file = folder.open_or_create(name, Access::Write)?;
+            lock(&file, patience).map_err(|error| held(error, &mut file))?;
+
+            // Otherwise it was removed between the two steps, and the next one locks another file.
+            if folder.holds(name, &file)? {
+                sign(&mut file)?;
+                return Ok(Self { folder: folder.clone(), name: name.to_owned(), file });
+            }
+        }
+        Err(LockError::InUse { holder: None })
+    }
+
+    /// Returns whether the lock still keeps others out. It does not when the lock file was removed or replaced.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn is_still_there(&self) -> Result<bool, Error> {
+        self.folder.holds(&self.name, &self.file)
+    }
+}
+
+/// Locks an open file, and blocks for at most `patience` while someone else holds it.
+fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
+    let mut waited = Duration::ZERO;
+
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                std::thread::sleep(BETWEEN);
+                waited += BETWEEN;
+            }
+            tried => return tried,
+        }
+    }
+}
+
+fn held(error: TryLockError, file: &mut File) -> LockError {
+    match error {
+        // Where locked files cannot be read, the holder stays unknown.
+        TryLockError::WouldBlock => LockError::InUse { holder: signature(file).ok().flatten() },
+        TryLockError::Error(error) => Error::Io(error).into(),
+    }
+}
+
+/// Writes down who holds the lock, for the message of those who come second.
+fn sign(file: &mut File) -> Result<(), LockError> {
+    if signature(file)?.is_none() && file.metadata().map_err(Error::Io)?.len() > 0 {
+        return Err(LockError::NotALockFile);
+    }
+
+    let id = std::process::id();
+    // The lock holds without it.
+    let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{id}"));
+    Ok(())
+}
+
+fn signature(file: &mut File) -> Result<Option<u32>, Error> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(LONGEST).read_to_end(&mut text)?;
+    Ok(str::from_utf8(&text).ok().and_then(|text| text.trim_end().parse().ok()))
+}
+
+fn in_use(holder: Option<u32>) -> String {
+    match holder {
+        Some(id) if id == std::process::id() => "in use in this process".to_owned(),
+        Some(id) => format!("in use by the process {id}"),
+        None => "in use".to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+
+use crate::{Error, Folder, name};
+
+/// How many random names are tried.
+const TRIES: usize = 16;
+/// How the name of a temporary file ends, after the target's name, a dot and digits.
+const ENDING: &str = ".new";
+/// How many hexadecimal digits make a name random.
+const DIGITS: usize = 8;
+
+/// A new file that has yet to take the place of another one. Dropping it removes it.
+#[derive(Debug)]
+pub struct Temporary {
+    folder: Folder,
+    target: OsString,
+    /// Until the file is put in place.
+    name: Option<OsString>,
+    file: File,
+}
+
+impl Folder {
+    /// Creates a file that can take the place of `target`, with the permissions of the file that is there.
+    ///
+    /// Its name is that of the target, a dot, 8 random hexadecimal digits and `.new`.
+    ///
+    /// # Errors
+    ///
+    /// When `target` stands for anything other than a regular file, or the file cannot be created.
+    pub fn temporary(&self, target: impl AsRef<OsStr>) -> Result<Temporary, Error> {
+        let target = target.as_ref();
+        let permissions = self.has_file(target)?.then(|| self.dir().symlink_metadata(target)).transpose()?;
+
+        let (name, file) = self.create_random(target)?;
+        let temporary = Temporary { folder: self.clone(), target: target.to_owned(), name: Some(name), file };
+        if let Some(replaced) = permissions {
+            let permissions = replaced.permissions().into_std(&temporary.file)?;
+            temporary.file.set_permissions(permissions)?;
+        }
+        Ok(temporary)
+    }
+
+    /// Writes a whole file in place of the one of this name, or of none. After a crash there is either the old
+    /// or the new; on failure the old one stays.
+    ///
+    /// # Errors
+    ///
+    /// When the name stands for anything other than a regular file, or the file cannot be written.
+    pub fn replace(&self, name: impl AsRef<OsStr>, contents: &[u8]) -> Result<(), Error> {
+        let mut temporary = self.temporary(name)?;
+        temporary.write_all(contents)?;
+        temporary.file().sync_all()?;
+        temporary.put_in_place()?;
+        self.sync()
+    }
+
+    /// Removes the temporary files of `target` that a crash left behind. Must only be called by who alone
+    /// writes `target`, such as the holder of its lock.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read, or a file cannot be removed.
+    pub fn remove_leftovers(&self, target: impl AsRef<OsStr>) -> Result<(), Error> {
+        let target = target.as_ref();
+        name::checked(target)?;
+
+        let names = self.names()?;
+        for name in names.iter().filter(|name| is_temporary(name, target)) {
+            match self.remove_file(name) {
+                Err(error) if !error.is_not_found() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn create_random(&self, target: &OsStr) -> Result<(OsString, File), Error> {
+        let mut taken = None;
+
+        for _ in 0..TRIES {
+            let name = random_name(target);
+            match self.create_new(&name) {
+                Ok(file) => return Ok((name, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(taken.unwrap_or_else(|| io::Error::from(io::ErrorKind::AlreadyExists).into()))
+    }
+}
+
+impl Temporary {
+    /// Returns the file, which is open for reading and appending.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Renames the file to the name of its target, and returns it, still open.
+    ///
+    /// Nothing is synced: call [`sync_all`](File::sync_all) before and [`Folder::sync`] after for a file that
+    /// survives a power cut.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be renamed, or is no longer the file of its name. The target stays as it was.
+    pub fn put_in_place(mut self) -> Result<File, Error> {
+        let file = self.file.try_clone()?;
+        let dir = self.folder.dir();
+        let Some(name) = &self.name else {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        };
+
+        // Whoever can write to the folder can swap the file, too; what is swapped is not what was written.
+        if !self.folder.holds(name, &file)? {
+            let swapped = "the temporary file was removed or replaced while it was being written";
+            return Err(io::Error::new(io::ErrorKind::NotFound, swapped).into());
+        }
+        dir.rename(name, dir, &self.target)?;
+        self.name = None;
+        Ok(file)
+    }
+}
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = self.folder.remove_file(name);
+        }
+    }
+}
+
+fn random_name(target: &OsStr) -> OsString {
+    // The keys of a hasher are random, and differ from one to the next.
+    let random = RandomState::new().build_hasher().finish() as u32;
+    let mut name = target.to_owned();
+    name.push(format!(".{random:0DIGITS$x}{ENDING}"));
+    name
+}
+
+fn is_temporary(name: &OsStr, target: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let middle = name
+        .strip_prefix(target.as_encoded_bytes())
+        .and_then(|rest| rest.strip_prefix(b"."))
+        .and_then(|rest| rest.strip_suffix(ENDING.as_bytes()));
+    middle.is_some_and(|middle| middle.len() == DIGITS && middle.iter().all(u8::is_ascii_hexdigit))
+}

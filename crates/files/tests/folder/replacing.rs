@@ -1,0 +1,90 @@
+use std::io::Write;
+
+use super::Scratch;
+
+#[test]
+fn a_file_is_replaced_as_a_whole() {
+    let scratch = Scratch::new();
+    scratch.folder.replace("a", b"first, and longer").unwrap();
+    assert_eq!(scratch.text("a"), "first, and longer");
+
+    scratch.folder.replace("a", b"second").unwrap();
+    assert_eq!(scratch.text("a"), "second");
+    assert_eq!(scratch.names(), ["a"]);
+}
+
+#[test]
+fn a_temporary_file_that_is_given_up_is_removed() {
+    let scratch = Scratch::new();
+    scratch.write("a", "old");
+
+    let mut temporary = scratch.folder.temporary("a").unwrap();
+    temporary.write_all(b"half").unwrap();
+    assert_eq!(scratch.names().len(), 2);
+    drop(temporary);
+    assert_eq!(scratch.names(), ["a"]);
+    assert_eq!(scratch.text("a"), "old");
+}
+
+#[test]
+fn the_file_in_place_is_the_one_that_was_written() {
+    let scratch = Scratch::new();
+    let mut temporary = scratch.folder.temporary("a").unwrap();
+    temporary.write_all(b"1").unwrap();
+
+    let mut file = temporary.put_in_place().unwrap();
+    assert!(scratch.folder.holds("a", &file).unwrap());
+    file.write_all(b"2").unwrap();
+    assert_eq!(scratch.text("a"), "12");
+    assert_eq!(scratch.names(), ["a"]);
+}
+
+#[test]
+fn a_temporary_file_that_was_swapped_takes_no_place() {
+    let scratch = Scratch::new();
+    scratch.write("a", "old");
+    let temporary = scratch.folder.temporary("a").unwrap();
+
+    let name = scratch.names().into_iter().find(|name| name != "a").unwrap();
+    std::fs::remove_file(scratch.path().join(&name)).unwrap();
+    scratch.write(&name, "swapped");
+    let error = temporary.put_in_place().unwrap_err();
+    assert_eq!(error.to_string(), "the temporary file was removed or replaced while it was being written");
+    assert_eq!(scratch.text("a"), "old");
+}
+
+#[test]
+fn only_what_a_crash_left_is_cleared_away() {
+    let scratch = Scratch::new();
+    let kept = ["a", "a.new", "a.123.new", "a.1234567z.new", "a.12345678.new.txt", "b.12345678.new", "c"];
+    for name in kept.iter().chain(&["a.12345678.new", "a.0abcdef0.new"]) {
+        scratch.write(name, "");
+    }
+
+    scratch.folder.remove_leftovers("a").unwrap();
+    assert_eq!(scratch.names(), {
+        let mut kept = kept;
+        kept.sort();
+        kept
+    });
+    // A real one has a name of that form.
+    let temporary = scratch.folder.temporary("c").unwrap();
+    scratch.folder.remove_leftovers("c").unwrap();
+    assert_eq!(scratch.names().len(), kept.len());
+    drop(temporary);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    let scratch = Scratch::new();
+    scratch.write("a", "private");
+    let path = scratch.path().join("a");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+
+    scratch.folder.replace("a", b"still private").unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
