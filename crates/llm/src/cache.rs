@@ -1,9 +1,9 @@
-use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::request::RequestKey;
 use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
 /// What an entry takes besides its texts, in bytes, about.
@@ -74,81 +74,63 @@ impl<C> Cache<C> {
     }
 }
 
-/// A request by which a reply is found.
-#[derive(Debug, Clone)]
-struct Key(ChatRequest);
-
-impl Key {
-    /// A temperature that is no number makes a request unequal to itself: it could be put in and
-    /// never be found or thrown out.
-    fn of(request: &ChatRequest) -> Option<Self> {
-        let is_equal_to_itself = !request.temperature().is_some_and(f32::is_nan);
-        is_equal_to_itself.then(|| Self(request.clone()))
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Eq for Key {}
-
-impl Hash for Key {
-    /// Of the messages alone: equality sees the whole request, whatever fields it will have.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for message in self.0.messages() {
-            message.role().hash(state);
-            message.text().hash(state);
-        }
-    }
-}
-
 #[derive(Debug)]
 struct Entry {
     response: ChatResponse,
     bytes: usize,
-    /// When it was last asked for, in requests.
+    /// When it was last asked for, counted in requests.
     used: u64,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
-    entries: HashMap<Key, Entry>,
+    entries: HashMap<Arc<RequestKey>, Entry>,
+    /// The keys by when they were last asked for, so that making room looks at no other entry.
+    by_use: BTreeMap<u64, Arc<RequestKey>>,
     bytes: usize,
     requests: u64,
 }
 
 impl Kept {
-    fn find(&mut self, key: &Key) -> Option<ChatResponse> {
+    fn find(&mut self, key: &RequestKey) -> Option<ChatResponse> {
         self.requests += 1;
         let entry = self.entries.get_mut(key)?;
+
+        if let Some(key) = self.by_use.remove(&entry.used) {
+            self.by_use.insert(self.requests, key);
+        }
         entry.used = self.requests;
+
         Some(entry.response.clone())
     }
 
-    fn keep(&mut self, key: Key, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
-        let bytes = ENTRY_BYTES.saturating_add(key.0.bytes()).saturating_add(response.bytes());
+    fn keep(&mut self, key: RequestKey, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
+        let bytes = ENTRY_BYTES.saturating_add(key.bytes()).saturating_add(response.bytes());
         let is_whole = matches!(response.finish_reason(), FinishReason::Stop | FinishReason::ToolCalls);
         if !is_whole || bytes > max_bytes || max_entries == 0 {
             return;
         }
+
         self.remove(&key);
         while self.entries.len() >= max_entries || self.bytes.saturating_add(bytes) > max_bytes {
-            // Looking through all of them costs less than the call that was just made.
-            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+            let Some((_, oldest)) = self.by_use.pop_first() else { break };
             self.remove(&oldest);
         }
+
+        // Of its own, because the key may have been put in and removed again since the request was counted.
+        self.requests += 1;
+        let key = Arc::new(key);
+        let entry = Entry { response: response.clone(), bytes, used: self.requests };
+        self.by_use.insert(entry.used, Arc::clone(&key));
+        self.entries.insert(key, entry);
         self.bytes += bytes;
-        self.entries.insert(key, Entry { response: response.clone(), bytes, used: self.requests });
     }
 
-    fn remove(&mut self, key: &Key) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.bytes = self.bytes.saturating_sub(entry.bytes);
-        }
+    fn remove(&mut self, key: &RequestKey) {
+        let Some(entry) = self.entries.remove(key) else { return };
+
+        self.by_use.remove(&entry.used);
+        self.bytes = self.bytes.saturating_sub(entry.bytes);
     }
 }
 
@@ -158,7 +140,7 @@ impl<C: LlmClient> LlmClient for Cache<C> {
     ///
     /// Those of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let Some(key) = Key::of(&request) else { return self.client.complete(request).await };
+        let Some(key) = RequestKey::of(&request) else { return self.client.complete(request).await };
         let found = self.kept().find(&key);
         if let Some(response) = found {
             return Ok(response);
@@ -174,7 +156,7 @@ impl<C: LlmClient> LlmClient for Cache<C> {
     ///
     /// Those of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let Some(key) = Key::of(&request) else { return self.client.stream(request).await };
+        let Some(key) = RequestKey::of(&request) else { return self.client.stream(request).await };
         let found = self.kept().find(&key);
         if let Some(response) = found {
             return Ok(response.into());

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 ///     .with_format(ReplyFormat::schema("sum", schema));
 /// assert!(request.format().is_some());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplyFormat {

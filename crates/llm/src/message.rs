@@ -47,7 +47,7 @@ impl fmt::Display for Role {
 /// assert_eq!(message.role(), Role::User);
 /// assert_eq!(message.text(), "What is 2 + 2?");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
     role: Role,
     content: Arc<str>,
@@ -60,7 +60,7 @@ pub struct Message {
 }
 
 /// The call that a tool's message answers.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct ResultOf {
     id: String,
     name: String,

@@ -1,3 +1,4 @@
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,49 @@ impl ChatRequest {
         &self.stop
     }
 }
+
+/// Covers every field, so that requests that differ in a setting alone hash differently.
+impl Hash for ChatRequest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Taken apart, so that a new field cannot be forgotten.
+        let Self { messages, max_tokens, temperature, seed, stop, format, tools, tool_choice } = self;
+
+        messages.hash(state);
+        max_tokens.hash(state);
+        temperature.map(bits).hash(state);
+        seed.hash(state);
+        stop.hash(state);
+        format.hash(state);
+        tools.hash(state);
+        tool_choice.hash(state);
+    }
+}
+
+/// The bits of a number, the same for 0 and -0, which are equal.
+fn bits(number: f32) -> u32 {
+    let is_zero = number == 0.0;
+    if is_zero { 0 } else { number.to_bits() }
+}
+
+/// A request to look something up by.
+#[derive(Debug, Clone, PartialEq, Hash)]
+pub(crate) struct RequestKey(ChatRequest);
+
+impl RequestKey {
+    /// Returns nothing for a request whose temperature is NaN: it is unequal to itself, so it could be
+    /// put into a map and never be found or removed.
+    pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
+        let is_equal_to_itself = !request.temperature.is_some_and(f32::is_nan);
+
+        is_equal_to_itself.then(|| Self(request.clone()))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+impl Eq for RequestKey {}
 
 impl From<Messages> for ChatRequest {
     fn from(messages: Messages) -> Self {

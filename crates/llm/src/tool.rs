@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 ///     .with_tools([ToolDefinition::new("weather", "The weather in a city, now.", input)]);
 /// assert_eq!(request.tools().len(), 1);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolDefinition {
     name: Arc<str>,
     description: Arc<str>,
@@ -51,7 +51,7 @@ impl ToolDefinition {
 }
 
 /// Whether the model calls a tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {

@@ -1,3 +1,6 @@
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 use cogwork_llm::{
     Block, Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, Messages,
     ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice, ToolDefinition, Usage,
@@ -30,9 +33,9 @@ async fn a_streamed_reply_is_kept_at_its_end() {
     assert_eq!(script.requests().len(), 2);
 }
 
-#[tokio::test]
-async fn a_request_that_differs_in_anything_is_another_one() {
-    let variants = [
+/// Requests each of which differs from all others.
+fn variants() -> Vec<ChatRequest> {
+    vec![
         hello(),
         saying("hello"),
         ChatRequest::new([Message::system("Hello")]),
@@ -56,7 +59,29 @@ async fn a_request_that_differs_in_anything_is_another_one() {
         ChatRequest::new([Message::assistant("Hello").with_tool_calls([weather("Bergen")])]),
         ChatRequest::new([Message::tool_result(&weather("Oslo"), "Hello")]),
         ChatRequest::new([Message::tool_failure(&weather("Oslo"), "Hello")]),
-    ];
+    ]
+}
+
+fn hash(request: &ChatRequest) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(request)
+}
+
+#[test]
+fn requests_that_differ_in_anything_hash_differently_and_equal_ones_alike() {
+    let hashes: HashSet<_> = variants().iter().map(hash).collect();
+    assert_eq!(hashes.len(), variants().len());
+
+    let again: HashSet<_> = variants().iter().map(hash).collect();
+    assert_eq!(hashes, again);
+
+    let (zero, minus_zero) = (hello().with_temperature(0.0), hello().with_temperature(-0.0));
+    assert_eq!(zero, minus_zero);
+    assert_eq!(hash(&zero), hash(&minus_zero));
+}
+
+#[tokio::test]
+async fn a_request_that_differs_in_anything_is_another_one() {
+    let variants = variants();
     let script = ScriptedClient::new((0..variants.len()).map(|n| n.to_string()));
     let client = Cache::new(script.clone());
     for _ in 0..2 {
