@@ -32,3 +32,23 @@ fn a_cache_compares_no_request_with_those_of_other_settings() {
     let late = allocations(&client, 1_800, 200);
     assert!(late < early * 2, "200 requests made {early} allocations, and after 1,800 others {late}");
 }
+
+#[cfg(feature = "cassette")]
+#[test]
+fn a_replay_compares_no_request_with_those_of_other_settings() {
+    use cogwork_llm::{Recorder, Replay};
+
+    let folder = tempfile::tempdir().unwrap();
+    let allocations = |recordings: usize| {
+        let path = folder.path().join(format!("{recordings}.yaml"));
+        let script = ScriptedClient::new(vec!["Hi."; recordings]);
+        let recorder = Recorder::create(script, &path).unwrap();
+        allocations(&recorder, 0, recordings as u64);
+
+        let replay = Replay::open(&path).unwrap();
+        allocations(&replay, recordings as u64 - 100, 100)
+    };
+
+    let (few, many) = (allocations(100), allocations(1_000));
+    assert!(many < few * 2, "100 requests made {few} allocations of 100 recordings, and {many} of 1,000");
+}

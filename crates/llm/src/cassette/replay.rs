@@ -1,12 +1,14 @@
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
 use super::difference::Difference;
 use super::{Recording, wrong};
+use crate::request::RequestKey;
 use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// The largest cassette that is read, in bytes.
@@ -28,8 +30,21 @@ pub struct Replay {
 struct Cassette {
     path: PathBuf,
     recordings: Vec<Recording>,
-    /// For each recording, whether it has been played.
-    played: Mutex<Vec<bool>>,
+    unplayed: Mutex<Unplayed>,
+}
+
+/// The recordings that have not been played yet, by their requests.
+struct Unplayed {
+    by_request: HashMap<RequestKey, Takes>,
+    count: usize,
+}
+
+/// The recordings of one request.
+#[derive(Default)]
+struct Takes {
+    /// Where those are that have not been played yet, in order.
+    unplayed: VecDeque<usize>,
+    recorded: usize,
 }
 
 impl Replay {
@@ -59,11 +74,10 @@ impl Replay {
             };
             return Err(wrong(&path, format_args!("recording {number} has {found}; expected one of them")));
         }
-        let played = Mutex::new(vec![false; recordings.len()]);
-        Ok(Self {
-            cassette: Arc::new(Cassette { path, recordings, played }),
-            capabilities: Capabilities::none(),
-        })
+
+        let unplayed = Mutex::new(Unplayed::of(&recordings));
+        let cassette = Cassette { path, recordings, unplayed };
+        Ok(Self { cassette: Arc::new(cassette), capabilities: Capabilities::none() })
     }
 
     /// What the recorded client was able to do, for programs that ask in another way where less is
@@ -80,35 +94,59 @@ impl Replay {
 
     /// How many recordings have not been played yet: 0 at the end of a test that asks for all of them.
     pub fn unplayed(&self) -> usize {
-        let played = self.cassette.played.lock().unwrap_or_else(PoisonError::into_inner);
-        played.iter().filter(|played| !**played).count()
+        self.cassette.unplayed().count
+    }
+}
+
+impl Unplayed {
+    fn of(recordings: &[Recording]) -> Self {
+        let mut by_request: HashMap<_, Takes> = HashMap::new();
+        for (place, recording) in recordings.iter().enumerate() {
+            // A request that is unequal to itself can never be asked again.
+            let Some(key) = RequestKey::of(&recording.request) else { continue };
+
+            let takes = by_request.entry(key).or_default();
+            takes.unplayed.push_back(place);
+            takes.recorded += 1;
+        }
+        Self { by_request, count: recordings.len() }
     }
 }
 
 impl Cassette {
     /// The next outcome of this request.
     fn play(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
-        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
-        let equal =
-            || self.recordings.iter().enumerate().filter(|(_, recording)| recording.request == *request);
-        let next = equal().find(|(place, _)| played.get(*place).is_some_and(|played| !played));
-        let Some((place, recording)) = next else {
-            return Err(match equal().count() {
-                0 => self.miss(request),
-                times => self.wrong(format_args!(
-                    "this request has been played as often as it was recorded ({times}); expected a recording for each \
-                     time it is asked"
-                )),
-            });
-        };
-        if let Some(played) = played.get_mut(place) {
-            *played = true;
-        }
+        let place = self.take(request)?;
+        let Some(recording) = self.recordings.get(place) else { return Err(self.miss(request)) };
+
         match (&recording.response, &recording.error) {
             (Some(response), _) => Ok(response.clone()),
             (None, Some(failure)) => Err(failure.error()),
             (None, None) => Err(self.wrong(format_args!("recording {} has no outcome", place + 1))),
         }
+    }
+
+    /// Where the next recording of this request is; from now on it counts as played.
+    fn take(&self, request: &ChatRequest) -> Result<usize, LlmError> {
+        let mut unplayed = self.unplayed();
+        let key = RequestKey::of(request);
+        let Some(takes) = key.and_then(|key| unplayed.by_request.get_mut(&key)) else {
+            return Err(self.miss(request));
+        };
+        let Some(place) = takes.unplayed.pop_front() else {
+            let times = takes.recorded;
+            return Err(self.wrong(format_args!(
+                "this request has been played as often as it was recorded ({times}); expected a recording for each \
+                 time it is asked"
+            )));
+        };
+
+        unplayed.count -= 1;
+        Ok(place)
+    }
+
+    fn unplayed(&self) -> MutexGuard<'_, Unplayed> {
+        self.unplayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error of a request that was not recorded.
