@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages, ReplyFormat, ToolChoice, ToolDefinition};
+use crate::{Message, Messages, ReplyFormat, ToolChoice, ToolDefinition, guess};
 
 /// What is asked of a model: a conversation, and settings that are left to the backend when unset.
 ///
@@ -111,6 +111,15 @@ impl ChatRequest {
         let tools = self.tools.iter().map(ToolDefinition::bytes);
         let stop = self.stop.iter().map(String::len);
         messages.chain(tools).chain(stop).fold(0, usize::saturating_add)
+    }
+
+    /// Returns an estimate of the tokens that the model reads: one for every four bytes of the
+    /// conversation and of the tools, and a thousand for each image or file.
+    ///
+    /// The estimate is a little high for English and a little low for code. It serves for limits, not
+    /// for bills.
+    pub fn estimated_tokens(&self) -> u64 {
+        guess::of_request(self)
     }
 
     /// Adds a message at the end of the conversation.

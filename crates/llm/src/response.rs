@@ -2,7 +2,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Delta, Message, ToolCall};
+use crate::{Delta, Message, ToolCall, guess};
 
 /// What a model answered.
 ///
@@ -103,6 +103,12 @@ impl ChatResponse {
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
         calls.chain(self.reasoning.as_ref().map(String::len)).fold(self.text.len(), usize::saturating_add)
+    }
+
+    /// Returns an estimate of the tokens that the model wrote: one for every four bytes of text,
+    /// reasoning and tool calls. See [`ChatRequest::estimated_tokens`](crate::ChatRequest::estimated_tokens).
+    pub fn estimated_tokens(&self) -> u64 {
+        guess::of_bytes(self.bytes())
     }
 
     /// The text of the reply.

@@ -1,0 +1,357 @@
+use std::fmt;
+
+use cogwork_flow::note;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
+use serde::{Deserialize, Serialize};
+
+use crate::ladder::refuses_form;
+use crate::{Ladder, Refusal, Rung, call};
+
+/// What to ask, and what to make of the reply.
+///
+/// [`Asking::run`] calls the methods in the order in which they are listed, once per call of
+/// the model.
+pub trait Policy: Send {
+    /// What a usable reply is read as.
+    type Reply: Send;
+    /// What is wrong with a reply that cannot be used.
+    type Problem: fmt::Display + Send;
+    /// Why no further call may be made.
+    type Limit: Send;
+
+    /// Returns the request that asks for the reply in this form.
+    ///
+    /// Called once for each form that is tried. Replies and complaints are appended to it.
+    fn request(&self, rung: Rung) -> ChatRequest;
+
+    /// Decides whether another call may be made, and counts it.
+    ///
+    /// # Default
+    ///
+    /// Always.
+    ///
+    /// # Errors
+    ///
+    /// The limit that was reached. It ends the asking.
+    fn before_call(&mut self) -> Result<(), Self::Limit> {
+        Ok(())
+    }
+
+    /// Receives each piece of a streamed reply.
+    fn on_text(&mut self, text: &str) {
+        let _ = text;
+    }
+
+    /// Called when the server refused `rung`; the reply is asked for by `next` instead.
+    fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
+        let _ = (rung, next, error);
+    }
+
+    /// Counts what a call took.
+    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        let _ = (request, response);
+    }
+
+    /// Reads a reply.
+    fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Self::Reply, Self::Problem>;
+
+    /// Called when the model is about to be asked again because of `problem`.
+    fn on_ask_again(&mut self, problem: &Self::Problem) {
+        let _ = problem;
+    }
+}
+
+/// What a [`Policy`] makes of a reply.
+#[derive(Debug)]
+pub enum Verdict<R, P> {
+    /// It can be used.
+    Usable(R),
+    /// It can be used, but the model is asked about it first. This happens once at most;
+    /// after that, such a reply is [unusable](Verdict::Unusable). It does not count as asking
+    /// again.
+    Questionable {
+        /// What is questionable about it.
+        problem: P,
+        /// The question to the model.
+        message: Message,
+    },
+    /// It cannot be used.
+    Unusable {
+        /// What is wrong with it.
+        problem: P,
+        /// The complaint to the model.
+        message: Message,
+    },
+}
+
+/// Why there is no usable reply.
+#[derive(Debug)]
+pub enum Unanswered<P, L> {
+    /// A call failed.
+    Client(LlmError),
+    /// No reply could be used. This is what was wrong with the last one.
+    Unusable(P),
+    /// The policy allowed no further call.
+    Limit(L),
+}
+
+/// One reply of a model, and what was wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Try {
+    /// The raw text of the reply.
+    pub reply: String,
+    /// Why the model was asked again; `None` if the reply was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
+
+/// What happened while a model was asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Record {
+    /// Every reply, in order.
+    pub tries: Vec<Try>,
+    /// The form in which the last reply was asked for.
+    pub rung: Rung,
+    /// The forms that the server refused, in order.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Asks a model until its reply can be used.
+///
+/// The record survives when the future of [`run`](Self::run) is dropped, for example by a
+/// timeout.
+///
+/// See the [front page](crate) for an example.
+pub struct Asking<'a> {
+    client: &'a dyn LlmClient,
+    ladder: &'a Ladder,
+    rungs: std::vec::IntoIter<Rung>,
+    asks_again: u32,
+    streaming: bool,
+    max_kept_bytes: usize,
+    /// Replies that could not be used, each followed by the complaint.
+    follow_up: Vec<Message>,
+    has_questioned: bool,
+    record: Record,
+}
+
+type Outcome<P> = Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Limit>>;
+
+impl<'a> Asking<'a> {
+    /// Creates an asking of `client`.
+    ///
+    /// `rungs` are the forms to ask for, tightest first; those that `ladder` knows to be refused
+    /// are skipped. Without any, the reply is asked for as [`Rung::Text`].
+    pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
+        Self {
+            client,
+            ladder,
+            rungs: rungs.into_iter(),
+            asks_again: 2,
+            streaming: true,
+            max_kept_bytes: 256 * 1024,
+            follow_up: Vec::new(),
+            has_questioned: false,
+            record: Record::default(),
+        }
+    }
+
+    /// Sets how often the model is asked again when a reply cannot be used. The default is 2.
+    #[must_use]
+    pub fn with_asks_again(mut self, times: u32) -> Self {
+        self.asks_again = times;
+        self
+    }
+
+    /// Sets whether replies are streamed from a client that can. The default is `true`.
+    #[must_use]
+    pub fn with_streaming(mut self, streaming: bool) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
+    /// Sets the maximum number of bytes of an unusable reply that the record keeps. The default
+    /// is 256 KiB.
+    #[must_use]
+    pub fn with_max_kept_bytes(mut self, bytes: usize) -> Self {
+        self.max_kept_bytes = bytes;
+        self
+    }
+
+    /// Returns what has happened so far.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Returns what has happened, and ends the asking.
+    pub fn into_record(self) -> Record {
+        self.record
+    }
+
+    /// Asks until a reply can be used.
+    ///
+    /// # Errors
+    ///
+    /// [`Unanswered`], when a call fails, no reply can be used, or the policy allows no
+    /// further call.
+    pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
+        self.next_rung();
+        let mut request = policy.request(self.record.rung);
+        let mut asks_left = self.asks_again;
+        policy.before_call().map_err(Unanswered::Limit)?;
+
+        loop {
+            let response = match self.call(policy, request.clone()).await {
+                Ok(response) => response,
+                Err(error) => {
+                    request = self.after_refusal(policy, error)?;
+                    policy.before_call().map_err(Unanswered::Limit)?;
+                    continue;
+                }
+            };
+            policy.after_call(&request, &response);
+
+            let (problem, message) = match policy.judge(&response, self.record.rung) {
+                Verdict::Usable(reply) => {
+                    self.accept(response);
+                    return Ok(reply);
+                }
+                Verdict::Questionable { problem, message } if !self.has_questioned => {
+                    self.has_questioned = true;
+                    asks_left = asks_left.saturating_add(1);
+                    (problem, message)
+                }
+                Verdict::Questionable { problem, message } | Verdict::Unusable { problem, message } => {
+                    (problem, message)
+                }
+            };
+            self.complain(&mut request, response, &problem, message);
+
+            if asks_left == 0 {
+                return Err(Unanswered::Unusable(problem));
+            }
+            asks_left -= 1;
+
+            policy.before_call().map_err(Unanswered::Limit)?;
+            policy.on_ask_again(&problem);
+        }
+    }
+
+    async fn call(&self, policy: &mut impl Policy, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let response = if self.streaming {
+            call(self.client, request, |text| policy.on_text(text)).await
+        } else {
+            self.client.complete(request).await
+        };
+
+        // A request that fails for another reason shows that its form was accepted.
+        let is_accepted = !response.as_ref().is_err_and(refuses_form);
+        if is_accepted && !self.record.refusals.is_empty() {
+            self.ladder.settle_on(self.record.rung);
+        }
+        response
+    }
+
+    /// Moves on to the tightest form that is left, if there is one.
+    fn next_rung(&mut self) -> Option<Rung> {
+        let rung = self.rungs.find(|rung| self.ladder.allows(*rung))?;
+        self.record.rung = rung;
+        Some(rung)
+    }
+
+    /// Returns the request for the next form, if `error` is a refusal of the last one.
+    fn after_refusal<P: Policy>(
+        &mut self,
+        policy: &mut P,
+        error: LlmError,
+    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Limit>> {
+        if !refuses_form(&error) {
+            return Err(Unanswered::Client(error));
+        }
+
+        let refused = self.record.rung;
+        let Some(next) = self.next_rung() else {
+            return Err(Unanswered::Client(error));
+        };
+
+        let line = error.to_string();
+        note(|| format!("{refused} is refused, asking by {next}: {line}"));
+        policy.on_refusal(refused, next, &error);
+        self.record.refusals.push(Refusal { rung: refused, error: line });
+
+        let mut request = policy.request(next);
+        for message in &self.follow_up {
+            request.push(message.clone());
+        }
+        Ok(request)
+    }
+
+    fn accept(&mut self, response: ChatResponse) {
+        let reply = response.into_text();
+        self.record.tries.push(Try { reply, complaint: None });
+    }
+
+    /// Keeps an unusable reply, and appends it and the complaint to the conversation.
+    fn complain(
+        &mut self,
+        request: &mut ChatRequest,
+        response: ChatResponse,
+        problem: &impl fmt::Display,
+        complaint: Message,
+    ) {
+        let text = response.into_text();
+
+        for message in [Message::assistant(excerpt(&text)), complaint] {
+            request.push(message.clone());
+            self.follow_up.push(message);
+        }
+
+        self.record
+            .tries
+            .push(Try { reply: cut(text, self.max_kept_bytes), complaint: Some(problem.to_string()) });
+    }
+}
+
+impl fmt::Debug for Asking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking")
+            .field("asks_again", &self.asks_again)
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The mark behind a text that was cut.
+const CUT: &str = " […]";
+
+/// The number of characters of an unusable reply that the model is shown again.
+const EXCERPT: usize = 4096;
+
+/// Returns the beginning of an unusable reply for the conversation. It is never empty, because
+/// servers refuse empty messages.
+fn excerpt(reply: &str) -> String {
+    let mut characters = reply.chars();
+    let beginning: String = characters.by_ref().take(EXCERPT).collect();
+    let is_cut = characters.next().is_some();
+
+    if is_cut {
+        beginning + CUT
+    } else if beginning.trim().is_empty() {
+        "(empty)".to_owned()
+    } else {
+        beginning
+    }
+}
+
+fn cut(mut text: String, max_bytes: usize) -> String {
+    if text.len() <= max_bytes {
+        return text;
+    }
+
+    let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
+    text.truncate(end.unwrap_or_default());
+    text.push_str(CUT);
+    text
+}

@@ -1,0 +1,120 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use cogwork_llm::{Capabilities, Capability, LlmError, LlmErrorKind};
+use serde::{Deserialize, Serialize};
+
+/// How tightly a server is asked to hold a reply to its form, tightest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rung {
+    /// By a JSON Schema.
+    Schema,
+    /// By a JSON Schema without recursion, for servers that support only part of JSON Schema.
+    FlatSchema,
+    /// By JSON mode: the reply is JSON, and the instructions say which.
+    Json,
+    /// By the instructions alone.
+    #[default]
+    #[serde(alias = "yaml")]
+    Text,
+}
+
+impl Rung {
+    /// All rungs, tightest first.
+    pub const ALL: [Self; 4] = [Self::Schema, Self::FlatSchema, Self::Json, Self::Text];
+
+    /// Returns whether the reply is asked for in JSON.
+    pub fn is_json(self) -> bool {
+        self != Self::Text
+    }
+
+    /// Returns whether this is the default, [`Rung::Text`].
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns whether a client with these capabilities is known to support this rung.
+    pub fn is_supported(self, capabilities: Capabilities) -> bool {
+        match self {
+            Self::Schema | Self::FlatSchema => capabilities.has(Capability::JsonSchema),
+            Self::Json => capabilities.has(Capability::JsonMode),
+            Self::Text => true,
+        }
+    }
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Schema => "JSON Schema",
+            Self::FlatSchema => "flat JSON Schema",
+            Self::Json => "JSON mode",
+            Self::Text => "plain text",
+        })
+    }
+}
+
+/// A form that the server refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// The form that was asked for.
+    pub rung: Rung,
+    /// The message of the client's error, on one line.
+    pub error: String,
+}
+
+/// Remembers which forms a server has refused. Clones share what is remembered.
+#[derive(Debug, Clone, Default)]
+pub struct Ladder {
+    /// The tightest rung that has not been refused.
+    tightest: Arc<AtomicU8>,
+}
+
+impl Ladder {
+    /// Returns whether `rung` may be asked for: it is not among the refused ones.
+    pub fn allows(&self, rung: Rung) -> bool {
+        rung as u8 >= self.tightest.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that `rung` was accepted after the tighter ones were refused.
+    pub(crate) fn settle_on(&self, rung: Rung) {
+        self.tightest.fetch_max(rung as u8, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether an error is about the form that the request asks for.
+///
+/// Most servers answer such a request as invalid. Some (Ollama, proxies) fail or answer "not
+/// found" instead, and only their message shows what is wrong.
+pub(crate) fn refuses_form(error: &LlmError) -> bool {
+    // The server accepted the form if it has begun to reply.
+    if error.text_so_far().is_some_and(|text| !text.is_empty()) {
+        return false;
+    }
+
+    match (error.kind(), error.status()) {
+        (LlmErrorKind::InvalidRequest, None | Some(400 | 415 | 422 | 501)) => true,
+        (LlmErrorKind::InvalidRequest | LlmErrorKind::Server, _) => names_a_form(error),
+        _ => false,
+    }
+}
+
+fn names_a_form(error: &LlmError) -> bool {
+    const NAMES: [&str; 7] = [
+        "response_format",
+        "output_config",
+        "schema",
+        "grammar",
+        "structured output",
+        "json mode",
+        "json_object",
+    ];
+
+    let body = error.body().unwrap_or_default();
+    let words = [error.message(), body].join(" ").to_lowercase();
+    NAMES.iter().any(|name| words.contains(name))
+}

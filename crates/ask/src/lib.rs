@@ -1,0 +1,63 @@
+//! Asking a language model until its reply can be used.
+//!
+//! ```text
+//! Asking::run: request a reply → judge it → use it, or complain and ask again
+//! ```
+//!
+//! A [`Policy`] builds the requests and judges the replies. [`Asking`] does the
+//! rest, in the same way for every caller: it streams the reply where the client
+//! can, moves down to a looser [`Rung`] when the server refuses a form, appends
+//! the complaint about an unusable reply to the conversation, stops after a
+//! bounded number of attempts, and keeps every raw reply.
+//!
+//! ```
+//! use cogwork_ask::{Asking, Ladder, Policy, Rung, Verdict};
+//! use cogwork_llm::{ChatRequest, ChatResponse, Message, ScriptedClient};
+//!
+//! /// Wants a whole number.
+//! struct Count;
+//!
+//! impl Policy for Count {
+//!     type Reply = u32;
+//!     type Problem = String;
+//!     type Limit = std::convert::Infallible;
+//!
+//!     fn request(&self, _: Rung) -> ChatRequest {
+//!         ChatRequest::new([Message::user("How many legs does a spider have?")])
+//!     }
+//!
+//!     fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+//!         match response.text().trim().parse() {
+//!             Ok(number) => Verdict::Usable(number),
+//!             Err(_) => Verdict::Unusable {
+//!                 problem: "the reply is not a number".to_owned(),
+//!                 message: Message::user("Answer with a number alone."),
+//!             },
+//!         }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let client = ScriptedClient::new(["Eight, I think.", "8"]);
+//! let ladder = Ladder::default();
+//!
+//! let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(2);
+//! let legs = asking.run(&mut Count).await;
+//!
+//! assert_eq!(legs.ok(), Some(8));
+//! assert_eq!(asking.record().tries.len(), 2);
+//! # }
+//! ```
+
+mod call;
+pub use call::call;
+
+mod spent;
+pub use spent::Spent;
+
+mod ladder;
+pub use ladder::{Ladder, Refusal, Rung};
+
+mod asking;
+pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict};
