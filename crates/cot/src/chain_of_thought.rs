@@ -1,21 +1,11 @@
-//! One turn of the loop: prep, exec, post.
-
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Node};
-use cogwork_llm::{ChatRequest, LlmClient, Messages};
-use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use cogwork_ask::Ladder;
+use cogwork_flow::{Action, Flow};
+use cogwork_llm::{ChatRequest, LlmClient};
 
-use crate::error::Kind;
-use crate::ladder::Ladder;
-use crate::open_steps::OpenSteps;
-use crate::{
-    CotError, EarlyEnd, Format, History, Limit, Limits, Prompts, Read, Reading, Reasoning, Reply,
-    ReplyBounds, Reporter, Rung, Silent, Thought, Trace,
-};
+use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Reporter, Silent};
 
 /// The self-looping node: each turn it has the model judge the last thought, do the next step of
 /// the plan, and give back the plan; it ends with a conclusion.
@@ -29,7 +19,7 @@ use crate::{
 ///
 /// # Errors of a run
 ///
-/// `prep` fails with a [`CotError`] when the problem is empty, the prompts fail their check or a limit is reached, `exec` when a
+/// `prep` fails with a [`CotError`](crate::CotError) when the problem is empty, the prompts fail their check or a limit is reached, `exec` when a
 /// call to the model fails, no reply can be used, or the time is over. The thoughts made so far stay
 /// in the state.
 ///
@@ -58,134 +48,15 @@ pub struct ChainOfThought {
     pub(crate) client: Arc<dyn LlmClient>,
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) reporter: Arc<dyn Reporter>,
-    request: ChatRequest,
+    pub(crate) request: ChatRequest,
     pub(crate) limits: Limits,
     pub(crate) reading: Reading,
-    history: History,
+    pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
     pub(crate) streaming: bool,
+    pub(crate) format: Format,
+    /// What the server is known to refuse, shared by all clones of the node.
     pub(crate) ladder: Ladder,
-}
-
-/// What `exec` needs for a turn.
-#[derive(Debug)]
-pub struct Brief {
-    pub(crate) thought_number: u32,
-    /// The settings and the conversation that asks for YAML.
-    request: ChatRequest,
-    /// The same conversation asking for JSON, where that may be asked for.
-    json: Option<Messages>,
-    bounds: ReplyBounds,
-    /// How the reply may be asked for, the tightest first; never none.
-    pub(crate) rungs: Vec<Rung>,
-    pub(crate) tokens_left: u64,
-    pub(crate) time_left: Duration,
-}
-
-impl Brief {
-    /// The request that asks for the reply in this way.
-    pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
-        let request = self.request.clone();
-        let request = match &self.json {
-            Some(json) if rung.is_json() => request.with_messages(json.clone()),
-            _ => request,
-        };
-        match rung.format(self.bounds) {
-            Some(format) => request.with_format(format),
-            None => request,
-        }
-    }
-}
-
-/// What `exec` brings back from a turn.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Turn {
-    reply: Reply,
-    trace: Trace,
-}
-
-impl Node<Reasoning> for ChainOfThought {
-    type Prep = Option<Brief>;
-    type Exec = Option<Turn>;
-    type Error = CotError;
-
-    fn actions(&self) -> Vec<Action> {
-        vec![Self::CONTINUE, Self::END]
-    }
-
-    fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
-        if state.solution().is_some() {
-            return Ok(None);
-        }
-        let thought_number = state.begin_thought();
-        if thought_number == 1 {
-            self.reporter.started(state);
-        }
-        let fail = |kind| Err(CotError::new(thought_number, kind));
-        let (Limits { thoughts, tokens, time, .. }, spent) = (self.limits, state.spent());
-        if let Err(error) = self.prompts.check() {
-            return fail(Kind::Prompts(error));
-        } else if state.problem().trim().is_empty() {
-            return fail(Kind::EmptyProblem);
-        } else if thought_number > thoughts {
-            return fail(Kind::Limit(Limit::Thoughts(thoughts)));
-        } else if spent.tokens() >= tokens {
-            return fail(Kind::Limit(Limit::Tokens(tokens)));
-        } else if spent.time >= time {
-            return fail(Kind::Limit(Limit::Time(time)));
-        }
-        let bounds = self.request.max_tokens().map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
-        let rungs = match (self.request.format(), &self.prompts.json) {
-            // Whoever asks for a form of their own, or has no words for JSON, is not asked for ours.
-            (Some(_), _) | (_, None) => vec![Rung::Yaml],
-            _ => self.ladder.rungs(self.client.capabilities(), state.plan(), bounds),
-        };
-        let json = rungs.iter().any(|rung| rung.is_json());
-        let json = json.then(|| state.conversation(&self.prompts, self.history, true));
-        let messages = state.conversation(&self.prompts, self.history, false);
-        Ok(Some(Brief {
-            thought_number,
-            request: self.request.clone().with_messages(messages),
-            json,
-            bounds,
-            rungs,
-            tokens_left: tokens - spent.tokens(),
-            time_left: time - spent.time,
-        }))
-    }
-
-    async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
-        let Some(brief) = brief else { return Ok(None) };
-        let working = self.reporter.working(brief.thought_number);
-        let started = Instant::now();
-        // Outside the future that may run out of time, so that the replies outlive it.
-        let (mut trace, mut early) = (Trace::default(), None);
-        let asked =
-            tokio::time::timeout(brief.time_left, self.ask(brief, started, &mut trace, &mut early)).await;
-        trace.spent.time = started.elapsed();
-        drop(working);
-        let asked = asked.unwrap_or(Err(Kind::Limit(Limit::Time(self.limits.time))));
-        // A conclusion in hand is worth more than the reason why the question about it had no answer.
-        match asked.or_else(|kind| early.ok_or(kind)) {
-            Ok(Read { reply, repairs, truncated }) => {
-                trace.ended_early = OpenSteps::left_by(&reply).is_some();
-                (trace.repairs, trace.truncated) = (repairs, truncated);
-                Ok(Some(Turn { reply, trace }))
-            }
-            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_trace(trace)),
-        }
-    }
-
-    fn post(&self, state: &mut Reasoning, _: Option<Brief>, turn: Option<Turn>) -> Result<Action, CotError> {
-        let Some(Turn { reply, trace }) = turn else { return Ok(Self::END) };
-        state.push(Thought::new(state.current_thought_number(), reply, trace));
-        self.reporter.thought(state);
-        if state.solution().is_none() {
-            return Ok(Self::CONTINUE);
-        }
-        self.reporter.solved(state);
-        Ok(Self::END)
-    }
 }
 
 impl ChainOfThought {
@@ -206,6 +77,7 @@ impl ChainOfThought {
             history: History::default(),
             early_end: EarlyEnd::default(),
             streaming: true,
+            format: Format::default(),
             ladder: Ladder::default(),
         }
     }
@@ -225,7 +97,7 @@ impl ChainOfThought {
         self
     }
 
-    /// How tightly the server is asked to hold a reply to its form: a [`Rung`] to begin on, or
+    /// How tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to begin on, or
     /// [`Format::Auto`]. Default: `Auto`, by JSON Schema where the client
     /// [can](LlmClient::capabilities), else by JSON mode, else in YAML.
     ///
@@ -233,7 +105,7 @@ impl ChainOfThought {
     /// form), the next rung is asked for at once; that counts as no
     /// [ask again](Limits::asks_again). The node and its clones remember where they stand, for as long as
     /// they live; the [reporter](Reporter::format_refused), those who watch the run and the thought's
-    /// [`Trace`] are told. If YAML is refused too, it was not for the form: the error is that of the last request,
+    /// [`Trace`](crate::Trace) are told. If YAML is refused too, it was not for the form: the error is that of the last request,
     /// and nothing is remembered.
     ///
     /// A schema that cannot hold the last plan, which may come from elsewhere, is passed over in that turn.
@@ -241,7 +113,8 @@ impl ChainOfThought {
     /// of its own, keep to YAML.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Format>) -> Self {
-        self.ladder = Ladder::new(format.into());
+        self.format = format.into();
+        self.ladder = Ladder::default();
         self
     }
 
@@ -261,7 +134,7 @@ impl ChainOfThought {
     }
 
     /// Whether replies are repaired before the model is asked again. Default: [`Reading::Repairing`]. What
-    /// was repaired is in the thought's [`Trace`].
+    /// was repaired is in the thought's [`Trace`](crate::Trace).
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
@@ -311,7 +184,7 @@ impl fmt::Debug for ChainOfThought {
             .field("reading", &self.reading)
             .field("history", &self.history)
             .field("early_end", &self.early_end)
-            .field("format", &self.ladder.format())
+            .field("format", &self.format)
             .finish_non_exhaustive()
     }
 }

@@ -40,13 +40,29 @@
 //! | read a raw reply, repair it or not | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
 mod chain_of_thought;
-pub use chain_of_thought::{Brief, ChainOfThought, Turn};
+pub use chain_of_thought::ChainOfThought;
 
-mod state;
-pub use state::{Reasoning, Spent, StateError, Thought, Trace, Try};
+mod turn;
+pub use turn::{Brief, Turn};
 
-mod ladder;
-pub use ladder::{Format, Refusal, Rung};
+mod judge;
+mod open_steps;
+
+mod reasoning;
+pub use reasoning::Reasoning;
+
+mod thought;
+pub use thought::{Thought, Trace};
+
+mod record;
+
+mod saved;
+pub use saved::StateError;
+
+mod format;
+pub use format::Format;
+
+mod form;
 
 mod settings;
 pub use settings::{EarlyEnd, History, Limit, Limits};
@@ -68,10 +84,10 @@ pub use reporter::{Reporter, Silent, Working};
 mod error;
 pub use error::CotError;
 
-mod ask;
 mod complaint;
-mod open_steps;
 mod text;
+
+pub use cogwork_ask::{Refusal, Rung, Spent, Try};
 
 // What users of the node need from the crates it joins.
 pub use cogwork_flow::{

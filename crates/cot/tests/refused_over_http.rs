@@ -115,7 +115,7 @@ async fn an_anthropic_server_takes_the_flat_schema_or_is_asked_for_yaml() {
     insta::assert_snapshot!(refused(&run(client()).await), @"
     JSON Schema: invalid request: output_config.format.schema: For 'string' type, property 'maxLength' is not supported (status 400)
     flat JSON Schema: invalid request: 'claude' does not support output format. (status 400)
-    YAML
+    plain text
     ");
     assert!(server.await.unwrap()[4]["output_config"].is_null());
 }

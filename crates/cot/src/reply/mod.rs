@@ -3,12 +3,12 @@
 
 mod candidates;
 pub(crate) mod guard;
-mod json;
 mod problem;
 mod reader;
 mod repair;
 mod schema;
 mod strict;
+mod whole_json;
 
 pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
 pub use reader::{Read, Reading, ReplyReader};

@@ -7,8 +7,9 @@ use super::candidates::{Block, candidates};
 use super::guard::Bounds;
 use super::repair::{Mended, Repair, RepairKind, mend, repeats};
 use super::strict::{self, Fault};
-use super::{Reply, ReplyProblem, ReplyProblemKind, json};
+use super::{Reply, ReplyProblem, ReplyProblemKind, whole_json};
 use crate::complaint::Complaint;
+use crate::form::Form;
 
 /// What is done with a reply that is not as it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,13 +50,13 @@ pub struct ReplyReader {
     reading: Reading,
     max_bytes: usize,
     bounds: Bounds,
-    json: bool,
+    form: Form,
 }
 
 impl Default for ReplyReader {
     fn default() -> Self {
         let (reading, bounds) = (Reading::default(), Bounds::default());
-        Self { reading, max_bytes: 256 * 1024, bounds, json: false }
+        Self { reading, max_bytes: 256 * 1024, bounds, form: Form::Yaml }
     }
 }
 
@@ -101,14 +102,10 @@ impl ReplyReader {
         self
     }
 
-    /// Says in complaints that JSON was asked for. What is read is the same.
-    pub(crate) fn asked_for_json(mut self, asked: bool) -> Self {
-        self.json = asked;
+    /// Sets the form that complaints ask for. What is read is the same.
+    pub(crate) fn asked_for(mut self, form: Form) -> Self {
+        self.form = form;
         self
-    }
-
-    fn wanted(&self) -> &'static str {
-        if self.json { "JSON object" } else { "YAML block" }
     }
 
     /// Reads a reply.
@@ -120,7 +117,7 @@ impl ReplyReader {
     /// [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
-        let wanted = self.wanted();
+        let wanted = self.form;
         if text.trim().is_empty() {
             let message = format!("the reply is empty; expected a {wanted}");
             return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
@@ -176,7 +173,7 @@ impl ReplyReader {
             FinishReason::Length => {
                 "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
             }
-            _ if self.json => {
+            _ if self.form == Form::Json => {
                 format!(
                     "the model was stopped ({reason:?}) before its reply was whole; expected a whole JSON object"
                 )
@@ -202,7 +199,7 @@ impl ReplyReader {
 
     /// A text that is a reply in JSON and nothing else, but for a loop.
     fn read_json(&self, text: &str) -> Option<Reply> {
-        json::read(text, self.bounds)
+        whole_json::read(text, self.bounds)
             .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
     }
 

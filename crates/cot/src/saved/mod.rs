@@ -4,53 +4,51 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Reasoning, Spent, StateError, Thought};
+use cogwork_ask::Spent;
+
+use crate::Thought;
 use crate::complaint::{Complaint, without_places};
-use crate::prompt::Transcript;
+use crate::record::ReasoningRecord;
 use crate::reply::guard;
+
+mod error;
+pub use error::StateError;
 
 /// Bytes of JSON that are read.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of YAML that are read: its library takes far longer than that of JSON.
 const YAML_BYTES: usize = 4 * 1024 * 1024;
 
-impl Reasoning {
-    /// Reads a state saved as JSON, of at most 64 MiB.
-    ///
-    /// # Errors
-    ///
-    /// A [`StateError`] if the text is longer, is not JSON, or is no state of this crate; see
-    /// [`Reasoning`] for what a state must be.
-    pub fn from_json(text: &str) -> Result<Self, StateError> {
-        check_length(text, JSON_BYTES)?;
-        serde_json::from_str(text).map_err(|error| {
-            let complaint = Complaint::quoting(&without_places(&error.to_string()));
-            StateError::new(match error.line() {
-                0 => complaint,
-                line => complaint.at(text, offset(text, line, error.column())),
-            })
-        })
-    }
+/// Reads a state saved as JSON.
+pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, StateError> {
+    check_length(text, JSON_BYTES)?;
 
-    /// Reads a state saved as YAML, of at most 4 MiB.
-    ///
-    /// # Errors
-    ///
-    /// A [`StateError`] if the text is longer, is not YAML, is no state of this crate, or uses YAML
-    /// that [`Reply::read`](crate::Reply::read) refuses: some of it keeps the YAML library busy for
-    /// minutes.
-    pub fn from_yaml(text: &str) -> Result<Self, StateError> {
-        check_length(text, YAML_BYTES)?;
-        guard::check(text, guard::Bounds { steps: usize::MAX, ..guard::Bounds::default() })
-            .map_err(|refusal| StateError::new(Complaint::new(refusal.message).at(text, refusal.offset)))?;
-        serde_yaml::from_str(text).map_err(|error| {
-            let complaint = Complaint::quoting(&without_places(&error.to_string()));
-            StateError::new(match error.location() {
-                None => complaint,
-                Some(place) => complaint.at(text, place.index()),
-            })
+    serde_json::from_str(text).map_err(|error| {
+        let complaint = Complaint::quoting(&without_places(&error.to_string()));
+        StateError::new(match error.line() {
+            0 => complaint,
+            line => complaint.at(text, offset(text, line, error.column())),
         })
-    }
+    })
+}
+
+/// Reads a state saved as YAML.
+pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, StateError> {
+    check_length(text, YAML_BYTES)?;
+
+    let bounds = guard::Bounds { steps: usize::MAX, ..guard::Bounds::default() };
+    guard::check(text, bounds).map_err(|refusal| {
+        let complaint = Complaint::new(refusal.message);
+        StateError::new(complaint.at(text, refusal.offset))
+    })?;
+
+    serde_yaml::from_str(text).map_err(|error| {
+        let complaint = Complaint::quoting(&without_places(&error.to_string()));
+        StateError::new(match error.location() {
+            None => complaint,
+            Some(place) => complaint.at(text, place.index()),
+        })
+    })
 }
 
 fn check_length(text: &str, max_bytes: usize) -> Result<(), StateError> {
@@ -69,9 +67,10 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     (before..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(before)
 }
 
-impl<'de> Deserialize<'de> for Reasoning {
+impl<'de> Deserialize<'de> for ReasoningRecord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Saved::deserialize(deserializer)?.into_state().map_err(de::Error::custom)
+        let saved = Saved::deserialize(deserializer)?;
+        saved.into_record().map_err(de::Error::custom)
     }
 }
 
@@ -92,7 +91,7 @@ struct Saved {
 }
 
 impl Saved {
-    fn into_state(self) -> Result<Reasoning, String> {
+    fn into_record(self) -> Result<ReasoningRecord, String> {
         let Self { problem, thoughts, current_thought_number, solution, spent } = self;
         let made = thoughts.len();
         if !(made..=made + 1).any(|number| u32::try_from(number) == Ok(current_thought_number)) {
@@ -106,17 +105,17 @@ impl Saved {
             (Some(_), None) => {
                 return Err("there is a `solution`, but no thought; expected null".to_owned());
             }
-            (Some(_), Some(last)) if last.next_thought_needed => {
+            (Some(_), Some(last)) if last.next_thought_needed() => {
                 return Err(format!(
                     "there is a `solution`, but thought {made}, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought {made}"
                 ));
             }
-            (Some(solution), Some(last)) if *solution != last.current_thinking => {
+            (Some(solution), Some(last)) if solution != last.current_thinking() => {
                 return Err(format!(
                     "`solution` is another text than the `current_thinking` of thought {made}, which ends the reasoning; expected the same"
                 ));
             }
-            (None, Some(last)) if !last.next_thought_needed => {
+            (None, Some(last)) if !last.next_thought_needed() => {
                 return Err(format!(
                     "thought {made} ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought {made}"
                 ));
@@ -126,12 +125,11 @@ impl Saved {
         // A file that was written by hand may leave the sum to us.
         let spent = spent.unwrap_or_else(|| {
             thoughts.iter().fold(Spent::default(), |mut sum, thought| {
-                sum += thought.trace.spent;
+                sum += thought.trace().spent;
                 sum
             })
         });
-        let transcript = Transcript::default();
-        Ok(Reasoning { problem, thoughts, current_thought_number, solution, spent, transcript })
+        Ok(ReasoningRecord { problem, thoughts, current_thought_number, solution, spent })
     }
 }
 
@@ -161,19 +159,19 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, 
 }
 
 fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
-    let (expected, found) = (before.len() + 1, thought.thought_number);
+    let (expected, found) = (before.len() + 1, thought.thought_number());
     if u32::try_from(expected) != Ok(found) {
         Err(format!("thought {expected} of the list has the thought_number {found}; expected {expected}"))
-    } else if before.last().is_some_and(|last| !last.next_thought_needed) {
+    } else if before.last().is_some_and(|last| !last.next_thought_needed()) {
         Err(format!(
             "thought {} ends the reasoning, but thought {expected} follows it; expected `next_thought_needed: false` in the last thought only",
             before.len()
         ))
-    } else if thought.current_thinking.trim().is_empty() {
+    } else if thought.current_thinking().trim().is_empty() {
         Err(format!(
             "thought {expected}: `current_thinking` is empty; expected the evaluation and the thinking"
         ))
-    } else if thought.planning.is_empty() {
+    } else if thought.planning().is_empty() {
         Err(format!("thought {expected}: `planning` is empty; expected at least one step"))
     } else {
         Ok(())

@@ -345,7 +345,7 @@ async fn a_failed_turn_says_what_its_tries_cost() {
     assert_eq!(error.tries().len(), 1);
     assert_eq!(error.spent().time, Duration::from_secs(3));
     let read: usize = client.requests()[0].messages().iter().map(|message| message.text().len()).sum();
-    assert_eq!(error.spent().estimated_tokens, (read + PROSE.len()) as u64 / 4);
+    assert_eq!(error.spent().estimated_tokens, (read.div_ceil(4) + PROSE.len().div_ceil(4)) as u64);
     assert_eq!(error.to_string(), "thought 1: the call to the model failed: server: on fire");
 }
 

@@ -33,7 +33,7 @@ fn asked(client: &ScriptedClient) -> Vec<Rung> {
 
 fn rung(request: &ChatRequest) -> Rung {
     match request.format() {
-        None => Rung::Yaml,
+        None => Rung::Text,
         Some(ReplyFormat::Json) => Rung::Json,
         Some(ReplyFormat::Schema { schema, .. }) if **schema == Reply::flat_json_schema() => Rung::FlatSchema,
         Some(ReplyFormat::Schema { name, schema }) => {
@@ -61,17 +61,17 @@ async fn a_node_begins_with_what_its_client_can() {
     };
     use Capability::{JsonMode, JsonSchema, Streaming};
     for (capabilities, format, expected) in [
-        (can(&[]), Format::Auto, Rung::Yaml),
-        (can(&[Streaming]), Format::Auto, Rung::Yaml),
+        (can(&[]), Format::Auto, Rung::Text),
+        (can(&[Streaming]), Format::Auto, Rung::Text),
         (can(&[JsonMode]), Format::Auto, Rung::Json),
         (can(&[JsonSchema]), Format::Auto, Rung::Schema),
         (can(&[JsonSchema, JsonMode, Streaming]), Format::Auto, Rung::Schema),
         (can(&[JsonSchema, JsonMode]), Rung::FlatSchema.into(), Rung::FlatSchema),
         (can(&[JsonSchema, JsonMode]), Rung::Json.into(), Rung::Json),
-        (can(&[JsonSchema, JsonMode]), Rung::Yaml.into(), Rung::Yaml),
+        (can(&[JsonSchema, JsonMode]), Rung::Text.into(), Rung::Text),
         (can(&[]), Rung::Schema.into(), Rung::Schema),
     ] {
-        let reply = if expected == Rung::Yaml { LAST.to_owned() } else { json(LAST) };
+        let reply = if expected == Rung::Text { LAST.to_owned() } else { json(LAST) };
         let client = ScriptedClient::new([reply]).with_capabilities(capabilities);
         let node = ChainOfThought::new(client.clone()).with_format(format);
         let mut reasoning = reasoning();
@@ -98,8 +98,8 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     let mut reasoning = reasoning();
     node.into_flow().run(&mut reasoning).await.unwrap();
 
-    use Rung::{FlatSchema, Json, Schema, Yaml};
-    assert_eq!(asked(&client), [Schema, FlatSchema, Json, Yaml, Yaml]);
+    use Rung::{FlatSchema, Json, Schema, Text};
+    assert_eq!(asked(&client), [Schema, FlatSchema, Json, Text, Text]);
     // One conversation for all that ask for JSON; in the end, what a client without capabilities is asked.
     let requests = client.requests();
     assert_eq!(requests[0].messages(), requests[1].messages());
@@ -109,7 +109,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     assert_eq!(requests[3..], plain.requests()[..]);
 
     let trace = reasoning.thoughts()[0].trace();
-    assert_eq!((trace.rung, trace.tries.len()), (Yaml, 1));
+    assert_eq!((trace.rung, trace.tries.len()), (Text, 1));
     let refused: Vec<String> =
         trace.refusals.iter().map(|refusal| format!("{}: {}", refusal.rung, refusal.error)).collect();
     assert_snapshot!(refused.join("\n"), @r"
@@ -118,7 +118,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     JSON mode: invalid request: this response_format is unavailable now (status 400)
     ");
     let later = reasoning.thoughts()[1].trace();
-    assert_eq!((later.rung, later.refusals.len()), (Yaml, 0));
+    assert_eq!((later.rung, later.refusals.len()), (Text, 0));
 
     let saved = serde_json::to_string(&reasoning).unwrap();
     assert!(saved.contains(r#""refusals":[{"rung":"schema","error":"invalid request: "#), "{saved}");
@@ -128,8 +128,8 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
 #[tokio::test]
 async fn rungs_that_the_client_does_not_have_are_passed_over() {
     for (capabilities, expected) in [
-        (all().without(Capability::JsonMode), vec![Rung::Schema, Rung::FlatSchema, Rung::Yaml]),
-        (all().without(Capability::JsonSchema), vec![Rung::Json, Rung::Yaml]),
+        (all().without(Capability::JsonMode), vec![Rung::Schema, Rung::FlatSchema, Rung::Text]),
+        (all().without(Capability::JsonSchema), vec![Rung::Json, Rung::Text]),
     ] {
         let refusals = (1..expected.len()).map(|_| refusal());
         let client = ScriptedClient::new(refusals).then(LAST).with_capabilities(capabilities);
@@ -228,7 +228,7 @@ async fn a_refusal_at_every_rung_is_the_error_of_the_last() {
     assert_eq!(error.refusals()[0].error, "invalid request: bad 1 (status 400)");
 
     flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(asked(&client)[3..], [Rung::Yaml, Rung::Schema]);
+    assert_eq!(asked(&client)[3..], [Rung::Text, Rung::Schema]);
 }
 
 #[tokio::test]
@@ -372,7 +372,7 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let node = ChainOfThought::new(client.clone()).with_prompts(prompts);
     node.into_flow().run(&mut reasoning()).await.unwrap();
-    assert_eq!(asked(&client), [Rung::Yaml]);
+    assert_eq!(asked(&client), [Rung::Text]);
 
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let mine = ReplyFormat::schema("mine", "{}");

@@ -98,7 +98,7 @@ async fn tokens_nobody_counted_are_guessed_from_the_text() {
         assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(1)));
         let read: usize = client.requests()[0].messages().iter().map(|message| message.text().len()).sum();
         let spent = reasoning.spent();
-        assert_eq!(spent.estimated_tokens, (read + FIRST.len()) as u64 / 4);
+        assert_eq!(spent.estimated_tokens, (read.div_ceil(4) + FIRST.len().div_ceil(4)) as u64);
         assert_eq!((spent.usage, spent.tokens()), (Usage::default(), spent.estimated_tokens));
     }
 }

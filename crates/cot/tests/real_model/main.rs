@@ -119,10 +119,10 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
         Form::Schema => (OpenAiClient::from_env()?, 900),
         Form::Free => (OpenAiClient::from_env()?, 400),
     };
-    let rung = if form == Form::Schema { Rung::Schema } else { Rung::Yaml };
+    let rung = if form == Form::Schema { Rung::Schema } else { Rung::Text };
     let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
     let node = ChainOfThought::new(client)
-        .with_format(if form == Form::Schema { Format::Auto } else { Format::From(Rung::Yaml) })
+        .with_format(if form == Form::Schema { Format::Auto } else { Format::From(Rung::Text) })
         .with_request(ChatRequest::default().with_max_tokens(tokens).with_temperature(0.7).with_seed(seed))
         .with_limits(Limits::default().thoughts(6).time(Duration::from_secs(90)));
     let node = match env::var_os("VERBOSE") {

@@ -1,0 +1,26 @@
+use std::fmt;
+
+use cogwork_ask::Rung;
+
+/// The language in which a reply is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Form {
+    #[default]
+    Yaml,
+    Json,
+}
+
+impl From<Rung> for Form {
+    fn from(rung: Rung) -> Self {
+        if rung.is_json() { Self::Json } else { Self::Yaml }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Yaml => "YAML block",
+            Self::Json => "JSON object",
+        })
+    }
+}

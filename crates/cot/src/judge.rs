@@ -1,0 +1,119 @@
+//! What a reply is good for, and what the model is told where it is not.
+
+use cogwork_ask::{Policy, Rung, Spent, Verdict};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
+use tokio::time::Instant;
+
+use crate::form::Form;
+use crate::open_steps::OpenSteps;
+use crate::turn::Brief;
+use crate::{ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind};
+
+/// Judges the replies of one turn, within its limits.
+pub(crate) struct Judge<'a> {
+    node: &'a ChainOfThought,
+    brief: &'a Brief,
+    started: Instant,
+    spent: Spent,
+    /// A reply that ends the reasoning early, while the model is asked about it.
+    early_end: Option<Read>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(node: &'a ChainOfThought, brief: &'a Brief) -> Self {
+        Self { node, brief, started: Instant::now(), spent: Spent::default(), early_end: None }
+    }
+
+    /// Returns what the turn has cost so far.
+    pub(crate) fn spent(&self) -> Spent {
+        let mut spent = self.spent;
+        spent.time = self.started.elapsed();
+        spent
+    }
+
+    /// Returns the reply that ends early, if the model was asked about one.
+    pub(crate) fn into_early_end(self) -> Option<Read> {
+        self.early_end
+    }
+
+    fn judge_end(&mut self, read: Read, open: &OpenSteps) -> Verdict<Read, ReplyProblem> {
+        let problem = open.problem();
+        let message = self.node.prompts.ended_early(&open.lines());
+
+        match self.node.early_end {
+            EarlyEnd::Refuse => Verdict::Unusable { problem, message },
+            EarlyEnd::Ask if self.early_end.is_none() => {
+                self.early_end = Some(read);
+                Verdict::Questionable { problem, message }
+            }
+            EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(read),
+        }
+    }
+}
+
+impl Policy for Judge<'_> {
+    type Reply = Read;
+    type Problem = ReplyProblem;
+    type Limit = Limit;
+
+    fn request(&self, rung: Rung) -> ChatRequest {
+        self.brief.request(rung)
+    }
+
+    fn before_call(&mut self) -> Result<(), Limit> {
+        let limits = self.node.limits;
+
+        if self.spent.tokens() >= self.brief.tokens_left {
+            return Err(Limit::Tokens(limits.tokens));
+        }
+        // The timeout around the turn cannot fire while every call is ready at once.
+        if self.started.elapsed() >= self.brief.time_left {
+            return Err(Limit::Time(limits.time));
+        }
+
+        self.spent.count_call();
+        Ok(())
+    }
+
+    fn on_text(&mut self, text: &str) {
+        self.node.reporter.delta(self.brief.thought_number, text);
+    }
+
+    fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
+        self.node.reporter.format_refused(self.brief.thought_number, rung, next, error);
+    }
+
+    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        self.spent.count_tokens(request, response);
+    }
+
+    fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
+        let form = Form::from(rung);
+        let reader = self.node.limits.reader(self.node.reading).asked_for(form);
+
+        let read = match reader.read_finished(response.text(), response.finish_reason()) {
+            Ok(read) => read,
+            Err(problem) => {
+                let is_too_long = problem.kind() == ReplyProblemKind::CutOff
+                    && *response.finish_reason() == FinishReason::Length;
+
+                // A shorter reply is known to help only if this one was too long.
+                let message = if is_too_long {
+                    self.node.prompts.cut_off(form)
+                } else {
+                    self.node.prompts.unreadable(&format!("{problem:#}"), form)
+                };
+                return Verdict::Unusable { problem, message };
+            }
+        };
+
+        match OpenSteps::left_by(&read.reply) {
+            Some(open) => self.judge_end(read, &open),
+            None => Verdict::Usable(read),
+        }
+    }
+
+    fn on_ask_again(&mut self, problem: &ReplyProblem) {
+        self.node.reporter.asking_again(self.brief.thought_number, problem);
+    }
+}

@@ -1,0 +1,89 @@
+use cogwork_ask::{Record, Refusal, Rung, Spent, Try};
+use cogwork_plan::Plan;
+use serde::{Deserialize, Serialize};
+
+use crate::{Repair, Reply};
+
+/// One thought: what the model said in one turn, and how it came about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thought {
+    thought_number: u32,
+    current_thinking: String,
+    planning: Plan,
+    next_thought_needed: bool,
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    trace: Trace,
+}
+
+impl Thought {
+    /// Creates the thought that a reply makes.
+    pub fn new(thought_number: u32, reply: Reply, trace: Trace) -> Self {
+        let Reply { current_thinking, planning, next_thought_needed } = reply;
+        Self { thought_number, current_thinking, planning, next_thought_needed, trace }
+    }
+
+    /// Returns the number of the thought, from 1.
+    pub fn thought_number(&self) -> u32 {
+        self.thought_number
+    }
+
+    /// Returns the evaluation of the previous thought and the thinking of this one.
+    pub fn current_thinking(&self) -> &str {
+        &self.current_thinking
+    }
+
+    /// Returns the plan as this thought leaves it.
+    pub fn planning(&self) -> &Plan {
+        &self.planning
+    }
+
+    /// Returns whether the reasoning goes on after this thought.
+    pub fn next_thought_needed(&self) -> bool {
+        self.next_thought_needed
+    }
+
+    /// Returns how the thought came about: every raw reply, the repairs, and the cost.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
+
+/// How a thought came about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Trace {
+    /// Every reply of the turn, in order. The one without a complaint became the thought. If all
+    /// have one, the thought is the conclusion that the model was asked about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
+    /// What the turn cost, all tries together.
+    #[serde(skip_serializing_if = "Spent::is_zero")]
+    pub spent: Spent,
+    /// Whether the thought ends the reasoning although steps of its plan are not done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended_early: bool,
+    /// What was repaired in the reply that became the thought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// Whether the reply ends in the middle of a step, which was left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// How the last reply was asked for.
+    #[serde(skip_serializing_if = "Rung::is_default")]
+    pub rung: Rung,
+    /// The forms that the server refused in this turn, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<Refusal>,
+}
+
+impl Trace {
+    pub(crate) fn new(record: Record, spent: Spent) -> Self {
+        Self { tries: record.tries, rung: record.rung, refusals: record.refusals, spent, ..Self::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

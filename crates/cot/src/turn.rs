@@ -1,0 +1,205 @@
+//! One turn of the loop: `prep` builds the request, `exec` asks the model until its reply can be
+//! used, `post` adds the thought to the state.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cogwork_ask::{Asking, Record, Rung, Unanswered};
+use cogwork_flow::{Action, Node};
+use cogwork_llm::{ChatRequest, Messages};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Kind;
+use crate::form::Form;
+use crate::format::reply_format;
+use crate::judge::Judge;
+use crate::open_steps::OpenSteps;
+use crate::{ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought, Trace};
+
+/// What `exec` needs for a turn.
+#[derive(Debug)]
+pub struct Brief {
+    pub(crate) thought_number: u32,
+    /// The settings of the request.
+    request: ChatRequest,
+    /// The conversation in each form that the reply may be asked for.
+    conversations: BTreeMap<Form, Messages>,
+    bounds: ReplyBounds,
+    /// How the reply may be asked for, tightest first.
+    rungs: Vec<Rung>,
+    pub(crate) tokens_left: u64,
+    pub(crate) time_left: Duration,
+}
+
+/// What `exec` returns from a turn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Turn {
+    reply: Reply,
+    trace: Trace,
+}
+
+impl Node<Reasoning> for ChainOfThought {
+    type Prep = Option<Brief>;
+    type Exec = Option<Turn>;
+    type Error = CotError;
+
+    fn actions(&self) -> Vec<Action> {
+        vec![Self::CONTINUE, Self::END]
+    }
+
+    fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
+        if state.solution().is_some() {
+            return Ok(None);
+        }
+
+        let thought_number = state.begin_thought();
+        if thought_number == 1 {
+            self.reporter.started(state);
+        }
+
+        self.check(state).map_err(|kind| CotError::new(thought_number, kind))?;
+        Ok(Some(self.brief(state)))
+    }
+
+    async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
+        let Some(brief) = brief else { return Ok(None) };
+
+        // Both outlive the future that may run out of time, so no reply is lost.
+        let mut judge = Judge::new(self, brief);
+        let mut asking = Asking::new(&*self.client, &self.ladder, brief.rungs.clone())
+            .with_asks_again(self.limits.asks_again)
+            .with_streaming(self.streaming)
+            .with_max_kept_bytes(self.limits.reply_bytes.max(MIN_KEPT_BYTES));
+
+        let working = self.reporter.working(brief.thought_number);
+        let asked = tokio::time::timeout(brief.time_left, asking.run(&mut judge)).await;
+        drop(working);
+
+        let read = match asked {
+            Ok(Ok(read)) => Ok(read),
+            Ok(Err(unanswered)) => Err(kind(unanswered)),
+            Err(_) => Err(Kind::Limit(Limit::Time(self.limits.time))),
+        };
+
+        let spent = judge.spent();
+        let record = asking.into_record();
+
+        // A conclusion in hand is worth more than the reason why the question about it failed.
+        match read.or_else(|kind| judge.into_early_end().ok_or(kind)) {
+            Ok(read) => Ok(Some(turn(read, record, spent))),
+            Err(kind) => {
+                let trace = Trace::new(record, spent);
+                Err(CotError::new(brief.thought_number, kind).with_trace(trace))
+            }
+        }
+    }
+
+    fn post(&self, state: &mut Reasoning, _: Option<Brief>, turn: Option<Turn>) -> Result<Action, CotError> {
+        let Some(Turn { reply, trace }) = turn else { return Ok(Self::END) };
+
+        state.push(Thought::new(state.current_thought_number(), reply, trace));
+        self.reporter.thought(state);
+
+        if state.solution().is_none() {
+            return Ok(Self::CONTINUE);
+        }
+        self.reporter.solved(state);
+        Ok(Self::END)
+    }
+}
+
+impl ChainOfThought {
+    /// Returns an error if no turn can be made.
+    fn check(&self, state: &Reasoning) -> Result<(), Kind> {
+        let limits = self.limits;
+        let spent = state.spent();
+
+        if let Err(error) = self.prompts.check() {
+            return Err(Kind::Prompts(error));
+        }
+        if state.problem().trim().is_empty() {
+            return Err(Kind::EmptyProblem);
+        }
+
+        let reached = if state.current_thought_number() > limits.thoughts {
+            Limit::Thoughts(limits.thoughts)
+        } else if spent.tokens() >= limits.tokens {
+            Limit::Tokens(limits.tokens)
+        } else if spent.time >= limits.time {
+            Limit::Time(limits.time)
+        } else {
+            return Ok(());
+        };
+        Err(Kind::Limit(reached))
+    }
+
+    fn brief(&self, state: &mut Reasoning) -> Brief {
+        let spent = state.spent();
+        let bounds = self.request.max_tokens().map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
+
+        let rungs = self.rungs(state, bounds);
+        let forms = rungs.iter().map(|rung| Form::from(*rung));
+        let conversations = forms.map(|form| (form, self.conversation(state, form))).collect();
+
+        Brief {
+            thought_number: state.current_thought_number(),
+            request: self.request.clone(),
+            conversations,
+            bounds,
+            rungs,
+            tokens_left: self.limits.tokens.saturating_sub(spent.tokens()),
+            time_left: self.limits.time.saturating_sub(spent.time),
+        }
+    }
+
+    /// Returns how the reply may be asked for, tightest first. It does not depend on what the server
+    /// has refused so far, because a replay must prepare the same turn again.
+    fn rungs(&self, state: &Reasoning, bounds: ReplyBounds) -> Vec<Rung> {
+        let has_own_format = self.request.format().is_some();
+        let has_json_prompts = self.prompts.json.is_some();
+
+        if has_own_format || !has_json_prompts {
+            return vec![Rung::Text];
+        }
+        self.format.rungs(self.client.capabilities(), state.plan(), bounds)
+    }
+
+    fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
+        let (record, transcript) = state.parts();
+        transcript.conversation(&self.prompts, record, self.history, form)
+    }
+}
+
+impl Brief {
+    /// Returns the request that asks for the reply in this way.
+    pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
+        let conversation = self.conversations.get(&Form::from(rung));
+        let conversation = conversation.cloned().unwrap_or_default();
+        let request = self.request.clone().with_messages(conversation);
+
+        match reply_format(rung, self.bounds) {
+            Some(format) => request.with_format(format),
+            None => request,
+        }
+    }
+}
+
+/// Whatever the limit of a reply is, this many bytes of an unusable one are kept.
+const MIN_KEPT_BYTES: usize = 256 * 1024;
+
+fn turn(read: Read, record: Record, spent: Spent) -> Turn {
+    let mut trace = Trace::new(record, spent);
+    trace.ended_early = OpenSteps::left_by(&read.reply).is_some();
+    trace.repairs = read.repairs;
+    trace.truncated = read.truncated;
+
+    Turn { reply: read.reply, trace }
+}
+
+fn kind(unanswered: Unanswered<crate::ReplyProblem, Limit>) -> Kind {
+    match unanswered {
+        Unanswered::Client(error) => Kind::Client(error),
+        Unanswered::Unusable(problem) => Kind::Reply(problem),
+        Unanswered::Limit(limit) => Kind::Limit(limit),
+    }
+}
