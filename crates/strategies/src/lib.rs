@@ -96,7 +96,7 @@ pub use session::{
 mod drive;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall, Reply,
-    SolveError, Solved, Solver, Solving, Spent, Trace, Try, Turn, Work,
+    SolveError, Solved, Solver, Solving, Trace, Turn, Work,
 };
 
 mod drivers;
@@ -107,3 +107,5 @@ pub use drivers::{
 
 mod quote;
 mod schema;
+
+pub use cogwork_ask::{Spent, Try};

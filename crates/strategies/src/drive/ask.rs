@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_ask::Try;
 use cogwork_llm::{LlmClient, Message, Messages, Role, ToolCall, ToolDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{EndReason, Try, fields};
+use super::{EndReason, fields};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and what the reply must have.
@@ -184,6 +185,16 @@ pub struct Asked {
     pub tries: Vec<Try>,
     /// What the last of them says, or why there is none.
     pub reply: Result<Reply, AskProblem>,
+}
+
+impl Asked {
+    /// Returns which limit of the budget left the question unanswered, if one did.
+    pub(super) fn out_of(&self) -> Option<&EndReason> {
+        match &self.reply {
+            Err(AskProblem::OutOf(reason)) => Some(reason),
+            _ => None,
+        }
+    }
 }
 
 /// A reply that has what was asked for.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolDefinition, Usage};
+use cogwork_ask::Spent;
 use serde::{Deserialize, Serialize};
 
 /// How much solving a problem may cost. When it is spent, the run ends in good order, with the best answer
@@ -136,69 +136,6 @@ impl fmt::Display for EndReason {
                 write!(f, "no progress: the same came {times} times in a row up to the stage `{stage}`")
             }
             Self::GaveUp { why } => write!(f, "given up: {why}"),
-        }
-    }
-}
-
-/// What was spent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct Spent {
-    /// Calls of the model.
-    pub calls: u32,
-    /// Calls of tools.
-    pub tool_calls: u32,
-    /// Tokens, as the servers counted them.
-    pub usage: Usage,
-    /// Tokens of the calls that no server counted, guessed: one for four bytes.
-    pub estimated_tokens: u64,
-    /// Time of calls to the model and to tools; calls side by side count once.
-    pub time: Duration,
-}
-
-impl Spent {
-    /// Tokens read and written, counted or guessed.
-    pub fn tokens(&self) -> u64 {
-        self.usage.total_tokens().saturating_add(self.estimated_tokens)
-    }
-
-    pub(super) fn count(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        // Some servers report zeros for what they do not count.
-        if let Some(usage) = response.usage().filter(|usage| usage.total_tokens() > 0) {
-            self.usage += usage;
-            return;
-        }
-        let called = |calls: &[ToolCall]| -> usize {
-            calls.iter().map(|call| call.name().len() + call.arguments().len()).sum()
-        };
-        let said = |message: &Message| message.text().len() + called(message.tool_calls());
-        let offered =
-            |tool: &ToolDefinition| tool.name().len() + tool.description().len() + tool.input_schema().len();
-        let read = request.messages().iter().map(said).sum::<usize>()
-            + request.tools().iter().map(offered).sum::<usize>();
-        let bytes = read + response.text().len() + called(response.tool_calls());
-        self.estimated_tokens = self.estimated_tokens.saturating_add(bytes as u64 / 4);
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        self.calls = self.calls.saturating_add(other.calls);
-        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
-        self.usage += other.usage;
-        self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
-        self.time = self.time.saturating_add(other.time);
-    }
-}
-
-impl fmt::Display for Spent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let about = if self.estimated_tokens > 0 { "about " } else { "" };
-        let plural = |count: u32| if count == 1 { "" } else { "s" };
-        write!(f, "{} call{}, {about}{} tokens", self.calls, plural(self.calls), self.tokens())?;
-        match self.tool_calls {
-            0 => Ok(()),
-            1 => f.write_str(", 1 call of a tool"),
-            calls => write!(f, ", {calls} calls of tools"),
         }
     }
 }

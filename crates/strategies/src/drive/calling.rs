@@ -8,9 +8,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout_at;
 
-use super::asking::Meter;
+use super::meter::Meter;
 
 /// A call of a tool that is to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,6 @@ pub(super) async fn call_all(
     tools: &Tools,
     at_once: usize,
     meter: &Meter,
-    deadline: Instant,
 ) -> Vec<Option<Called>> {
     let needs: Vec<Vec<usize>> = calls
         .iter()
@@ -119,13 +118,12 @@ pub(super) async fn call_all(
                 earlier.map(|other| (other.id.as_str(), other.output.as_str())).collect();
             let mut room = MAX_FILLED;
             let input = filled(&call.input, &outcomes, &mut room);
-            {
-                let mut spent = meter.spent();
-                spent.tool_calls = spent.tool_calls.saturating_add(1);
-            }
+            meter.count_tool_call();
             running.push(async move { (place, made(call, input, tools).await) });
         }
-        let Ok(Some((place, outcome))) = timeout_at(deadline, running.next()).await else { return called };
+        let Ok(Some((place, outcome))) = timeout_at(meter.deadline(), running.next()).await else {
+            return called;
+        };
         if let Some(slot) = called.get_mut(place) {
             *slot = Some(outcome);
         }

@@ -1,9 +1,10 @@
 use std::fmt;
 
+use cogwork_ask::Spent;
 use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
 
-use super::{Call, Solving, Spent};
+use super::{Call, Solving};
 use crate::SessionError;
 use crate::quote::Name;
 
@@ -71,7 +72,7 @@ impl SolveError {
             false => Kind::Flow(error).into(),
         };
         solving.calls.append(&mut error.0.calls);
-        solving.spent.add(&error.0.spent);
+        solving.spent += error.0.spent;
         error.0.so_far = Some(Box::new(solving));
         error
     }

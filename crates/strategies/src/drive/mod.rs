@@ -2,13 +2,14 @@
 //! model, calls tools or draws its own conclusion.
 
 mod ask;
-mod asking;
 mod budget;
 mod calling;
 mod driver;
 mod error;
 mod fields;
+mod meter;
 mod progress;
+mod questions;
 mod solved;
 mod solver;
 mod solving;
@@ -17,12 +18,12 @@ mod values;
 mod work;
 
 pub use ask::{Ask, AskProblem, Asked, Reply};
-pub use budget::{Budget, EndReason, Spent};
+pub use budget::{Budget, EndReason};
 pub use calling::{Called, PlannedCall};
 pub use driver::{Answer, Driver, Turn};
 pub use error::SolveError;
 pub use solved::{Solved, Trace};
 pub use solver::Solver;
-pub use solving::{Call, Solving, Try};
+pub use solving::{Call, Solving};
 pub(crate) use values::typed;
 pub use work::{Done, Next, Work};

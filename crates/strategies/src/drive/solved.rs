@@ -3,8 +3,9 @@ use std::fmt;
 use cogwork_plan::Plan;
 use serde::Serialize;
 
-use super::{Answer, Call, EndReason, Solving, Spent};
+use super::{Answer, Call, EndReason, Solving};
 use crate::Session;
+use crate::Spent;
 use crate::quote::steers;
 
 /// What came of a problem, in one form for all strategies.

@@ -5,7 +5,7 @@ use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
 
-use super::asking::Asking;
+use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
 use super::{Budget, Driver, SolveError, Solved, Solving};
 
@@ -50,7 +50,7 @@ impl Solver {
         Self(Shared {
             strategy: driver.strategy(),
             driver: Arc::new(driver),
-            asking: Asking { client, request, asks_again: 2, at_once: 8 },
+            questions: Questions { client, request, asks_again: 2, at_once: 8 },
             tools: Tools::new(),
             budget: Budget::default(),
             patience: 3,
@@ -75,21 +75,21 @@ impl Solver {
     /// Default: all left to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.0.asking.request = request;
+        self.0.questions.request = request;
         self
     }
 
     /// How often a question is asked again when its reply cannot be used. Default: 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.0.asking.asks_again = times;
+        self.0.questions.asks_again = times;
         self
     }
 
     /// How many calls are made at once where several can be. Default: 8; at least 1.
     #[must_use]
     pub fn with_calls_at_once(mut self, calls: usize) -> Self {
-        self.0.asking.at_once = calls.max(1);
+        self.0.questions.at_once = calls.max(1);
         self
     }
 
@@ -105,7 +105,7 @@ impl Solver {
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
         let opening = [
-            Message::system(self.0.driver.instructions(&self.0.tools, self.0.asking.native_tools())),
+            Message::system(self.0.driver.instructions(&self.0.tools, self.0.questions.native_tools())),
             Message::user(format!("The problem:\n{}", problem.trim())),
         ];
         Solving::new(self.0.strategy.clone(), problem, opening)

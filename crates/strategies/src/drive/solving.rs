@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
+use cogwork_ask::{Spent, Try};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answer, EndReason, Spent, ask};
+use super::{Answer, EndReason, ask};
 use crate::{Draft, EarlyEnd, Policy, Session, SessionError, Strategy, Thought, ThoughtId};
 
 /// The state of a run that solves a problem: what a [`Solver`](super::Solver)'s flow works on. It
@@ -54,17 +55,6 @@ pub enum Call {
         /// Whether it failed.
         failed: bool,
     },
-}
-
-/// A reply as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Try {
-    /// The text.
-    pub reply: String,
-    /// What was wrong with it, if it could not be used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complaint: Option<String>,
 }
 
 impl Solving {

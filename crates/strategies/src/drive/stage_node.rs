@@ -3,19 +3,21 @@
 
 use std::sync::Arc;
 
+use cogwork_ask::Spent;
 use cogwork_flow::{Action, Node};
-use cogwork_llm::Message;
+use cogwork_llm::{LlmError, Message};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
-use super::asking::{Asking, Meter};
 use super::calling::call_all;
+use super::meter::Meter;
 use super::progress::is_stuck;
+use super::questions::{AllAsked, Questions};
 use super::solver::{Solver, edge_to};
+use super::work::Enough;
 use super::{
-    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, SolveError, Solving, Spent,
-    Turn, Work,
+    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveError,
+    Solving, Turn, Work,
 };
 use crate::{Stage, Strategy};
 
@@ -24,7 +26,7 @@ use crate::{Stage, Strategy};
 pub(super) struct Shared {
     pub(super) driver: Arc<dyn Driver>,
     pub(super) strategy: Strategy,
-    pub(super) asking: Asking,
+    pub(super) questions: Questions,
     pub(super) tools: Tools,
     pub(super) budget: Budget,
     pub(super) patience: u32,
@@ -71,11 +73,11 @@ impl Node<Solving> for StageNode {
     }
 
     fn prep(&self, solving: &mut Solving) -> Result<Brief, SolveError> {
-        let Shared { driver, strategy, asking, tools, budget, .. } = &*self.shared;
+        let Shared { driver, strategy, questions, tools, budget, .. } = &*self.shared;
         if solving.problem().trim().is_empty() {
             return Err(SolveError::empty_problem());
         }
-        let native_tools = asking.native_tools();
+        let native_tools = questions.native_tools();
         let turn = Turn { solving, stage: &self.stage, strategy, tools, native_tools };
         let work = driver.work(&turn).map_err(|error| self.at(error))?;
         let thoughts = solving.session().thoughts().len();
@@ -86,48 +88,29 @@ impl Node<Solving> for StageNode {
     }
 
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
-        let Brief::Work { work, spent: before } = brief else { return Ok(Outcome::default()) };
-        let Shared { asking, tools, budget, .. } = &*self.shared;
-        let meter = Meter::new(*budget, *before);
-        let started = Instant::now();
-        // A time that no clock can tell is as good as none.
-        let decades = std::time::Duration::from_secs(30 * 365 * 24 * 60 * 60);
-        let deadline = started + budget.time.saturating_sub(before.time).min(decades);
-        let (mut outcome, mut failed) = (Outcome::default(), None);
-        match work {
-            Work::Say { .. } => {}
-            Work::Ask(ask) => {
-                (outcome.asked, failed) = asking.all(std::slice::from_ref(ask), None, &meter, deadline).await;
-            }
-            Work::AskAll { asks, enough } => {
-                (outcome.asked, failed) = asking.all(asks, enough.as_ref(), &meter, deadline).await;
-            }
-            Work::Call(calls) => {
-                let called = call_all(calls, tools, asking.at_once, &meter, deadline).await;
-                if called.iter().any(Option::is_none) {
-                    outcome.out_of = Some(meter.out_of_time());
-                }
-                outcome.called = called.into_iter().flatten().collect();
-            }
+        let Brief::Work { work, spent } = brief else { return Ok(Outcome::default()) };
+
+        let meter = Meter::new(self.shared.budget, *spent);
+        let mut done = self.do_work(work, &meter).await;
+        done.outcome.spent = meter.spent();
+
+        let asked = &done.outcome.asked;
+        let is_answered = asked.is_empty() || asked.iter().any(|asked| asked.reply.is_ok());
+        if is_answered {
+            return Ok(done.outcome);
         }
-        outcome.spent = *meter.spent();
-        outcome.spent.time = started.elapsed();
-        if outcome.asked.iter().any(|asked| asked.reply.is_ok()) || outcome.asked.is_empty() {
-            return Ok(outcome);
-        }
-        let out_of = outcome.asked.iter().find_map(|asked| match &asked.reply {
-            Err(AskProblem::OutOf(reason)) => Some(reason.clone()),
-            _ => None,
-        });
+
+        let out_of = asked.iter().find_map(Asked::out_of).cloned();
         if out_of.is_some() {
-            return Ok(Outcome { out_of, ..outcome });
+            return Ok(Outcome { out_of, ..done.outcome });
         }
-        let error = match failed {
+
+        let error = match done.error {
             Some(error) => SolveError::client(error),
-            None => SolveError::unreadable(first_problem(&outcome.asked)),
+            None => SolveError::unreadable(first_problem(asked)),
         };
-        let spent = outcome.spent;
-        Err(error.at(self.stage.name(), self.calls_of(outcome), spent))
+        let spent = done.outcome.spent;
+        Err(error.at(self.stage.name(), self.calls_of(done.outcome), spent))
     }
 
     fn post(&self, solving: &mut Solving, brief: Brief, outcome: Outcome) -> Result<Action, SolveError> {
@@ -136,7 +119,7 @@ impl Node<Solving> for StageNode {
             Brief::Work { work, .. } => work,
             Brief::Over(reason) => return Ok(self.stop(solving, reason)),
         };
-        solving.spent.add(&outcome.spent);
+        solving.spent += outcome.spent;
         let Outcome { asked, called, out_of, .. } = outcome;
         let done = self.keep(solving, work, asked, called);
         if let Some(reason) = out_of {
@@ -161,7 +144,44 @@ impl Node<Solving> for StageNode {
     }
 }
 
+/// What was done, and the first error of a client on the way.
+#[derive(Default)]
+struct WorkDone {
+    outcome: Outcome,
+    error: Option<LlmError>,
+}
+
 impl StageNode {
+    async fn do_work(&self, work: &Work, meter: &Meter) -> WorkDone {
+        match work {
+            Work::Say { .. } => WorkDone::default(),
+            Work::Ask(ask) => self.ask(std::slice::from_ref(ask), None, meter).await,
+            Work::AskAll { asks, enough } => self.ask(asks, enough.as_ref(), meter).await,
+            Work::Call(calls) => self.call(calls, meter).await,
+        }
+    }
+
+    async fn ask(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter) -> WorkDone {
+        let questions = &self.shared.questions;
+        let AllAsked { asked, error } = questions.ask_all(asks, enough, meter).await;
+
+        let outcome = Outcome { asked, ..Outcome::default() };
+        WorkDone { outcome, error }
+    }
+
+    async fn call(&self, calls: &[PlannedCall], meter: &Meter) -> WorkDone {
+        let Shared { tools, questions, .. } = &*self.shared;
+        let called = call_all(calls, tools, questions.at_once, meter).await;
+
+        let is_cut_short = called.iter().any(Option::is_none);
+        let outcome = Outcome {
+            called: called.into_iter().flatten().collect(),
+            out_of: is_cut_short.then(|| meter.out_of_time()),
+            ..Outcome::default()
+        };
+        WorkDone { outcome, error: None }
+    }
+
     fn at(&self, error: SolveError) -> SolveError {
         error.at(self.stage.name(), Vec::new(), Spent::default())
     }

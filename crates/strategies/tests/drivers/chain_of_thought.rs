@@ -28,7 +28,7 @@ async fn steps_results_and_check_are_three_calls() {
      12 final_response: 51
     answer: 51
     end: answered
-    spent: 3 calls, about 698 tokens
+    spent: 3 calls, about 701 tokens
     ");
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Done] Multiply the tens.: 30

@@ -244,7 +244,7 @@ async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     a_b: 2
     ab: 1
     end: answered
-    spent: 3 calls, about 289 tokens
+    spent: 3 calls, about 293 tokens
     ");
 }
 
@@ -264,7 +264,7 @@ async fn a_start_that_needs_something_or_leaves_a_choice_is_asked_for() {
       3 end:  · result = 51
     answer: 51
     end: answered
-    spent: 3 calls, about 300 tokens
+    spent: 3 calls, about 304 tokens
     ");
 }
 

@@ -52,7 +52,7 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
      21 [twenties] final_response: 51
     answer: 51
     end: answered
-    spent: 16 calls, about 15499 tokens
+    spent: 16 calls, about 15515 tokens
     ");
     let session = solved.trace().session();
     let revision = session.thought(ThoughtId::new(5)).unwrap();

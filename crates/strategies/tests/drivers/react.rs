@@ -49,7 +49,7 @@ async fn a_cycle_is_one_question_in_text() {
      14 final_response: Galdhøpiggen
     answer: Galdhøpiggen
     end: answered
-    spent: 3 calls, about 778 tokens, 2 calls of tools
+    spent: 3 calls, about 783 tokens, 2 tool calls
     "#);
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @r#"
@@ -120,7 +120,7 @@ async fn a_client_with_tools_is_offered_them() {
       9 final_response: Galdhøpiggen
     answer: Galdhøpiggen
     end: answered
-    spent: 2 calls, about 235 tokens, 2 calls of tools
+    spent: 2 calls, about 239 tokens, 2 tool calls
     "#);
     let last = client.requests().pop().unwrap();
     assert_eq!(last.tools().len(), 1);
@@ -177,7 +177,7 @@ async fn wrong_calls_come_back_as_observations() {
      19 final_response: Galdhøpiggen
     answer: Galdhøpiggen
     end: answered
-    spent: 4 calls, about 1135 tokens, 3 calls of tools
+    spent: 4 calls, about 1141 tokens, 3 tool calls
     ");
 }
 
@@ -222,7 +222,7 @@ async fn a_problem_that_needs_no_tool_needs_one_call() {
       9 final_response: 4
     answer: 4
     end: answered
-    spent: 1 call, about 150 tokens
+    spent: 1 call, about 151 tokens
     ");
 }
 

@@ -63,7 +63,7 @@ async fn plan_and_solution_are_two_calls_of_the_model() {
       7 final_response: 183 m
     answer: 183 m
     end: answered
-    spent: 2 calls, about 566 tokens, 3 calls of tools
+    spent: 2 calls, about 568 tokens, 3 tool calls
     "##);
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Done] Find the height of Galdhøpiggen. (#E1): 2469
@@ -194,7 +194,7 @@ async fn a_call_that_fails_is_evidence_too() {
       7 final_response: It cannot be told.
     answer: It cannot be told.
     end: answered
-    spent: 2 calls, about 487 tokens, 2 calls of tools
+    spent: 2 calls, about 489 tokens, 2 tool calls
     "##);
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Verification Needed] Find it. (#E1) (the tool `height` failed: not on the map)

@@ -48,7 +48,7 @@ async fn a_step_is_one_question_and_the_result_none() {
      13 final_response: 51
     answer: 51
     end: answered
-    spent: 4 calls, about 1295 tokens
+    spent: 4 calls, about 1298 tokens
     "#);
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(&client.requests()[2]), @r#"
@@ -114,7 +114,7 @@ async fn without_variables_of_its_own_the_model_names_them_and_reads_the_result(
       7 final_response: 6 apples
     answer: 6 apples
     end: answered
-    spent: 3 calls, about 592 tokens
+    spent: 3 calls, about 595 tokens
     "#);
 }
 

@@ -33,7 +33,7 @@ async fn each_cycle_is_one_question() {
      12 final_response: Harry S. Truman
     answer: Harry S. Truman
     end: answered
-    spent: 3 calls, about 1135 tokens
+    spent: 3 calls, about 1138 tokens
     ");
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
@@ -118,7 +118,7 @@ async fn a_tool_can_answer() {
      12 final_response: Truman
     answer: Truman
     end: answered
-    spent: 3 calls, about 970 tokens, 2 calls of tools
+    spent: 3 calls, about 974 tokens, 2 tool calls
     ");
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
@@ -207,7 +207,7 @@ async fn a_problem_that_needs_no_question_needs_one_call() {
       8 final_response: 4
     answer: 4
     end: answered
-    spent: 1 call, about 168 tokens
+    spent: 1 call, about 169 tokens
     ");
 }
 

@@ -40,7 +40,7 @@ async fn the_answer_of_the_majority_is_taken() {
      11 [path 1] final_response: 51 km
     answer: 51 km (confidence 0.60)
     end: answered
-    spent: 5 calls, about 441 tokens
+    spent: 5 calls, about 446 tokens
     "#);
     let (first, rest) =
         client.requests().split_first().map(|(one, rest)| (one.clone(), rest.to_vec())).unwrap();
@@ -111,7 +111,7 @@ async fn a_lost_path_is_a_lost_vote_and_its_branch_says_why() {
      10 [path 1] final_response: 51
     answer: 51 (confidence 0.50)
     end: answered
-    spent: 4 calls, about 746 tokens
+    spent: 4 calls, about 749 tokens
     "#);
 }
 
@@ -161,7 +161,7 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
      10 [path 1] final_response: a
     answer: a (confidence 0.75)
     end: answered
-    spent: 5 calls, about 328 tokens
+    spent: 5 calls, about 332 tokens
     "#);
 }
 

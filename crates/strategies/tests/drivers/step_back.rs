@@ -27,7 +27,7 @@ async fn principle_solution_and_check_are_three_calls() {
       8 final_response: a quarter of what it was
     answer: a quarter of what it was
     end: answered
-    spent: 3 calls, about 957 tokens
+    spent: 3 calls, about 961 tokens
     ");
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"

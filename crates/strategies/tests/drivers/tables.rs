@@ -25,7 +25,7 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
       6 final_response: 51
     answer: 51
     end: answered
-    spent: 5 calls, about 585 tokens
+    spent: 5 calls, about 592 tokens
     ");
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(&client.requests()[1]), @"
@@ -150,6 +150,6 @@ async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     answer: 51
     That is 3 * 17.
     end: answered
-    spent: 3 calls, about 142 tokens
+    spent: 3 calls, about 145 tokens
     ");
 }

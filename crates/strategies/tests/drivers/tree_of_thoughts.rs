@@ -65,7 +65,7 @@ async fn breadth_first_keeps_the_best_of_each_level() {
      24 [A-2] final_response: noodles at home
     answer: noodles at home
     end: answered
-    spent: 11 calls, about 1801 tokens
+    spent: 11 calls, about 1813 tokens
     "#);
     let requests = client.requests();
     let asked = [1, 3, 10].map(|place| conversation(&requests[place]));
@@ -192,7 +192,7 @@ async fn depth_first_goes_back_when_a_branch_is_given_up() {
      37 [A] final_response: hot soup
     answer: hot soup
     end: answered
-    spent: 17 calls, about 2835 tokens
+    spent: 17 calls, about 2852 tokens
     "#);
     let pruned = |branch: &&cogwork_strategies::Branch| branch.status() == BranchStatus::Pruned;
     assert_eq!(solved.trace().session().branches().iter().filter(pruned).count(), 4);
@@ -234,7 +234,7 @@ async fn best_first_leaves_a_branch_for_an_approach_that_promises_more() {
      19 [A] final_response: rice
     answer: rice
     end: answered
-    spent: 8 calls, about 1057 tokens
+    spent: 8 calls, about 1064 tokens
     "#);
 }
 
@@ -274,7 +274,7 @@ async fn votes_compare_the_branches_of_a_round() {
      19 [B-2] final_response: rice
     answer: rice
     end: answered
-    spent: 7 calls, about 1133 tokens
+    spent: 7 calls, about 1144 tokens
     "#);
     insta::assert_snapshot!(conversation(&client.requests()[3]), @"
     [system] You solve a problem by a tree of thoughts: several ways are tried, each step by step, and the best is followed. Each message asks for one part of that work. Do what it asks and nothing else.
@@ -353,7 +353,7 @@ async fn a_program_can_judge_and_then_the_model_only_proposes() {
      12 [tens-2] final_response: 4
     answer: 4
     end: answered
-    spent: 3 calls, about 404 tokens
+    spent: 3 calls, about 408 tokens
     "#);
 }
 
@@ -379,7 +379,7 @@ async fn when_nothing_is_left_the_run_gives_up() {
      11 [A] continuation_decision: every approach was tried, and no branch with a score of 2 or more is left
     answer: (none)
     end: given up: every approach was tried, and no branch with a score of 2 or more is left
-    spent: 5 calls, about 802 tokens
+    spent: 5 calls, about 808 tokens
     "#);
 }
 
@@ -409,7 +409,7 @@ async fn a_branch_whose_question_fails_is_given_up_and_the_others_go_on() {
      14 [A-2] final_response: noodles
     answer: noodles
     end: answered
-    spent: 6 calls, about 604 tokens
+    spent: 6 calls, about 608 tokens
     "#);
 }
 

@@ -1,0 +1,75 @@
+//! What a turn spends, counted while it is spent.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cogwork_ask::Spent;
+use cogwork_llm::{ChatRequest, ChatResponse};
+use tokio::time::Instant;
+
+use super::{Budget, EndReason};
+
+/// Counts what a turn spends. Calls that run side by side share one meter.
+pub(super) struct Meter {
+    budget: Budget,
+    /// What earlier turns have spent.
+    before: Spent,
+    /// What this turn has spent, except for the time.
+    spent: Mutex<Spent>,
+    started: Instant,
+}
+
+/// Longer than any run, and short enough for every clock.
+const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+impl Meter {
+    pub(super) fn new(budget: Budget, before: Spent) -> Self {
+        Self { budget, before, spent: Mutex::default(), started: Instant::now() }
+    }
+
+    /// Returns what this turn has spent.
+    pub(super) fn spent(&self) -> Spent {
+        let mut spent = *self.locked();
+        spent.time = self.started.elapsed();
+        spent
+    }
+
+    /// Returns when the time of the budget is over.
+    pub(super) fn deadline(&self) -> Instant {
+        let left = self.budget.time.saturating_sub(self.before.time);
+        self.started + left.min(LONGEST)
+    }
+
+    /// Counts a call that is about to be made, or returns why it may not be made.
+    pub(super) fn begin_call(&self) -> Result<(), EndReason> {
+        let mut spent = self.locked();
+
+        let mut all = self.before;
+        all += *spent;
+
+        match self.budget.over_calls(&all) {
+            Some(reason) => Err(reason),
+            None => {
+                spent.count_call();
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn count_tokens(&self, request: &ChatRequest, response: &ChatResponse) {
+        self.locked().count_tokens(request, response);
+    }
+
+    pub(super) fn count_tool_call(&self) {
+        self.locked().count_tool_call();
+    }
+
+    pub(super) fn out_of_time(&self) -> EndReason {
+        EndReason::OutOfTime { limit: self.budget.time }
+    }
+
+    /// A panic elsewhere cannot leave the numbers half changed, so a poisoned lock is still good.
+    fn locked(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

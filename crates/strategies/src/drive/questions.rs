@@ -1,0 +1,208 @@
+//! Asking the model one question, or several side by side, within what is left of the budget.
+
+use std::sync::Arc;
+
+use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
+use cogwork_llm::{
+    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ToolCall,
+};
+use futures_util::{StreamExt, stream};
+use tokio::time::timeout_at;
+
+use super::meter::Meter;
+use super::work::Enough;
+use super::{Ask, AskProblem, Asked, EndReason, Reply};
+
+/// The maximum number of tool calls in one reply.
+const MAX_CALLS: usize = 64;
+/// The maximum number of bytes of their names and arguments together.
+const MAX_CALL_BYTES: usize = 256 * 1024;
+
+/// How questions are asked: which client, with which settings.
+#[derive(Clone)]
+pub(super) struct Questions {
+    pub(super) client: Arc<dyn LlmClient>,
+    pub(super) request: ChatRequest,
+    pub(super) asks_again: u32,
+    pub(super) at_once: usize,
+}
+
+/// What came of several questions.
+pub(super) struct AllAsked {
+    /// Of each question what came of it, in their order.
+    pub(super) asked: Vec<Asked>,
+    /// The first error of a client.
+    pub(super) error: Option<LlmError>,
+}
+
+/// What came of one question.
+struct OneAsked {
+    /// The place of the question among those asked together.
+    place: usize,
+    asked: Asked,
+    error: Option<LlmError>,
+}
+
+impl Questions {
+    /// Returns whether the client supports tools natively.
+    pub(super) fn native_tools(&self) -> bool {
+        self.client.capabilities().has(Capability::Tools)
+    }
+
+    /// Asks questions, [`at_once`](Self::at_once) at a time, until all are answered, `enough` says
+    /// that the answers so far suffice, or the time of the budget is over.
+    pub(super) async fn ask_all(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter) -> AllAsked {
+        let deadline = meter.deadline();
+        let is_alone = asks.len() == 1;
+        // Collected, since a stream over borrowed items is not general enough over their lifetimes.
+        let calls: Vec<_> =
+            asks.iter().enumerate().map(|(place, ask)| self.ask(ask, place, meter, is_alone)).collect();
+        let mut running = stream::iter(calls).buffer_unordered(self.at_once);
+
+        let mut answered: Vec<Option<Asked>> = asks.iter().map(|_| None).collect();
+        let mut error = None;
+        let mut unasked = AskProblem::NotNeeded;
+
+        loop {
+            match timeout_at(deadline, running.next()).await {
+                Ok(Some(one)) => {
+                    error = error.or(one.error);
+                    if let Some(slot) = answered.get_mut(one.place) {
+                        *slot = Some(one.asked);
+                    }
+                    if enough.is_some_and(|enough| enough(&answered)) {
+                        break;
+                    }
+                }
+                Ok(None) => break,
+                Err(_) => {
+                    unasked = AskProblem::OutOf(meter.out_of_time());
+                    break;
+                }
+            }
+        }
+        drop(running);
+
+        let left =
+            |ask: &Ask| Asked { name: ask.name.clone(), tries: Vec::new(), reply: Err(unasked.clone()) };
+        let asked =
+            asks.iter().zip(answered).map(|(ask, asked)| asked.unwrap_or_else(|| left(ask))).collect();
+        AllAsked { asked, error }
+    }
+
+    /// Asks one question until its reply can be used.
+    async fn ask(&self, ask: &Ask, place: usize, meter: &Meter, is_alone: bool) -> OneAsked {
+        let client = ask.client.as_ref().unwrap_or(&self.client);
+        let ladder = Ladder::default();
+        let mut question = Question { ask, request: self.request(ask, place), meter };
+
+        // Only a question that is asked alone is streamed: the pieces of several would be mixed up.
+        let mut asking = Asking::new(client, &ladder, vec![Rung::Text])
+            .with_asks_again(self.asks_again)
+            .with_streaming(is_alone);
+        let asked = asking.run(&mut question).await;
+        let tries = asking.into_record().tries;
+
+        let mut error = None;
+        let reply = match asked {
+            Ok(reply) => Ok(reply),
+            Err(Unanswered::Limit(reason)) => Err(AskProblem::OutOf(reason)),
+            Err(Unanswered::Unusable(problem)) => Err(AskProblem::Unreadable(problem)),
+            Err(Unanswered::Client(failure)) => {
+                let problem = AskProblem::Client(failure.to_string());
+                error = Some(failure);
+                Err(problem)
+            }
+        };
+
+        let asked = Asked { name: ask.name.clone(), tries, reply };
+        OneAsked { place, asked, error }
+    }
+
+    fn request(&self, ask: &Ask, place: usize) -> ChatRequest {
+        let mut request =
+            self.request.clone().with_messages(ask.conversation()).with_tools(ask.tools.clone());
+
+        if let Some(temperature) = ask.temperature {
+            request = request.with_temperature(temperature);
+        }
+        if let Some(seed) = request.seed() {
+            // The same question asked several times with one seed would get the same reply each time.
+            request = request.with_seed(seed.wrapping_add(place as u64));
+        }
+        request
+    }
+}
+
+/// Reads the replies to one question.
+struct Question<'a> {
+    ask: &'a Ask,
+    request: ChatRequest,
+    meter: &'a Meter,
+}
+
+impl Policy for Question<'_> {
+    type Reply = Reply;
+    type Problem = String;
+    type Limit = EndReason;
+
+    fn request(&self, _: Rung) -> ChatRequest {
+        self.request.clone()
+    }
+
+    fn before_call(&mut self) -> Result<(), EndReason> {
+        self.meter.begin_call()
+    }
+
+    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        self.meter.count_tokens(request, response);
+    }
+
+    fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Reply, String> {
+        match read(self.ask, response) {
+            Ok(reply) => Verdict::Usable(reply),
+            Err(problem) => {
+                let message = Message::user(format!(
+                    "That reply cannot be used: {problem}.\n\
+                     Write the whole reply again, in the form that was asked for."
+                ));
+                Verdict::Unusable { problem, message }
+            }
+        }
+    }
+}
+
+fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
+    let calls = response.tool_calls();
+
+    if !calls.is_empty() && !ask.tools.is_empty() {
+        check_calls(calls)?;
+        return Ok(Reply {
+            text: response.text().trim().to_owned(),
+            tool_calls: calls.to_vec(),
+            ..Reply::default()
+        });
+    }
+
+    ask.read(response.text()).map_err(|problem| match response.finish_reason() {
+        FinishReason::Length => {
+            format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
+        }
+        _ => problem,
+    })
+}
+
+/// Bounds the calls of one reply: each of them is made and answered.
+fn check_calls(calls: &[ToolCall]) -> Result<(), String> {
+    if calls.len() > MAX_CALLS {
+        let count = calls.len();
+        return Err(format!("the reply calls {count} tools; expected at most {MAX_CALLS}"));
+    }
+
+    let bytes: usize =
+        calls.iter().map(|call| call.id().len() + call.name().len() + call.arguments().len()).sum();
+    if bytes > MAX_CALL_BYTES {
+        return Err(format!("the calls have {bytes} bytes; expected at most {MAX_CALL_BYTES}"));
+    }
+    Ok(())
+}
