@@ -26,6 +26,12 @@ pub enum Error {
         /// The limit, in bytes.
         most: u64,
     },
+    /// The file is not UTF-8.
+    #[error("the file is not UTF-8 in line {line}; expected text")]
+    NotText {
+        /// The first line that is not, from 1.
+        line: usize,
+    },
     /// What the operating system reports.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -37,6 +43,7 @@ impl Error {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
             Self::NotAFile { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
+            Self::NotText { .. } => io::ErrorKind::InvalidData,
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Self::Io(error) => error.kind(),
         }

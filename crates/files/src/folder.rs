@@ -4,11 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_fs_ext::MetadataExt;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use crate::{Error, name};
+use crate::{Error, FileId, name};
 
 /// An open folder.
 ///
@@ -149,6 +148,15 @@ impl Folder {
         names.collect::<io::Result<_>>().map_err(Error::Io)
     }
 
+    /// Returns what tells this folder from every other one.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system does not tell it.
+    pub fn id(&self) -> Result<FileId, Error> {
+        Ok(FileId::from_metadata(&self.dir.dir_metadata()?))
+    }
+
     /// Returns whether the path by which this folder was opened still leads to it. It does not when the folder
     /// was removed, renamed or replaced.
     ///
@@ -161,7 +169,7 @@ impl Folder {
             Err(error) if is_gone(&error) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        Ok(is_same(&now.dir_metadata()?, &self.dir.dir_metadata()?))
+        Ok(FileId::from_metadata(&now.dir_metadata()?) == self.id()?)
     }
 
     /// Returns whether an open file is the one that has this name in this folder. It is not when it was
@@ -173,12 +181,12 @@ impl Folder {
     pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
         let name = name::checked(name.as_ref())?;
 
-        let named = match self.identity(name) {
-            Ok(metadata) => metadata,
+        let named = match self.metadata(name) {
+            Ok(metadata) => FileId::from_metadata(&metadata),
             Err(error) if is_gone(&error) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        Ok(is_same(&named, &Metadata::from_file(file)?))
+        Ok(named == FileId::of(file)?)
     }
 
     /// Removes a file, or a link itself.
@@ -210,13 +218,13 @@ impl Folder {
     }
 
     #[cfg(unix)]
-    fn identity(&self, name: &Path) -> io::Result<Metadata> {
+    fn metadata(&self, name: &Path) -> io::Result<Metadata> {
         self.dir.symlink_metadata(name)
     }
 
-    /// Only an open file has an identity there.
+    /// Only the metadata of an open file has its id there.
     #[cfg(not(unix))]
-    fn identity(&self, name: &Path) -> io::Result<Metadata> {
+    fn metadata(&self, name: &Path) -> io::Result<Metadata> {
         use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 
         let mut options = cap_std::fs::OpenOptions::new();
@@ -228,10 +236,6 @@ impl Folder {
 /// The folder of a bare file name is the empty path.
 fn or_here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
-}
-
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    one.dev() == other.dev() && one.ino() == other.ino()
 }
 
 fn is_gone(error: &io::Error) -> bool {

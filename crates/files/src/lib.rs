@@ -27,15 +27,19 @@
 
 mod error;
 mod folder;
+mod id;
 mod kind;
 mod lock;
 mod name;
 mod open;
+mod read;
 mod temporary;
 
 pub use error::Error;
 pub use folder::Folder;
+pub use id::FileId;
 pub use kind::FileKind;
 pub use lock::{LockError, LockFile};
 pub use open::Access;
+pub use read::{read, read_text};
 pub use temporary::Temporary;

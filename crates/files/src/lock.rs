@@ -18,8 +18,8 @@ const LONGEST: u64 = 16;
 /// file. The lock is the operating system's. It ends when this is dropped, or with the process in whatever
 /// way, and holds between handles of one process too. Over a network file system it is as good as that is.
 ///
-/// A lock file that is removed while it is locked can be created and locked again by others. Callers who hold
-/// a file open for as long as the lock can lock that file as well, or ask [`is_still_there`](Self::is_still_there).
+/// A lock file that is removed while it is locked can be created and locked again by others. Whoever has the
+/// data open for as long as the lock also [locks](Folder::lock) the data itself.
 #[derive(Debug)]
 pub struct LockFile {
     folder: Folder,
@@ -40,7 +40,10 @@ pub enum LockError {
     /// The file has other contents than a lock file has, so it may be someone's data.
     #[error("this is not a lock file; expected an empty file, or one with a process id")]
     NotALockFile,
-    /// The lock file cannot be opened or locked.
+    /// The file is no longer the one of its name.
+    #[error("the file was replaced while it was being locked")]
+    Replaced,
+    /// The file cannot be opened or locked.
     #[error(transparent)]
     File(#[from] Error),
 }
@@ -69,15 +72,20 @@ impl LockFile {
 
         for _ in 0..REPLACED {
             let mut file = folder.open_or_create(name, Access::Write)?;
-            lock(&file, patience).map_err(|error| held(error, &mut file))?;
-
-            // Otherwise it was removed between the two steps, and the next one locks another file.
-            if folder.holds(name, &file)? {
-                sign(&mut file)?;
-                return Ok(Self { folder: folder.clone(), name: name.to_owned(), file });
+            match folder.lock(name, &file, patience) {
+                // It was removed between the two steps.
+                Err(LockError::Replaced) => continue,
+                // Where locked files cannot be read, the holder stays unknown.
+                Err(LockError::InUse { .. }) => {
+                    return Err(LockError::InUse { holder: signature(&mut file).ok().flatten() });
+                }
+                locked => locked?,
             }
+
+            sign(&mut file)?;
+            return Ok(Self { folder: folder.clone(), name: name.to_owned(), file });
         }
-        Err(LockError::InUse { holder: None })
+        Err(LockError::Replaced)
     }
 
     /// Returns whether the lock still keeps others out. It does not when the lock file was removed or replaced.
@@ -90,7 +98,29 @@ impl LockFile {
     }
 }
 
-/// Locks an open file, and blocks for at most `patience` while someone else holds it.
+impl Folder {
+    /// Locks an open file against everyone else who locks it, and blocks for at most `patience` while someone
+    /// does. The lock ends when `file` and its clones are closed.
+    ///
+    /// # Errors
+    ///
+    /// When someone else holds the lock, the file is no longer the one that has this name in this folder, or it
+    /// cannot be locked.
+    pub fn lock(&self, name: impl AsRef<OsStr>, file: &File, patience: Duration) -> Result<(), LockError> {
+        match lock(file, patience) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { holder: None }),
+            Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
+        }
+
+        // Who comes next opens the name, and would lock another file.
+        if self.holds(name, file)? {
+            return Ok(());
+        }
+        Err(LockError::Replaced)
+    }
+}
+
 fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
     let mut waited = Duration::ZERO;
 
@@ -102,14 +132,6 @@ fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
             }
             tried => return tried,
         }
-    }
-}
-
-fn held(error: TryLockError, file: &mut File) -> LockError {
-    match error {
-        // Where locked files cannot be read, the holder stays unknown.
-        TryLockError::WouldBlock => LockError::InUse { holder: signature(file).ok().flatten() },
-        TryLockError::Error(error) => Error::Io(error).into(),
     }
 }
 

@@ -1,6 +1,5 @@
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::OpenOptions;
@@ -82,22 +81,6 @@ impl Folder {
         let mut options = Access::Append.options();
         let created = self.dir().open_with(name, options.create_new(true).follow(FollowSymlinks::No))?;
         Ok(created.into_std())
-    }
-
-    /// Reads a regular file of at most `most` bytes.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such file, the name stands for anything else, the file is larger, or it cannot be read.
-    pub fn read_file(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, Error> {
-        let file = self.open_file(name, Access::Read)?;
-        let mut bytes = Vec::new();
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-
-        if bytes.len() as u64 > most {
-            return Err(Error::TooLarge { most });
-        }
-        Ok(bytes)
     }
 
     fn open_with(&self, name: &OsStr, options: &mut OpenOptions) -> Result<File, Error> {

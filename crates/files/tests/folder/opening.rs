@@ -1,6 +1,6 @@
 use std::io::{ErrorKind, Read, Seek, Write};
 
-use cogwork_files::{Access, Error, Folder};
+use cogwork_files::{Access, Error, FileId, Folder};
 
 use super::Scratch;
 
@@ -12,6 +12,31 @@ fn a_file_is_read_up_to_its_limit() {
     assert_eq!(scratch.folder.read_file("a", 5).unwrap(), b"12345");
     let error = scratch.folder.read_file("a", 4).unwrap_err();
     assert_eq!(error.to_string(), "the file has more than 4 bytes; expected fewer");
+}
+
+#[test]
+fn a_text_says_where_it_is_none() {
+    let scratch = Scratch::new();
+    scratch.write("a", "one\ntwö\n");
+    assert_eq!(scratch.folder.read_text_file("a", 99).unwrap(), "one\ntwö\n");
+
+    std::fs::write(scratch.path().join("a"), b"one\ntw\xc3").unwrap();
+    let error = scratch.folder.read_text_file("a", 99).unwrap_err();
+    assert_eq!(error.to_string(), "the file is not UTF-8 in line 2; expected text");
+}
+
+#[test]
+fn a_file_is_the_same_under_all_its_names() {
+    let scratch = Scratch::new();
+    scratch.write("a", "");
+    scratch.write("b", "");
+    std::fs::hard_link(scratch.path().join("a"), scratch.path().join("c")).unwrap();
+
+    let id = |name| FileId::of(&scratch.folder.open_file(name, Access::Read).unwrap()).unwrap();
+    assert_eq!(id("a"), id("c"));
+    assert_ne!(id("a"), id("b"));
+    assert_eq!(scratch.folder.id().unwrap(), Folder::open(scratch.path()).unwrap().id().unwrap());
+    assert_ne!(scratch.folder.id().unwrap(), id("a"));
 }
 
 #[test]
