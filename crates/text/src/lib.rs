@@ -1,0 +1,42 @@
+//! Text that others wrote, made safe to show.
+//!
+//! A model, a server, a file or a file name may hold characters that move the cursor of a terminal, reverse the
+//! direction of a line, or can't be seen at all. Everything in Cogwork that prints such a text writes it through
+//! one of these adapters. Each implements [`Display`](std::fmt::Display), so that nothing is copied to print it.
+//!
+//! | adapter | for | an unsafe character becomes |
+//! |---|---|---|
+//! | [`Name`], [`NameList`], [`Escaped`] | names, keys, labels, paths | its escape, such as `\u{1b}` |
+//! | [`OneLine`] | prose on one line; whitespace is collapsed | U+FFFD |
+//! | [`MultiLine`] | prose with line breaks and tabs | U+FFFD |
+//! | [`ErrorText`] | errors of other crates: one line, or several in `{:#}` | U+FFFD |
+//! | [`MermaidLabel`], [`GraphvizLabel`] | text in diagrams | U+FFFD |
+//!
+//! ```
+//! use cogwork_text::{Name, NameList, OneLine};
+//!
+//! let node = "fetch\u{1b}[2J";
+//! let reply = "I am\r\nsure \u{202e}.";
+//! assert_eq!(format!("node `{}`", Name(node)), r"node `fetch\u{1b}[2J`");
+//! assert_eq!(format!("it said: {}", OneLine::new(reply)), "it said: I am sure \u{fffd}.");
+//! assert_eq!(NameList::or(["yes", "no"]).to_string(), "`yes` or `no`");
+//! ```
+//!
+//! [`is_unsafe`] says which characters are meant.
+
+mod character;
+pub use character::{is_invisible, is_unsafe, replace_unsafe};
+
+mod name;
+pub use name::{Escaped, Name, NameList};
+
+mod prose;
+pub use prose::{ErrorText, MultiLine, OneLine};
+
+mod label;
+pub use label::{GraphvizLabel, MermaidLabel};
+
+mod limited;
+
+#[cfg(feature = "testing")]
+pub mod testing;

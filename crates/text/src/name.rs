@@ -1,0 +1,144 @@
+use std::fmt::{self, Write};
+
+use crate::is_invisible;
+use crate::limited::Limited;
+
+/// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and what follows the first
+/// 80 characters is cut off.
+///
+/// For names, keys and labels, in which every character counts. It adds no quotes.
+///
+/// ```
+/// use cogwork_text::Name;
+///
+/// assert_eq!(Name("a\nb\u{200d}c").to_string(), r"a\nb\u{200d}c");
+/// assert_eq!(Name(&"x".repeat(81)).to_string(), "x".repeat(80) + "…");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Name<'a>(pub &'a str);
+
+impl Name<'_> {
+    /// The maximum number of characters shown of a name.
+    pub const MAX_CHARS: usize = 80;
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Escaped::new(self.0).max_chars(Self::MAX_CHARS).fmt(f)
+    }
+}
+
+/// A text whose [invisible](is_invisible) characters are escaped as in Rust: `\n`, `\u{1b}`.
+///
+/// A [`Name`] of any length, for paths and for what a server calls something.
+///
+/// ```
+/// use std::path::Path;
+/// use cogwork_text::Escaped;
+///
+/// let path = Path::new("notes\u{202e}.txt");
+/// assert_eq!(Escaped::new(path.display()).to_string(), r"notes\u{202e}.txt");
+/// assert_eq!(Escaped::new("abcdef").max_chars(3).to_string(), "abc…");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Escaped<T> {
+    text: T,
+    max_chars: usize,
+}
+
+impl<T> Escaped<T> {
+    /// Shows the whole text.
+    pub fn new(text: T) -> Self {
+        Self { text, max_chars: usize::MAX }
+    }
+
+    /// Sets the maximum number of characters shown of the text. A character that is escaped counts as one.
+    #[must_use]
+    pub fn max_chars(self, max_chars: usize) -> Self {
+        Self { max_chars, ..self }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Escaped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut escaping = Escaping(Limited::new(f, self.max_chars));
+
+        let written = write!(escaping, "{}", self.text);
+        escaping.0.end(written)
+    }
+}
+
+struct Escaping<'a, 'f>(Limited<'a, 'f>);
+
+impl Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| {
+            if is_invisible(character) {
+                self.0.put(character.escape_default())
+            } else {
+                self.0.put(character)
+            }
+        })
+    }
+}
+
+/// Names in a sentence: `` `a`, `b` or `c` ``. No names are shown as `none`, and after the first 20 they are
+/// counted: `` `a`, `b` and 3 more ``.
+///
+/// ```
+/// use cogwork_text::NameList;
+///
+/// assert_eq!(NameList::and(["prep", "exec", "post"]).to_string(), "`prep`, `exec` and `post`");
+/// assert_eq!(NameList::or(Vec::<String>::new()).to_string(), "none");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct NameList<I> {
+    names: I,
+    conjunction: &'static str,
+}
+
+impl<I> NameList<I> {
+    /// The maximum number of names shown.
+    pub const MAX_NAMES: usize = 20;
+
+    /// Joins the names by `and`.
+    pub fn and(names: impl IntoIterator<IntoIter = I>) -> Self {
+        Self { names: names.into_iter(), conjunction: "and" }
+    }
+
+    /// Joins the names by `or`.
+    pub fn or(names: impl IntoIterator<IntoIter = I>) -> Self {
+        Self { names: names.into_iter(), conjunction: "or" }
+    }
+}
+
+impl<I> fmt::Display for NameList<I>
+where
+    I: Iterator<Item: AsRef<str>> + Clone,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.names.clone().count();
+
+        if count == 0 {
+            return f.write_str("none");
+        }
+
+        for (index, name) in self.names.clone().take(Self::MAX_NAMES).enumerate() {
+            if index > 0 {
+                self.write_separator(f, index + 1 == count)?;
+            }
+            write!(f, "`{}`", Name(name.as_ref()))?;
+        }
+
+        match count.saturating_sub(Self::MAX_NAMES) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+impl<I> NameList<I> {
+    fn write_separator(&self, f: &mut fmt::Formatter<'_>, is_last: bool) -> fmt::Result {
+        if is_last { write!(f, " {} ", self.conjunction) } else { f.write_str(", ") }
+    }
+}

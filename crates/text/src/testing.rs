@@ -1,0 +1,170 @@
+//! Hostile texts, and checks that nothing unsafe comes through what a crate shows of them. For tests.
+//!
+//! The test of a crate shows every one of its types that displays foreign text, for each of the [`texts`], and
+//! then has [`Shown::assert_complete`] compare them to the sources: a type or a variant that is added later fails
+//! the test until it's shown there, too.
+
+use std::any::type_name;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::{Debug, Display};
+use std::fs;
+use std::path::Path;
+
+use crate::is_unsafe;
+
+mod sources;
+use sources::Displayed;
+
+/// Texts with which a model, a server or a file may try to fool a reader or break a format.
+pub fn texts() -> Vec<String> {
+    let every_unsafe: String = ('\0'..=char::MAX).filter(|character| is_unsafe(*character)).collect();
+
+    let texts = [
+        "\u{1b}[2J\u{1b}]0;title\u{7} escape sequences",
+        "\u{9b}31m escape sequences of one character",
+        "line\nend\r\nand\rcarriage\u{b}return\u{c}forged: line\u{85}next\u{2028}line\u{2029}paragraph",
+        "\tta\tb\t",
+        "\u{202e}gnp.exe \u{202a}a\u{202b}b\u{202c}c\u{202d}d",
+        "\u{2066}a\u{2067}b\u{2068}c\u{2069}",
+        "\u{61c}a\u{200e}b\u{200f}c",
+        "in\u{ad}vi\u{200b}si\u{2060}ble\u{2063} \u{180e}\u{206a}\u{feff}",
+        "\u{fff9}annotated\u{fffa}text\u{fffb}",
+        "tagged\u{e0001}\u{e0041}\u{e007f}",
+        "\0nul\u{8}backspace\u{7f}delete",
+        "`back` \"double\" 'single' \\N <b>&amp;</b> #35; %%{init: {}}%% $$x$$ [a](b) | _c_ *d* ~e~ {f}",
+        "1. a list\n- \u{1b}that is none",
+        "",
+        " ",
+        "👩\u{200d}🚀 क\u{94d}\u{200d}ष ❤\u{fe0f} emoji and scripts",
+    ];
+
+    let long = "\u{1b}long \u{202e}".repeat(1_000);
+    texts.into_iter().map(str::to_owned).chain([every_unsafe, long]).collect()
+}
+
+/// Asserts that a text holds nothing unsafe but line feeds and tabs.
+///
+/// # Panics
+///
+/// When it does.
+#[track_caller]
+pub fn assert_safe(shown: &str) {
+    let found = shown.chars().find(|character| is_unsafe(*character) && !matches!(character, '\n' | '\t'));
+
+    assert!(found.is_none(), "{found:?} is in {shown:?}");
+}
+
+/// Asserts that a text holds nothing unsafe and is one line.
+///
+/// # Panics
+///
+/// When it isn't.
+#[track_caller]
+pub fn assert_safe_line(shown: &str) {
+    let found = shown.chars().find(|character| is_unsafe(*character));
+
+    assert!(found.is_none(), "{found:?} is in {shown:?}");
+}
+
+/// The types of a crate that were shown, each checked when it was.
+#[derive(Debug, Default)]
+pub struct Shown(BTreeSet<String>);
+
+impl Shown {
+    /// Shows a value whose `Display` is one line, whether or not `{:#}` is, and checks its `Debug`, too.
+    ///
+    /// # Panics
+    ///
+    /// When something unsafe comes through.
+    #[track_caller]
+    pub fn line<T: Display + Debug>(&mut self, value: &T) {
+        assert_safe_line(&value.to_string());
+        self.lines(value);
+    }
+
+    /// Shows a value whose `Display` may have several lines, and checks its `Debug`, too.
+    ///
+    /// # Panics
+    ///
+    /// When something unsafe comes through.
+    #[track_caller]
+    pub fn lines<T: Display + Debug>(&mut self, value: &T) {
+        let debug = format!("{value:?}");
+
+        for shown in [&format!("{value}"), &format!("{value:#}"), &debug, &format!("{value:#?}")] {
+            assert_safe(shown);
+        }
+
+        let name = name_of::<T>();
+        // The derived `Debug` of an enum begins with the variant.
+        let variant: String = debug.chars().take_while(char::is_ascii_alphanumeric).collect();
+        self.0.insert(format!("{name}::{variant}"));
+        self.0.insert(name);
+    }
+
+    /// Shows an error, and the errors beneath it that are this crate's own.
+    ///
+    /// # Panics
+    ///
+    /// When something unsafe comes through.
+    #[track_caller]
+    pub fn error<T: Error>(&mut self, error: &T) {
+        self.line(error);
+    }
+
+    /// Notes a variant, such as `AgentError::Empty`, of a type whose `Debug` doesn't name it.
+    pub fn variant(&mut self, variant: &str) {
+        self.0.insert(variant.to_owned());
+    }
+
+    /// Asserts that every public type with a `Display` in the sources of a crate was shown, in every variant.
+    ///
+    /// `manifest_dir` is the crate's folder; `exempt` names types, and variants as `Type::Variant`, that show no
+    /// text of others.
+    ///
+    /// # Panics
+    ///
+    /// When one wasn't shown, or is exempt without need.
+    #[track_caller]
+    pub fn assert_complete(&self, manifest_dir: &str, exempt: &[&str]) {
+        let sources = read_sources(&Path::new(manifest_dir).join("src"));
+        let displayed = Displayed::in_sources(&sources);
+        let exempt: BTreeSet<&str> = exempt.iter().copied().collect();
+
+        let is_exempt = |name: &str| {
+            let enumeration = name.split("::").next().unwrap_or_default();
+            exempt.contains(name) || exempt.contains(enumeration)
+        };
+        let missing: Vec<&String> =
+            displayed.0.iter().filter(|name| !self.0.contains(*name) && !is_exempt(name)).collect();
+        assert!(missing.is_empty(), "no test shows these with hostile texts: {missing:?}");
+
+        let needless: Vec<&str> = exempt
+            .into_iter()
+            .filter(|name| !displayed.0.contains(*name) || self.0.contains(*name))
+            .collect();
+        assert!(needless.is_empty(), "these need no exemption: {needless:?}");
+    }
+}
+
+/// The name of a type without its path and parameters.
+fn name_of<T>() -> String {
+    let path = type_name::<T>().split('<').next().unwrap_or_default();
+
+    path.rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+/// All the Rust code in a folder, as one text.
+fn read_sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+
+    entries
+        .map(|entry| entry.path())
+        .map(|path| match path.extension() {
+            _ if path.is_dir() => read_sources(&path),
+            Some(extension) if extension == "rs" => fs::read_to_string(&path).unwrap_or_default(),
+            _ => String::new(),
+        })
+        .collect()
+}

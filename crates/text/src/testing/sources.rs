@@ -1,0 +1,69 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The public types with a `Display`, and the variants of those that are enums, as `Type::Variant`.
+pub(super) struct Displayed(pub(super) BTreeSet<String>);
+
+impl Displayed {
+    /// Reads formatted code line by line.
+    pub(super) fn in_sources(sources: &str) -> Self {
+        let public = public_types(sources);
+        let named = implementors(sources).chain(derived_errors(sources));
+
+        let displayed =
+            named.filter_map(|name| Some((name, public.get(name)?))).flat_map(|(name, variants)| {
+                let variants = variants.iter().map(move |variant| format!("{name}::{variant}"));
+                variants.chain([name.to_owned()])
+            });
+        Self(displayed.collect())
+    }
+}
+
+/// Public types by name, each with its variants.
+fn public_types(sources: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut types = BTreeMap::new();
+    let mut lines = sources.lines();
+
+    while let Some(line) = lines.next() {
+        if let Some(declared) = line.strip_prefix("pub struct ") {
+            types.insert(identifier(declared), Vec::new());
+        }
+        if let Some(declared) = line.strip_prefix("pub enum ") {
+            let body = lines.by_ref().take_while(|line| *line != "}");
+            types.insert(identifier(declared), body.filter_map(variant).collect());
+        }
+    }
+    types
+}
+
+/// The variant that a line of an enum begins.
+fn variant(line: &str) -> Option<&str> {
+    let declared = line.strip_prefix("    ")?;
+
+    declared.starts_with(|first: char| first.is_ascii_uppercase()).then(|| identifier(declared))
+}
+
+/// The types for which `Display` is implemented.
+fn implementors(sources: &str) -> impl Iterator<Item = &str> {
+    let implementations = sources.lines().filter(|line| line.starts_with("impl"));
+
+    implementations.filter_map(|line| line.split_once("Display for ")).map(|(_, name)| identifier(name))
+}
+
+/// The types that derive `thiserror::Error`.
+fn derived_errors(sources: &str) -> impl Iterator<Item = &str> {
+    let items = sources.split("#[derive(").skip(1);
+
+    items.filter_map(|item| {
+        let (derived, rest) = item.split_once(")]")?;
+        let mut declared = rest
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub enum ").or_else(|| line.strip_prefix("pub struct ")));
+        derived.contains("Error").then(|| declared.next().map(identifier))?
+    })
+}
+
+fn identifier(text: &str) -> &str {
+    let end = text.find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'));
+
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}

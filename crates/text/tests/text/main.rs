@@ -1,0 +1,4 @@
+//! What comes through each adapter, for any text.
+
+mod adapters;
+mod characters;
