@@ -1,7 +1,8 @@
 use std::fmt;
 
+use cogwork_text::OneLine;
+
 use crate::matching::{Pair, pair};
-use crate::text::OneLine;
 use crate::{Status, Step, StepPath};
 
 /// One thing that happened to a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). Its
@@ -76,17 +77,17 @@ impl fmt::Display for Change {
                 write_texts(f, "result", from.as_deref(), to.as_deref())?
             }
             ChangeKind::MarkChanged { from, to } => write_texts(f, "mark", from.as_deref(), to.as_deref())?,
-            ChangeKind::Reworded { from } => write!(f, "reworded from \"{}\"", OneLine(from))?,
+            ChangeKind::Reworded { from } => write!(f, "reworded from \"{}\"", OneLine::new(from))?,
             ChangeKind::Moved { from } => write!(f, "moved from {from}")?,
         }
-        write!(f, ": {}", OneLine(&self.description))
+        write!(f, ": {}", OneLine::new(&self.description))
     }
 }
 
 fn write_texts(f: &mut fmt::Formatter<'_>, name: &str, from: Option<&str>, to: Option<&str>) -> fmt::Result {
     match (from, to) {
-        (Some(from), Some(to)) => write!(f, "{name} {} → {}", OneLine(from), OneLine(to)),
-        (None, Some(to)) => write!(f, "{name} {}", OneLine(to)),
+        (Some(from), Some(to)) => write!(f, "{name} {} → {}", OneLine::new(from), OneLine::new(to)),
+        (None, Some(to)) => write!(f, "{name} {}", OneLine::new(to)),
         (_, None) => write!(f, "{name} dropped"),
     }
 }

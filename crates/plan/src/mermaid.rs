@@ -1,6 +1,8 @@
-use std::fmt::{self, Write};
+use std::fmt;
 
-use crate::text::{OneLine, said};
+use cogwork_text::MermaidLabel;
+
+use crate::text::StepLine;
 use crate::{Plan, Status};
 
 /// A plan as a Mermaid flowchart, made by [`Plan::mermaid`]; no line break at the end.
@@ -34,19 +36,9 @@ impl fmt::Display for Mermaid<'_> {
         for entry in self.plan.walk() {
             let (step, path) = (entry.step, entry.path());
             let indices = path.indices();
-            // The path in front keeps "1. Add" from being taken for a list, which Mermaid does not draw.
-            write!(f, "    {}[\"{path} ", Node(indices))?;
-            OneLine(&step.description).write_each(f, escaped)?;
-            if let Some(result) = said(&step.result) {
-                f.write_str(": ")?;
-                result.write_each(f, escaped)?;
-            }
-            if let Some(mark) = said(&step.mark) {
-                f.write_str(" (")?;
-                mark.write_each(f, escaped)?;
-                f.write_str(")")?;
-            }
-            writeln!(f, "\"]:::{}", class(step.status))?;
+            let label = format_args!("{path} {}", StepLine(step));
+            let class = class(step.status);
+            writeln!(f, "    {}[\"{}\"]:::{class}", Node(indices), MermaidLabel(label))?;
             if let Some((last, parents)) = indices.split_last() {
                 match (entry.position(), parents) {
                     (0, []) => {}
@@ -84,15 +76,5 @@ fn class(status: Status) -> &'static str {
         Status::Pending => "pending",
         Status::Done => "done",
         Status::VerificationNeeded => "verification_needed",
-    }
-}
-
-/// Labels are read as Mermaid, as Markdown and as HTML; a numbered entity means itself in all three.
-fn escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
-    match c {
-        '"' | '#' | '&' | '<' | '>' | '`' | '\\' | '%' | '*' | '_' | '~' | '$' => {
-            write!(f, "#{};", u32::from(c))
-        }
-        _ => f.write_char(c),
     }
 }

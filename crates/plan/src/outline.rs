@@ -2,7 +2,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::text::{OneLine, indent, said};
+use crate::text::{StepLine, indent};
 use crate::{Plan, Status};
 
 /// A plan for people, made by [`Plan::outline`]: `- [Done] description: result (mark)`, two blanks a
@@ -45,13 +45,7 @@ impl fmt::Display for Outline<'_> {
             let step = entry.step;
             let style = if self.colored { style(step.status) } else { Style::new() };
             indent(f, entry.depth - 1)?;
-            write!(f, "- {style}[{}]{style:#} {}", step.status, OneLine(&step.description))?;
-            if let Some(result) = said(&step.result) {
-                write!(f, ": {result}")?;
-            }
-            if let Some(mark) = said(&step.mark) {
-                write!(f, " ({mark})")?;
-            }
+            write!(f, "- {style}[{}]{style:#} {}", step.status, StepLine(step))?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use cogwork_text::Name;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
@@ -153,7 +154,7 @@ impl Visitor<'_> for ReadKey<'_> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<&'static str, E> {
         let Some(&key) = KEYS.iter().find(|key| **key == text) else {
-            return Err(E::unknown_field(&excerpt(text), KEYS));
+            return Err(E::unknown_field(&Name(text).to_string(), KEYS));
         };
         if self.seen.contains(&key) {
             return Err(E::duplicate_field(key));

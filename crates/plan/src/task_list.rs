@@ -1,6 +1,8 @@
 use std::fmt::{self, Write};
 
-use crate::text::{OneLine, indent, said};
+use cogwork_text::OneLine;
+
+use crate::text::{indent, said};
 use crate::{Plan, Status};
 
 /// A plan as a Markdown task list, made by [`Plan::task_list`]; no line break at the end. Texts are
@@ -35,10 +37,9 @@ impl fmt::Display for TaskList<'_> {
             let step = entry.step;
             indent(f, entry.depth - 1)?;
             f.write_str(if step.status == Status::Done { "- [x] " } else { "- [ ] " })?;
-            OneLine(&step.description).write_each(f, escaped)?;
+            write!(f, "{}", Markdown(OneLine::new(&step.description)))?;
             if let Some(result) = said(&step.result) {
-                f.write_str(": ")?;
-                result.write_each(f, escaped)?;
+                write!(f, ": {}", Markdown(result))?;
             }
             let doubted = step.status == Status::VerificationNeeded;
             match (said(&step.mark), doubted) {
@@ -49,8 +50,7 @@ impl fmt::Display for TaskList<'_> {
                     if doubted {
                         write!(f, "{}: ", step.status)?;
                     }
-                    mark.write_each(f, escaped)?;
-                    f.write_str(")")?;
+                    write!(f, "{})", Markdown(mark))?;
                 }
             }
         }
@@ -58,10 +58,24 @@ impl fmt::Display for TaskList<'_> {
     }
 }
 
-/// Only what means something inside a line: signs of blocks cannot begin one here.
-fn escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
-    if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~') {
-        f.write_char('\\')?;
+/// A text inside a line of Markdown. Signs that begin a block mean nothing there.
+struct Markdown<T>(T);
+
+impl<T: fmt::Display> fmt::Display for Markdown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(f), "{}", self.0)
     }
-    f.write_char(c)
+}
+
+struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| {
+            if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~') {
+                self.0.write_char('\\')?;
+            }
+            self.0.write_char(character)
+        })
+    }
 }

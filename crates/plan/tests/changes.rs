@@ -142,7 +142,7 @@ fn a_change_stays_on_its_line() {
     let earlier = Plan::from(vec![Step::pending("two\nlines")]);
     insta::assert_snapshot!(lines(&later, &earlier), @"
     1 Pending → Done: two lines
-    1 result ␛[2Jgone: two lines
+    1 result �[2Jgone: two lines
     ");
 }
 

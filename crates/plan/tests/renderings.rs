@@ -20,7 +20,7 @@ fn hostile() -> Plan {
         Step::done("  first\r\n   second\tthird\n", "\u{1b}[31mred\u{7}\u{9b}2J\u{202e}thgir"),
         Step::done("1. <b>bold</b> & `code` [x](y)", "2 * 3_000 ~ \"6k\" #1; 50% \\ ok"),
         Step::verification_needed("", "\n"),
-        Step { result: Some("\n".into()), ..Step::pending("two  blanks \u{2028}kept") },
+        Step { result: Some("\n".into()), ..Step::pending("two  blanks \u{2028}joined") },
     ])
 }
 
@@ -40,10 +40,10 @@ fn the_outline_is_one_line_a_step() {
 #[test]
 fn the_outline_keeps_its_lines_whatever_the_texts_hold() {
     insta::assert_snapshot!(format_plan(&hostile()), @r#"
-    - [Done] first second third: ␛[31mred␇�2J�thgir
+    - [Done] first second third: �[31mred��2J�thgir
     - [Done] 1. <b>bold</b> & `code` [x](y): 2 * 3_000 ~ "6k" #1; 50% \ ok
     - [Verification Needed] 
-    - [Pending] two  blanks kept
+    - [Pending] two blanks joined
     "#);
 }
 
@@ -73,10 +73,10 @@ fn the_task_list_ticks_what_is_done() {
     - [ ] Conclude
     ");
     insta::assert_snapshot!(hostile().task_list(), @r#"
-    - [x] first second third: ␛\[31mred␇�2J�thgir
+    - [x] first second third: �\[31mred��2J�thgir
     - [x] 1. \<b\>bold\</b\> \& \`code\` \[x\](y): 2 \* 3\_000 \~ "6k" #1; 50% \\ ok
     - [ ]  (Verification Needed)
-    - [ ] two  blanks kept
+    - [ ] two blanks joined
     "#);
 }
 
@@ -105,12 +105,12 @@ fn the_chart_joins_steps_in_order_and_parents_to_their_first_child() {
 fn the_chart_escapes_what_mermaid_markdown_and_html_would_read() {
     insta::assert_snapshot!(hostile().mermaid(), @r#"
     flowchart TD
-        s1["1 first second third: ␛[31mred␇�2J�thgir"]:::done
-        s2["2 1. #60;b#62;bold#60;/b#62; #38; #96;code#96; [x](y): 2 #42; 3#95;000 #126; #34;6k#34; #35;1; 50#37; #92; ok"]:::done
+        s1["1 first second third: �#91;31mred��2J�thgir"]:::done
+        s2["2 1. #60;b#62;bold#60;/b#62; #38; #96;code#96; #91;x](y): 2 #42; 3_000 #126; #34;6k#34; #35;1#59; 50#37; #92; ok"]:::done
         s1 --> s2
         s3["3 "]:::verification_needed
         s2 --> s3
-        s4["4 two  blanks kept"]:::pending
+        s4["4 two blanks joined"]:::pending
         s3 --> s4
         classDef pending stroke-dasharray:4
         classDef done fill:#d3f2d9,stroke:#2e7d32,color:#000

@@ -64,7 +64,9 @@ fn block_sign(line: &str) -> Option<usize> {
         return Some(0);
     }
     let number = text.trim_start_matches(|character: char| character.is_ascii_digit());
-    let is_item = number.len() < text.len() && number.starts_with(['.', ')']);
+    let after_sign = number.strip_prefix(['.', ')']);
+    let is_item = number.len() < text.len()
+        && after_sign.is_some_and(|after| after.is_empty() || after.starts_with(' '));
 
     is_item.then(|| text.len() - number.len())
 }
