@@ -194,13 +194,11 @@ impl<S> FlowBuilder<S> {
             return Err(BuildError::new(self.name, problems));
         }
         let (mut places, mut visits) = (Vec::with_capacity(exits.len()), Vec::with_capacity(exits.len()));
-        let depth = self.nodes.iter().map(|wanted| wanted.inside.depth()).fold(Depth::default(), Depth::max);
         for (wanted, exits) in self.nodes.into_iter().zip(exits) {
             places.push(Place { name: wanted.name, exits, inside: wanted.inside });
             visits.push(wanted.visit);
         }
-        let waits = places.iter().any(|place| place.inside.waits());
-        let wiring = Wiring { name: self.name, start: start.unwrap_or_default(), places, depth, waits };
+        let wiring = Wiring::new(self.name, start.unwrap_or_default(), places);
         Ok(Flow { wiring: Arc::new(wiring), visits })
     }
 }

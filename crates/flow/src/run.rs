@@ -226,7 +226,8 @@ impl<'f, S> Run<'f, S> {
 
     /// Puts a snapshot of the state in place of the record each time so many steps were taken, not
     /// counting those inside items and branches: the record of a long run then stays short. In a replay
-    /// nothing is folded before the run is past its record.
+    /// nothing is folded before the run is past its record. Where many answers wait for their steps, which
+    /// each snapshot has to repeat, a fold is left out until as many lines were added.
     ///
     /// # Default
     ///
@@ -252,22 +253,27 @@ impl<'f, S> Run<'f, S> {
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let node = self.node().unwrap_or_default();
         let failed = |error| RunError::failed(self.flow_path(), node, Failure::Journal(error));
-        let unknown = || {
-            let known = self.flow.wiring.events().into_iter().map(str::to_owned).collect();
-            RunError::unknown_event(self.flow_path(), node, event, known)
+        let events = self.flow.wiring.events();
+
+        let journal = self.keeps_answers().filter(|_| events.contains(event));
+        let Some(journal) = journal else {
+            let known = events.iter().cloned().collect();
+            return Err(RunError::unknown_event(self.flow_path(), node, event, known));
         };
-        if !self.flow.wiring.events().contains(event) {
-            return Err(unknown());
-        }
-        let named = self.context.named.as_deref();
-        let journal: &dyn Journal = match named.map(|named| (&named.journal, &named.mailbox)) {
-            Some((Some(journal), _)) => &**journal,
-            Some((None, Some(mailbox))) => mailbox.as_ref(),
-            _ => return Err(unknown()),
-        };
+
         let max_outcome = self.extra.as_ref().map_or(MAX_OUTCOME, |extra| extra.max_outcome);
         let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
+    }
+
+    /// What keeps the answers of events until they are taken; `None` where no node waits for any.
+    fn keeps_answers(&self) -> Option<&(dyn Journal + 'f)> {
+        let named = self.context.named.as_deref()?;
+        match (&named.journal, &named.mailbox) {
+            (Some(journal), _) => Some(&**journal),
+            (None, Some(mailbox)) => Some(mailbox.as_ref()),
+            (None, None) => None,
+        }
     }
 
     /// How many nodes were visited so far.

@@ -1,7 +1,7 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::Action;
 
@@ -13,6 +13,8 @@ pub(crate) struct Wiring {
     pub(crate) depth: Depth,
     /// Whether a node in it or in a flow inside it waits for events or sleeps.
     pub(crate) waits: bool,
+    /// Gathered when somebody asks.
+    events: OnceLock<BTreeSet<String>>,
 }
 
 /// How deep flows stand inside one another, at the deepest.
@@ -102,6 +104,12 @@ pub(crate) enum Target {
 }
 
 impl Wiring {
+    pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
+        let depth = places.iter().map(|place| place.inside.depth()).fold(Depth::default(), Depth::max);
+        let waits = places.iter().any(|place| place.inside.waits());
+        Self { name, start, places, depth, waits, events: OnceLock::new() }
+    }
+
     /// The place at an index that the builder or [`Place::exits`] gave out.
     #[expect(clippy::indexing_slicing, reason = "indices are made by the builder and checked there")]
     #[inline]
@@ -115,12 +123,18 @@ impl Wiring {
     }
 
     /// The events that nodes in it and in flows inside it wait for.
-    pub(crate) fn events(&self) -> BTreeSet<&str> {
-        let (mut events, mut open) = (BTreeSet::new(), vec![self]);
+    pub(crate) fn events(&self) -> &BTreeSet<String> {
+        self.events.get_or_init(|| self.gather_events())
+    }
+
+    fn gather_events(&self) -> BTreeSet<String> {
+        let mut events = BTreeSet::new();
+        let mut open = vec![self];
+
         while let Some(wiring) = open.pop() {
             for place in &wiring.places {
                 match &place.inside {
-                    Inside::Wait { event } => drop(events.insert(event.as_str())),
+                    Inside::Wait { event } => drop(events.insert(event.clone())),
                     Inside::Subflow(flow) | Inside::Each { flow, .. } => open.push(flow),
                     Inside::Branches(branches) => open.extend(branches.iter().map(|(_, flow)| flow.as_ref())),
                     Inside::Node | Inside::Sleep | Inside::Batch { .. } => {}

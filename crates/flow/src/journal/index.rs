@@ -14,6 +14,10 @@ pub(super) struct Index {
     /// The name of the step at each moment, to see that a replay goes the same way.
     pub(super) moments: HashMap<String, String>,
     pub(super) answers: HashMap<String, VecDeque<Json>>,
+    /// How many answers are kept in all.
+    kept: u64,
+    /// How many lines followed the snapshot and the answers kept with it.
+    since_fold: u64,
     pub(super) snapshot: Option<Snapshot>,
     /// The highest number of a step on record, of those that are not inside items and branches.
     pub(super) last: u64,
@@ -78,13 +82,17 @@ impl Index {
 
     /// Adds a line that can follow.
     pub(super) fn add(&mut self, entry: Entry, line: u64) {
+        self.since_fold = self.since_fold.saturating_add(1);
         // What follows an end, as when a longer flow takes the run up, makes it none.
         self.ended = matches!(entry, Entry::Ended { .. });
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
             Entry::Waiting { step, until, .. } => self.know(step, What::Waiting { until }, line),
-            Entry::Answer { event, answer } => self.answers.entry(event).or_default().push_back(answer),
+            Entry::Answer { event, answer } => {
+                self.kept = self.kept.saturating_add(1);
+                self.answers.entry(event).or_default().push_back(answer);
+            }
             Entry::Taken { step, event } => {
                 if let Some(answer) = self.take(&event) {
                     self.know(step, What::Answered { answer }, line);
@@ -118,7 +126,9 @@ impl Index {
     }
 
     pub(super) fn take(&mut self, event: &str) -> Option<Json> {
-        self.answers.get_mut(event)?.pop_front()
+        let answer = self.answers.get_mut(event)?.pop_front()?;
+        self.kept = self.kept.saturating_sub(1);
+        Some(answer)
     }
 
     /// That no other node was visited where a step is that is not on record.
@@ -135,14 +145,25 @@ impl Index {
         }
     }
 
-    /// A snapshot of a run that is past its record, and the answers not taken.
-    pub(super) fn after(&self, snapshot: Snapshot) -> Vec<Entry> {
-        let mut entries = vec![Entry::Snapshot(snapshot)];
-        for (event, answers) in &self.answers {
-            entries.extend(
-                answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() }),
-            );
+    /// Whether it is time for a snapshot of a run that has come so far.
+    pub(super) fn is_worth_a_fold(&self, number: u64) -> bool {
+        // In a replay what follows must stay on record, and to write it again at each fold would cost the
+        // square of it. So it would with the answers that nobody has taken.
+        number >= self.last && self.since_fold >= self.kept
+    }
+
+    /// Puts a snapshot in place of all before; answers the lines that are then on record.
+    pub(super) fn fold(&mut self, snapshot: Snapshot) -> Vec<Entry> {
+        let kept = self.answers.iter().flat_map(|(event, answers)| {
+            answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() })
+        });
+        let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot)).chain(kept).collect();
+
+        for entry in &entries {
+            // Nothing is asked of a snapshot or an answer before they are written.
+            self.add(entry.clone(), 0);
         }
+        self.since_fold = 0;
         entries
     }
 }

@@ -237,17 +237,10 @@ impl<L: Log> Journal for Recorded<L> {
     async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
         let line = {
             let mut index = self.index();
-            // In a replay what follows must stay on record, and to write it again at each fold would
-            // cost the square of it.
-            if snapshot.number < index.last {
+            if !index.is_worth_a_fold(snapshot.number) {
                 return Ok(());
             }
-            let entries = index.after(snapshot);
-            let line = self.log.replace(entries.clone());
-            for entry in entries {
-                index.add(entry, line);
-            }
-            line
+            self.log.replace(index.fold(snapshot))
         };
         self.log.written(line).await
     }
