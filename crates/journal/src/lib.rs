@@ -51,7 +51,6 @@
 //! | keep many runs in one database, and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
 //! | have the state to run over | [`RunJournal::state`], [`RunJournal::input`] |
 //! | know what went wrong | [`StoreError`] |
-//! | keep many runs in one database, and find them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
 //! | keep the record of a long run short | [`Run::fold_every`](cogwork_flow::Run::fold_every) |
 
 mod file;
@@ -81,3 +80,4 @@ mod line;
 mod lock;
 mod name;
 mod quote;
+mod waits;

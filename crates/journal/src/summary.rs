@@ -1,9 +1,9 @@
-use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::Entry;
 
 use crate::header::Header;
+use crate::waits::{WaitChange, Waits};
 
 /// A run as it stands on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,67 +71,83 @@ pub struct WaitSummary {
 #[derive(Default)]
 pub(crate) struct Standing {
     entries: u64,
-    /// In the order in which they began to wait.
-    waiting: Vec<WaitSummary>,
-    /// How many answers are kept for each event.
-    answers: HashMap<String, u64>,
-    stopped: Option<RunStatus>,
+    waits: Waits,
+    stopped: Option<Stopped>,
+}
+
+/// How a run stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    Failed { error: String },
+    Ended { action: String, steps: u64 },
 }
 
 impl Standing {
-    pub(crate) fn add(&mut self, entry: &Entry) {
+    /// Adds an entry; answers what it changes about the steps that wait.
+    pub(crate) fn add(&mut self, entry: &Entry) -> Option<WaitChange> {
         self.entries += 1;
         self.stopped = None;
         match entry {
             Entry::Waiting { step, event, why, until } => {
-                let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
+                let until = until.and_then(time);
                 let (step, event, why) = (step.clone(), event.clone(), why.clone());
-                self.waiting.push(WaitSummary { step, event, why, until });
+                return Some(self.waits.begin(self.entries, WaitSummary { step, event, why, until }));
             }
-            Entry::Answer { event, .. } => *self.answers.entry(event.clone()).or_default() += 1,
+            Entry::Shortened { step, until } => return self.waits.shorten(step, time(*until)),
+            Entry::Answer { event, .. } => self.waits.answer(event),
             Entry::Taken { step, event } => {
-                self.used(event);
-                self.waiting.retain(|waiting| waiting.step != *step);
+                self.waits.use_up(event);
+                return self.waits.end(step);
             }
-            Entry::Refused { event, .. } => self.used(event),
-            Entry::Shortened { step, until } => {
-                let until = UNIX_EPOCH.checked_add(Duration::from_millis(*until));
-                for waiting in self.waiting.iter_mut().filter(|waiting| waiting.step == *step) {
-                    waiting.until = until;
-                }
+            Entry::Refused { event, .. } => self.waits.use_up(event),
+            Entry::TimedOut { step } => return self.waits.end(step),
+            Entry::Snapshot(_) => {
+                *self = Self { entries: 1, ..Self::default() };
+                return Some(WaitChange::AllEnded);
             }
-            Entry::TimedOut { step } => self.waiting.retain(|waiting| waiting.step != *step),
-            Entry::Snapshot(_) => *self = Self { entries: 1, ..Self::default() },
-            Entry::Failed { error } => self.stopped = Some(RunStatus::Failed { error: error.clone() }),
+            Entry::Failed { error } => self.stopped = Some(Stopped::Failed { error: error.clone() }),
             Entry::Ended { action, steps } => {
-                self.stopped = Some(RunStatus::Ended { action: action.clone(), steps: *steps });
+                self.stopped = Some(Stopped::Ended { action: action.clone(), steps: *steps });
             }
             _ => {}
         }
+        None
     }
 
-    fn used(&mut self, event: &str) {
-        if let Some(count) = self.answers.get_mut(event) {
-            *count = count.saturating_sub(1);
-        }
+    /// How it stopped, if that was the last thing it did.
+    pub(crate) fn stopped(&self) -> Option<&Stopped> {
+        self.stopped.as_ref()
     }
 
-    pub(crate) fn status(&self) -> RunStatus {
-        if let Some(stopped) = &self.stopped {
-            return stopped.clone();
+    /// Whether it waits for events that nobody has answered.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.stopped.is_none() && self.waits.hold_the_run()
+    }
+
+    fn into_status(self) -> RunStatus {
+        if self.is_paused() {
+            return RunStatus::Paused { waits: self.waits.into_summaries() };
         }
-        let answered = |event: &String| self.answers.get(event).is_some_and(|count| *count > 0);
-        if self.waiting.iter().any(|waiting| answered(&waiting.event)) {
-            return RunStatus::Open;
-        }
-        match self.waiting.as_slice() {
-            [] => RunStatus::Open,
-            waits => RunStatus::Paused { waits: waits.to_vec() },
+        match self.stopped() {
+            Some(Stopped::Failed { error }) => RunStatus::Failed { error: error.clone() },
+            Some(Stopped::Ended { action, steps }) => {
+                RunStatus::Ended { action: action.clone(), steps: *steps }
+            }
+            None => RunStatus::Open,
         }
     }
 
     pub(crate) fn summary(self, header: Header) -> RunSummary {
-        let (started, entries) = (header.started(), self.entries);
-        RunSummary { run_id: header.run_id, flow: header.flow, started, entries, status: self.status() }
+        RunSummary {
+            started: header.started(),
+            entries: self.entries,
+            status: self.into_status(),
+            run_id: header.run_id,
+            flow: header.flow,
+        }
     }
+}
+
+fn time(millis: u64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
 }

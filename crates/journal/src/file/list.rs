@@ -46,7 +46,7 @@ impl FileStore {
         };
         let problem = loop {
             match lines.entry() {
-                Ok(Some(entry)) => standing.add(&entry),
+                Ok(Some(entry)) => drop(standing.add(&entry)),
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }

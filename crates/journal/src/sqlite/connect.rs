@@ -39,7 +39,7 @@ const TABLES: &str = "
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_flow ON runs (flow, started);
     CREATE INDEX runs_by_status ON runs (status, started);
-    CREATE TABLE waits (
+    CREATE TABLE waits ( -- the steps that wait, also where one has an answer and the run is open
         run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
         number INTEGER NOT NULL, -- in the order in which they began
         step TEXT NOT NULL,

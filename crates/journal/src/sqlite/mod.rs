@@ -21,10 +21,11 @@ use crate::{RunSummary, Store, StoreError, name};
 ///
 /// The table `lines` has the lines that a [`FileStore`](crate::FileStore) would write to the file of
 /// the run, each with its checksum; `runs` has one row a run: its id, flow and start, how many lines
-/// there are, and how it stands. Programs may read both, with SQLite's own tools too:
+/// there are, and how it stands; `waits` has one row for each step that waits for an event. Programs may
+/// read all of them, with SQLite's own tools too:
 ///
 /// ```sql
-/// SELECT id, started, step FROM runs WHERE status = 'paused' AND event = 'approval';
+/// SELECT id, started, step FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
 /// SELECT line FROM lines JOIN runs ON run = key WHERE id = 'order-17' ORDER BY number;
 /// ```
 ///

@@ -4,6 +4,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::database::Database;
+use crate::summary::{Standing, Stopped};
+use crate::waits::WaitChange;
 use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// Which runs of a [`SqliteStore`](crate::SqliteStore) to list, and in which order.
@@ -226,41 +228,64 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 }
 
 /// How a run stands, as its row says it.
-#[derive(Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     status: &'static str,
-    waits: Vec<WaitSummary>,
     error: Option<String>,
     action: Option<String>,
     steps: Option<i64>,
 }
 
 impl Columns {
-    pub(super) fn of(status: RunStatus) -> Self {
-        match status {
-            RunStatus::Paused { waits } => Self { status: "paused", waits, ..Self::default() },
-            RunStatus::Failed { error } => Self { status: "failed", error: Some(error), ..Self::default() },
-            RunStatus::Ended { action, steps } => {
-                let steps = i64::try_from(steps).unwrap_or(i64::MAX);
-                Self { status: "ended", action: Some(action), steps: Some(steps), ..Self::default() }
+    /// Those of a run that is not there yet, as it is put on record.
+    pub(super) fn open() -> Self {
+        Self { status: "open", error: None, action: None, steps: None }
+    }
+
+    pub(super) fn of(standing: &Standing) -> Self {
+        match standing.stopped() {
+            Some(Stopped::Failed { error }) => {
+                Self { status: "failed", error: Some(error.clone()), ..Self::open() }
             }
-            // None is damaged while it is written.
-            RunStatus::Open | RunStatus::Damaged { .. } => Self { status: "open", ..Self::default() },
+            Some(Stopped::Ended { action, steps }) => {
+                let steps = i64::try_from(*steps).unwrap_or(i64::MAX);
+                Self { status: "ended", action: Some(action.clone()), steps: Some(steps), ..Self::open() }
+            }
+            None if standing.is_paused() => Self { status: "paused", ..Self::open() },
+            None => Self::open(),
         }
     }
 
     pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
-        let Self { status, waits, error, action, steps } = self;
-        let mut update = database.prepare_cached(
-            "UPDATE runs SET status = ?2, error = ?3, action = ?4, steps = ?5 WHERE key = ?1",
-        )?;
-        update.execute((key, status, error, action, steps))?;
-        database.prepare_cached("DELETE FROM waits WHERE run = ?")?.execute([key])?;
-        let mut insert = database.prepare_cached(
-            "INSERT INTO waits (run, number, step, event, why, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?;
-        for (number, wait) in (1i64..).zip(waits) {
-            insert.execute((key, number, wait.step, wait.event, wait.why, wait.until.map(millis)))?;
+        let Self { status, error, action, steps } = self;
+        let sql = "UPDATE runs SET status = ?2, error = ?3, action = ?4, steps = ?5 WHERE key = ?1";
+        database.prepare_cached(sql)?.execute((key, status, error, action, steps))?;
+        Ok(())
+    }
+}
+
+impl WaitChange {
+    pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
+        let row = |number| (key, i64::try_from(number).unwrap_or(i64::MAX));
+        match self {
+            Self::Began(number, WaitSummary { step, event, why, until }) => {
+                let (key, number) = row(number);
+                let sql = "INSERT INTO waits (run, number, step, event, why, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                let mut insert = database.prepare_cached(sql)?;
+                insert.execute((key, number, step, event, why, until.map(millis)))?;
+            }
+            Self::Shortened(number, until) => {
+                let (key, number) = row(number);
+                let sql = "UPDATE waits SET until = ?3 WHERE run = ?1 AND number = ?2";
+                database.prepare_cached(sql)?.execute((key, number, until.map(millis)))?;
+            }
+            Self::Ended(number) => {
+                let sql = "DELETE FROM waits WHERE run = ?1 AND number = ?2";
+                database.prepare_cached(sql)?.execute(row(number))?;
+            }
+            Self::AllEnded => {
+                database.prepare_cached("DELETE FROM waits WHERE run = ?1")?.execute([key])?;
+            }
         }
         Ok(())
     }

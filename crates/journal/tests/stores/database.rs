@@ -373,3 +373,77 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
     store.deliver("a", "bob", &()).await.unwrap();
     assert_eq!(waits(RunQuery::new().paused()).await, 0, "it can go on");
 }
+
+/// Three questions, of which one has a time limit, one after the other or at once, round after round.
+fn rounds() -> Flow<Vec<String>> {
+    let ask = |event: &str| {
+        cogwork_flow::Wait::for_event(event, |said: &mut Vec<String>, word: String| said.push(word))
+    };
+    let one = |event: &str| {
+        let flow = Flow::builder(event).start("ask").wait("ask", ask(event));
+        flow.end("ask", Action::DEFAULT).build().unwrap()
+    };
+    let both = cogwork_flow::Branches::new()
+        .branch("ada", one("ada"), |_: &Vec<String>| vec![], |said, more| said.extend(more))
+        .branch("bob", one("bob"), |_: &Vec<String>| vec![], |said, more| said.extend(more));
+    Flow::builder("rounds")
+        .start("first")
+        .wait("first", ask("eve").within(Duration::from_secs(1_000)))
+        .branches("both", both)
+        .edge("first", Action::DEFAULT, "both")
+        .edge("first", cogwork_flow::Wait::<()>::TIMED_OUT, "both")
+        .edge("both", Action::DEFAULT, "first")
+        .build()
+        .unwrap()
+}
+
+/// How the only run stands, without the times.
+async fn standing(store: &impl Store) -> (u64, String) {
+    let run = store.runs().await.unwrap().remove(0);
+    let status = match run.status {
+        RunStatus::Paused { waits } => {
+            let waits = waits.iter().map(|wait| format!("{} for {}", wait.step, wait.event));
+            format!("paused at {}", waits.collect::<Vec<_>>().join(", "))
+        }
+        status => format!("{status:?}"),
+    };
+    (run.entries, status)
+}
+
+#[tokio::test]
+async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happens_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = rounds();
+    let (file, database) = (FileStore::within(folder.path()), SqliteStore::within(folder.path()));
+    for fold_every in [1, 2, 100] {
+        let run_id = format!("{fold_every}");
+        let every = NonZeroU64::new(fold_every).unwrap();
+        let (first, second) = (
+            file.start(&run_id, &flow, &[""; 0]).await.unwrap(),
+            database.start(&run_id, &flow, &[""; 0]).await.unwrap(),
+        );
+        let mut runs =
+            [flow.begin().journal(first).fold_every(every), flow.begin().journal(second).fold_every(every)];
+        let mut said = [vec![], vec![]];
+        let mut seen = std::collections::HashSet::new();
+        let happens =
+            "advance eve advance ada advance bob advance bob! advance bob bob eve eve ada ada advance";
+        for what in happens.split(' ').cycle().take(60) {
+            for (run, said) in runs.iter_mut().zip(&mut said) {
+                match what.strip_suffix('!') {
+                    None if what == "advance" => drop(run.advance(said).await),
+                    // One that cannot be read.
+                    Some(event) => run.deliver(event, &7).await.unwrap(),
+                    None => run.deliver(what, &"word").await.unwrap(),
+                }
+            }
+            let (here, there) = (standing(&file).await, standing(&database).await);
+            assert_eq!(here, there, "folded every {fold_every} steps, after {what}");
+            seen.insert(here.1);
+        }
+        assert_eq!(said[0], said[1]);
+        assert!(said[0].len() > 5 && seen.len() > 4, "{seen:?}");
+        std::fs::remove_file(file.path(&run_id)).unwrap();
+        change(folder.path(), "PRAGMA foreign_keys = ON; DELETE FROM runs");
+    }
+}

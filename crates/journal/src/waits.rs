@@ -1,0 +1,95 @@
+//! Which steps of a run wait, kept up with each entry: an entry takes the same work however many wait.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
+
+use crate::WaitSummary;
+
+/// The steps of a run that wait, and the answers that none of them has taken.
+#[derive(Default)]
+pub(crate) struct Waits {
+    /// By the numbers of the entries with which they began, and so in that order.
+    waiting: BTreeMap<u64, WaitSummary>,
+    /// The number of each step that waits.
+    numbers: HashMap<String, u64>,
+    events: HashMap<String, Event>,
+    /// How many events have an answer and a step that can take it.
+    answered: usize,
+}
+
+#[derive(Default)]
+struct Event {
+    steps: u64,
+    answers: u64,
+}
+
+impl Event {
+    fn is_answered(&self) -> bool {
+        self.steps > 0 && self.answers > 0
+    }
+}
+
+/// What an entry changes about the steps that wait.
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only a database has rows to change"))]
+pub(crate) enum WaitChange {
+    /// A step waits, with this number.
+    Began(u64, WaitSummary),
+    /// The step of this number has less time.
+    Shortened(u64, Option<SystemTime>),
+    /// The step of this number waits no more.
+    Ended(u64),
+    /// No step waits.
+    AllEnded,
+}
+
+impl Waits {
+    pub(crate) fn begin(&mut self, number: u64, wait: WaitSummary) -> WaitChange {
+        self.numbers.insert(wait.step.clone(), number);
+        self.change(&wait.event, |event| event.steps += 1);
+        self.waiting.insert(number, wait.clone());
+        WaitChange::Began(number, wait)
+    }
+
+    pub(crate) fn shorten(&mut self, step: &str, until: Option<SystemTime>) -> Option<WaitChange> {
+        let number = *self.numbers.get(step)?;
+        self.waiting.get_mut(&number)?.until = until;
+        Some(WaitChange::Shortened(number, until))
+    }
+
+    pub(crate) fn end(&mut self, step: &str) -> Option<WaitChange> {
+        let number = self.numbers.remove(step)?;
+        let wait = self.waiting.remove(&number)?;
+        self.change(&wait.event, |event| event.steps = event.steps.saturating_sub(1));
+        Some(WaitChange::Ended(number))
+    }
+
+    pub(crate) fn answer(&mut self, event: &str) {
+        self.change(event, |event| event.answers += 1);
+    }
+
+    /// An answer is gone.
+    pub(crate) fn use_up(&mut self, event: &str) {
+        self.change(event, |event| event.answers = event.answers.saturating_sub(1));
+    }
+
+    fn change(&mut self, event: &str, change: impl FnOnce(&mut Event)) {
+        let event = self.events.entry(event.to_owned()).or_default();
+        let was_answered = event.is_answered();
+        change(event);
+        match (was_answered, event.is_answered()) {
+            (false, true) => self.answered += 1,
+            (true, false) => self.answered -= 1,
+            _ => {}
+        }
+    }
+
+    /// Whether nothing can go on before an answer comes.
+    pub(crate) fn hold_the_run(&self) -> bool {
+        !self.waiting.is_empty() && self.answered == 0
+    }
+
+    /// The steps that wait, in the order in which they began to.
+    pub(crate) fn into_summaries(self) -> Vec<WaitSummary> {
+        self.waiting.into_values().collect()
+    }
+}
