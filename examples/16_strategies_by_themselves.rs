@@ -17,7 +17,7 @@
 //!  12 evaluation_checkpoint: Enough is known.
 //!  13 solution_formulation: Galdhøpiggen, by 17 m
 //!  14 final_response: Galdhøpiggen, by 17 m
-//! -> Galdhøpiggen, by 17 m (answered; 3 calls, about 868 tokens, 2 calls of tools)
+//! -> Galdhøpiggen, by 17 m (answered; 3 calls, about 870 tokens, 2 tool calls)
 //!
 //! tree_of_thoughts: What is 17 * 38?
 //!   1 problem_reception: What is 17 * 38?
@@ -39,7 +39,7 @@
 //!  17 [A] solution_formulation: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.
 //!  18 [A] path_justification: `A` has a score of 10 and is solved; best of the others: `B` 5.
 //!  19 [A] final_response: 646
-//! -> 646 (answered; 8 calls, about 1218 tokens)
+//! -> 646 (answered; 8 calls, about 1226 tokens)
 //! ```
 
 use std::error::Error;

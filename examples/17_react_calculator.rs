@@ -17,7 +17,7 @@
 //!   action       subtract {"a":63,"b":1.5}
 //!   observation  61.5
 //!   thought      Nothing is left to do.
-//!   -> 61.5 (5 calls, about 2693 tokens, 4 calls of tools)
+//!   -> 61.5 (5 calls, about 2700 tokens, 4 tool calls)
 //!
 //! What is 5 / (4 - 2 * 2)?
 //!   thought      It is 5 / (4 - 2 * 2) now; first 2 * 2.
@@ -30,7 +30,7 @@
 //!   action       divide {"a":5,"b":0}
 //!   observation  the tool `divide` failed: nothing can be divided by 0
 //!   thought      That cannot be done: the tool `divide` failed: nothing can be divided by 0.
-//!   -> undefined (4 calls, about 1989 tokens, 3 calls of tools)
+//!   -> undefined (4 calls, about 1992 tokens, 3 tool calls)
 //! ```
 //!
 //! `cargo run --example react_calculator -- "(3 + 4) * (10 - 4)"` takes another problem.

@@ -12,7 +12,7 @@
 //!   5 of 7 paths gave an answer. Not needed any more: 2.
 //!   4042 g: 4 (path 1, path 2, path 3, path 5); 4032 g: 1 (path 4)
 //!   4042 g, with 4 of 5 votes.
-//!   -> 4042 g, agreement 0.80 (5 calls, about 445 tokens)
+//!   -> 4042 g, agreement 0.80 (5 calls, about 451 tokens)
 //!
 //! What is 68 * 93 g?
 //!   path 1: 68 * 90 = 6120, 68 * 3 = 194, together 6314.
@@ -24,7 +24,7 @@
 //!   6 of 7 paths gave an answer. Not needed any more: 1.
 //!   6324 g: 4 (path 2, path 3, path 4, path 6); 6314 g: 2 (path 1, path 5)
 //!   6324 g, with 4 of 6 votes.
-//!   -> 6324 g, agreement 0.67 (6 calls, about 537 tokens)
+//!   -> 6324 g, agreement 0.67 (6 calls, about 545 tokens)
 //! ```
 
 use std::error::Error;
