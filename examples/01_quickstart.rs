@@ -175,7 +175,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry};
+use cogwork::cot::{Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry};
 use cogwork_examples::RuleBasedClient;
 
 const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";

@@ -25,7 +25,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 
-use cogwork_flow::{Action, Flow, Node, from_fn};
+use cogwork::flow::{Action, Flow, Node, from_fn};
 
 /// What the nodes share: a number to be found, and where it may be.
 struct Game {

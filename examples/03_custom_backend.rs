@@ -8,8 +8,8 @@
 
 use std::error::Error;
 
-use cogwork_cot::{ChainOfThought, Plan, Reasoning, Reply, Step};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork::cot::{ChainOfThought, Plan, Reasoning, Reply, Step};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 
 struct WordCounter;
 
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // What the model was asked can be looked at without a network: the double records it.
     let script =
-        cogwork_llm::ScriptedClient::new([WordCounter.complete(ChatRequest::default()).await?.into_text()]);
+        cogwork::llm::ScriptedClient::new([WordCounter.complete(ChatRequest::default()).await?.into_text()]);
     ChainOfThought::new(script.clone()).into_flow().run(&mut Reasoning::new("one two")).await?;
     let requests = script.requests();
     let first = requests.first().ok_or("no request")?;

@@ -10,9 +10,9 @@
 
 use std::error::Error;
 
-use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork::cot::{ChainOfThought, Reasoning};
+use cogwork::flow::{Action, Flow, Node, from_fn};
 use cogwork_examples::RuleBasedClient;
-use cogwork_flow::{Action, Flow, Node, from_fn};
 
 /// The program's own state; each reasoner sees only its part.
 struct Trip {

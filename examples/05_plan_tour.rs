@@ -52,7 +52,7 @@
 
 use std::error::Error;
 
-use cogwork_plan::{Plan, Status, Step, format_plan};
+use cogwork::plan::{Plan, Status, Step, format_plan};
 
 const PLAN: &str = "
 - description: Choose a place

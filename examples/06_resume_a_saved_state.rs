@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use cogwork_cot::{ChainOfThought, CotError, Limits, Reasoning};
+use cogwork::cot::{ChainOfThought, CotError, Limits, Reasoning};
 use cogwork_examples::RuleBasedClient;
 
 #[tokio::main(flavor = "current_thread")]

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, from_fn, from_phases};
+use cogwork::flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, from_fn, from_phases};
 use serde::{Deserialize, Serialize};
 
 /// The whole state: stations, and what is made of them.

@@ -21,8 +21,8 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::{Action, Flow, Stepped, Wait, from_fn, from_phases};
-use cogwork_journal::{FileStore, Store};
+use cogwork::flow::{Action, Flow, Stepped, Wait, from_fn, from_phases};
+use cogwork::journal::{FileStore, Store};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -46,7 +46,7 @@ async fn ask_risk_service(euros: u32) -> Result<String, String> {
 
 async fn pay((customer, euros): (String, u32)) -> Result<String, String> {
     // Where a crash cut a call off, it is made again under the same key, and the bank pays once.
-    let key = cogwork_flow::idempotency_key().unwrap_or_default();
+    let key = cogwork::flow::idempotency_key().unwrap_or_default();
     println!("(the bank is asked, under the key `{key}`)");
     Ok(format!("{euros} euros were paid to {customer}"))
 }

@@ -52,7 +52,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{
+use cogwork::flow::{
     Action, Backoff, Branches, BuildError, EventKind, Flow, Node, Visits, events, from_fn, from_phases,
 };
 

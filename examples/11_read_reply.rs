@@ -78,7 +78,7 @@
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
+use cogwork::cot::{Reading, ReplyProblem, ReplyReader};
 
 /// The most that is read, in bytes.
 const MAX: usize = 256 * 1024;

@@ -35,7 +35,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use cogwork_strategies::{
+use cogwork::strategies::{
     Branch, BranchId, BranchStatus, Draft, ParameterType, Session, SessionError, Stage, Strategy,
     StrategyName,
 };

@@ -31,8 +31,8 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_cot::{ChainOfThought, OpenAiClient, Plan, Reasoning, Reply, Reporter, Step};
-use cogwork_flow::{EventKind, events};
+use cogwork::cot::{ChainOfThought, OpenAiClient, Plan, Reasoning, Reply, Reporter, Step};
+use cogwork::flow::{EventKind, events};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -15,8 +15,8 @@
 
 use std::error::Error;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, Usage, async_trait};
-use cogwork_thinking::{Reflection, Thinking};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, Usage, async_trait};
+use cogwork::thinking::{Reflection, Thinking};
 
 /// Answers `How many L in WORD?`.
 struct Hasty;

@@ -30,8 +30,8 @@
 
 use std::error::Error;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
-use cogwork_thinking::{Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
+use cogwork::thinking::{Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

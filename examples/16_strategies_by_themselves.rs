@@ -44,10 +44,10 @@
 
 use std::error::Error;
 
-use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{React, Search, Solved, Solver, TreeOfThoughts};
-use cogwork_tools::schemars::JsonSchema;
-use cogwork_tools::{ToolError, Tools, function};
+use cogwork::llm::ScriptedClient;
+use cogwork::strategies::{React, Search, Solved, Solver, TreeOfThoughts};
+use cogwork::tools::schemars::JsonSchema;
+use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]

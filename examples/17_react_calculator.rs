@@ -37,10 +37,10 @@
 
 use std::error::Error;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, async_trait};
-use cogwork_strategies::{Budget, React, Solver};
-use cogwork_tools::schemars::JsonSchema;
-use cogwork_tools::{ToolError, Tools, function};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, async_trait};
+use cogwork::strategies::{Budget, React, Solver};
+use cogwork::tools::schemars::JsonSchema;
+use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]

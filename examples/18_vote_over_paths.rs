@@ -29,8 +29,8 @@
 
 use std::error::Error;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork_strategies::{SelfConsistency, Solver};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork::strategies::{SelfConsistency, Solver};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -29,8 +29,8 @@
 
 use std::error::Error;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork_strategies::{BranchStatus, Budget, Search, Solved, Solver, TreeOfThoughts};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork::strategies::{BranchStatus, Budget, Search, Solved, Solver, TreeOfThoughts};
 use num_rational::Rational64;
 
 #[tokio::main(flavor = "current_thread")]

@@ -11,7 +11,7 @@
 //! use std::time::Duration;
 //!
 //! use cogwork_examples::RuleBasedClient;
-//! use cogwork_llm::LlmClient;
+//! use cogwork::llm::LlmClient;
 //!
 //! let client: Arc<dyn LlmClient> = Arc::new(RuleBasedClient::new().with_delay(Duration::from_millis(300)));
 //! ```

@@ -2,8 +2,8 @@
 
 mod support;
 
-use cogwork_llm::{ChatRequest, LlmErrorKind, Message};
-use cogwork_plan::{Plan, Status, Step, StepPath, format_plan_for_prompt};
+use cogwork::llm::{ChatRequest, LlmErrorKind, Message};
+use cogwork::plan::{Plan, Status, Step, StepPath, format_plan_for_prompt};
 use support::{
     NAMING, announces_mistake, answer, carry_on, complete, marked, next, parse, request, solution, solve,
     text,
@@ -87,7 +87,7 @@ fn a_whole_problem_is_planned_worked_and_concluded() {
 #[test]
 fn parentheses_nest_and_many_operations_share_a_step() {
     let nested = solve("((1 + 2) * (3 + 4)) - 5 * (6 - 2 / 8)");
-    insta::assert_snapshot!(cogwork_plan::format_plan(&nested.last().unwrap().planning), @r"
+    insta::assert_snapshot!(cogwork::plan::format_plan(&nested.last().unwrap().planning), @r"
     - [Done] Understand the problem: (1 + 2) * (3 + 4) - 5 * (6 - 2 / 8)
     - [Done] Work out (1 + 2) * (3 + 4) - 5 * (6 - 2 / 8): -7.75
       - [Done] Add 1 and 2: 1 + 2 = 3
@@ -104,7 +104,7 @@ fn parentheses_nest_and_many_operations_share_a_step() {
     let long = (1..=60).map(|number| number.to_string()).collect::<Vec<_>>().join(" + ");
     let long = solve(&long);
     assert_eq!(long.len(), 11);
-    insta::assert_snapshot!(cogwork_plan::format_plan(&long.last().unwrap().planning), @r"
+    insta::assert_snapshot!(cogwork::plan::format_plan(&long.last().unwrap().planning), @r"
     - [Done] Understand the problem: 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20 + 21 + 22 + 23 + 24 + 25 + 26 + 27 + 28 + 29 + 30 + 31 + 32 + 33 + 34 + 35 + 36 + 37 + 38 + 39 + 40 + 41 + 42 + 43 + 44 + 45 + 46 + 47 + 48 + 49 + 50 + 51 + 52 + 53 + 54 + 55 + 56 + 57 + 58 + 59 + 60
     - [Done] Work out the whole, part by part: 1830
       - [Done] Work out 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11: 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 = 66
@@ -375,7 +375,7 @@ fn a_request_without_a_problem_is_invalid() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_is_waited_for() {
-    use cogwork_llm::LlmClient;
+    use cogwork::llm::LlmClient;
     let client = cogwork_examples::RuleBasedClient::new().with_delay(std::time::Duration::from_secs(5));
     let start = tokio::time::Instant::now();
     client.complete(request("1 + 1", &[], None)).await.unwrap();

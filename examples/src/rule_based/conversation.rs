@@ -1,7 +1,7 @@
 //! What a request says: the problem, the last plan, and how many thoughts there were.
 
-use cogwork_llm::{Messages, Role};
-use cogwork_plan::Plan;
+use cogwork::llm::{Messages, Role};
+use cogwork::plan::Plan;
 
 use super::working::Last;
 use super::writing::EVALUATION;

@@ -15,7 +15,7 @@ mod writing;
 
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
 
 /// An [`LlmClient`] without a language model, behind the examples that run offline.
 ///
@@ -42,14 +42,14 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, 
 ///
 /// ```
 /// use cogwork_examples::RuleBasedClient;
-/// use cogwork_llm::{ChatRequest, LlmClient, Message};
+/// use cogwork::llm::{ChatRequest, LlmClient, Message};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let request = ChatRequest::new([Message::user("<problem>What is (17 + 4) * 3?</problem>")]);
 /// let response = RuleBasedClient::new().complete(request).await?;
 /// assert!(response.text().contains("description: Add 17 and 4"));
 /// assert!(response.text().contains("next_thought_needed: true"));
-/// # Ok::<(), cogwork_llm::LlmError>(())
+/// # Ok::<(), cogwork::llm::LlmError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

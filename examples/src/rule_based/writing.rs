@@ -1,6 +1,6 @@
 //! What people read: the sentences of thoughts and conclusions, and the reply around them.
 
-use cogwork_plan::Plan;
+use cogwork::plan::Plan;
 use serde::Serialize;
 
 use super::evaluate::{Failure, Outcome};

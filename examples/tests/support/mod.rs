@@ -8,9 +8,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+use cogwork::llm::{ChatRequest, LlmClient, LlmError, Message};
+use cogwork::plan::{Entry, Plan, Status, format_plan, format_plan_for_prompt};
 use cogwork_examples::RuleBasedClient;
-use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message};
-use cogwork_plan::{Entry, Plan, Status, format_plan, format_plan_for_prompt};
 use serde::Deserialize;
 
 /// A reply as the loop reads it.
