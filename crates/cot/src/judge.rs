@@ -6,8 +6,7 @@ use tokio::time::Instant;
 
 use crate::form::Form;
 use crate::open_steps::OpenSteps;
-use crate::turn::Brief;
-use crate::{ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind};
+use crate::{Brief, ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind};
 
 /// Judges the replies of one turn, within its limits.
 pub(crate) struct Judge<'a> {

@@ -43,7 +43,10 @@ mod chain_of_thought;
 pub use chain_of_thought::ChainOfThought;
 
 mod turn;
-pub use turn::{Brief, Turn};
+pub use turn::Turn;
+
+mod brief;
+pub use brief::Brief;
 
 mod judge;
 mod open_steps;

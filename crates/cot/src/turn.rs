@@ -1,35 +1,18 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until its reply can be
 //! used, `post` adds the thought to the state.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use cogwork_ask::{Asking, Record, Rung, Unanswered};
 use cogwork_flow::{Action, Node};
-use cogwork_llm::{ChatRequest, Messages};
+use cogwork_llm::Messages;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Kind;
 use crate::form::Form;
-use crate::format::reply_format;
 use crate::judge::Judge;
 use crate::open_steps::OpenSteps;
-use crate::{ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought, Trace};
-
-/// What `exec` needs for a turn.
-#[derive(Debug)]
-pub struct Brief {
-    pub(crate) thought_number: u32,
-    /// The settings of the request.
-    request: ChatRequest,
-    /// The conversation in each form that the reply may be asked for.
-    conversations: BTreeMap<Form, Messages>,
-    bounds: ReplyBounds,
-    /// How the reply may be asked for, tightest first.
-    rungs: Vec<Rung>,
-    pub(crate) tokens_left: u64,
-    pub(crate) time_left: Duration,
-}
+use crate::{
+    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought, Trace,
+};
 
 /// What `exec` returns from a turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -167,20 +150,6 @@ impl ChainOfThought {
     fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
         let (record, transcript) = state.parts();
         transcript.conversation(&self.prompts, record, self.history, form)
-    }
-}
-
-impl Brief {
-    /// Returns the request that asks for the reply in this way.
-    pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
-        let conversation = self.conversations.get(&Form::from(rung));
-        let conversation = conversation.cloned().unwrap_or_default();
-        let request = self.request.clone().with_messages(conversation);
-
-        match reply_format(rung, self.bounds) {
-            Some(format) => request.with_format(format),
-            None => request,
-        }
     }
 }
 

@@ -1,0 +1,38 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cogwork_ask::Rung;
+use cogwork_llm::{ChatRequest, Messages};
+
+use crate::ReplyBounds;
+use crate::form::Form;
+use crate::format::reply_format;
+
+/// What `exec` needs for a turn.
+#[derive(Debug)]
+pub struct Brief {
+    pub(crate) thought_number: u32,
+    /// The settings of the request.
+    pub(crate) request: ChatRequest,
+    /// The conversation in each form that the reply may be asked for.
+    pub(crate) conversations: BTreeMap<Form, Messages>,
+    pub(crate) bounds: ReplyBounds,
+    /// How the reply may be asked for, tightest first.
+    pub(crate) rungs: Vec<Rung>,
+    pub(crate) tokens_left: u64,
+    pub(crate) time_left: Duration,
+}
+
+impl Brief {
+    /// Returns the request that asks for the reply in this way.
+    pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
+        let conversation = self.conversations.get(&Form::from(rung));
+        let conversation = conversation.cloned().unwrap_or_default();
+        let request = self.request.clone().with_messages(conversation);
+
+        match reply_format(rung, self.bounds) {
+            Some(format) => request.with_format(format),
+            None => request,
+        }
+    }
+}
