@@ -12,6 +12,9 @@ mod beneath;
 mod obstacles;
 #[cfg(unix)]
 mod racing;
+#[cfg(unix)]
+#[path = "../support/obstacles.rs"]
+mod support;
 
 use std::path::Path;
 

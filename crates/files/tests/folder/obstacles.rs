@@ -1,25 +1,25 @@
 //! Whatever stands where a file was expected is refused, is left as it was, and holds nobody up.
 
-use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixListener;
-use std::process::Command;
-use std::sync::mpsc;
+use std::fmt::Display;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use cogwork_files::{Access, Folder, LockFile};
 
 use super::Scratch;
+use crate::support::{OBSTACLES, Theirs, at_once};
 
 type Operation = fn(&Folder) -> Result<(), String>;
 
-fn told<T, E: std::fmt::Display>(done: Result<T, E>) -> Result<(), String> {
+fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
     done.map(drop).map_err(|error| error.to_string())
 }
 
 /// Each way to open or replace what has the name `it`.
-const OPERATIONS: [(&str, Operation); 9] = [
+const OPERATIONS: [(&str, Operation); 10] = [
     ("look", |folder| told(folder.has_file("it"))),
     ("read", |folder| told(folder.read_file("it", 1024))),
+    ("read as text", |folder| told(folder.read_text_file("it", 1024))),
     ("open to read", |folder| told(folder.open_file("it", Access::Read))),
     ("open to write", |folder| told(folder.open_file("it", Access::Write))),
     ("open to append", |folder| told(folder.open_file("it", Access::Append))),
@@ -29,67 +29,28 @@ const OPERATIONS: [(&str, Operation); 9] = [
     ("lock", |folder| told(LockFile::lock_within(folder, "it", Duration::ZERO))),
 ];
 
-/// Runs an operation that must not block.
-fn at_once(folder: &Folder, operation: Operation) -> Result<(), String> {
-    let (sender, receiver) = mpsc::channel();
-    let folder = folder.clone();
-    std::thread::spawn(move || sender.send(operation(&folder)));
-    receiver.recv_timeout(Duration::from_secs(60)).expect("it blocks")
-}
-
-fn is_refused(scratch: &Scratch, found: &str) {
-    let before = scratch.path().join("it").symlink_metadata().unwrap().file_type();
-
-    for (what, operation) in OPERATIONS {
-        let refused = at_once(&scratch.folder, operation).unwrap_err();
-        assert_eq!(refused, format!("this is {found}; expected a regular file"), "{what}");
-    }
-    let created = scratch.folder.create_new("it").unwrap_err();
-    assert_eq!(created.kind(), std::io::ErrorKind::AlreadyExists);
-
-    let after = scratch.path().join("it").symlink_metadata().unwrap().file_type();
-    assert_eq!(before, after);
-    assert!(scratch.names().iter().all(|name| name == "it" || name == "beside"), "{:?}", scratch.names());
-}
-
 #[test]
-fn links_are_not_followed() {
-    let outside = Scratch::new();
-    outside.write("theirs", "theirs");
-    let theirs = outside.path().join("theirs");
-    let nowhere = outside.path().join("nowhere");
+fn only_regular_files_are_opened_and_replaced() {
+    let theirs = Theirs::new();
 
-    for to in [theirs.as_path(), nowhere.as_path(), outside.path(), "beside".as_ref(), "it".as_ref()] {
+    for obstacle in OBSTACLES {
         let scratch = Scratch::new();
-        scratch.write("beside", "beside");
-        symlink(to, scratch.path().join("it")).unwrap();
+        let place = scratch.path().join("it");
+        obstacle.put(&place, &theirs);
+        let before = place.symlink_metadata().unwrap().file_type();
 
-        is_refused(&scratch, "a symbolic link");
-        assert_eq!(scratch.text("beside"), "beside");
+        for (what, operation) in OPERATIONS {
+            let folder = scratch.folder.clone();
+            let refused = at_once(move || operation(&folder)).unwrap_err();
+            assert_eq!(refused, format!("this is {}; expected a regular file", obstacle.found), "{what}");
+        }
+        let created = scratch.folder.create_new("it").unwrap_err();
+        assert_eq!(created.kind(), ErrorKind::AlreadyExists);
+
+        assert_eq!(before, place.symlink_metadata().unwrap().file_type());
+        assert_eq!(scratch.names(), ["it"]);
     }
-    assert_eq!(outside.text("theirs"), "theirs");
-    assert_eq!(outside.names(), ["theirs"]);
-}
-
-#[test]
-fn folders_are_not_files() {
-    let scratch = Scratch::new();
-    std::fs::create_dir(scratch.path().join("it")).unwrap();
-    is_refused(&scratch, "a folder");
-}
-
-#[test]
-fn pipes_are_not_waited_for() {
-    let scratch = Scratch::new();
-    assert!(Command::new("mkfifo").arg(scratch.path().join("it")).status().unwrap().success());
-    is_refused(&scratch, "a named pipe");
-}
-
-#[test]
-fn sockets_are_not_files() {
-    let scratch = Scratch::new();
-    let _listener = UnixListener::bind(scratch.path().join("it")).unwrap();
-    is_refused(&scratch, "a socket");
+    theirs.assert_untouched();
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cogwork_files::{Access, Error, Folder, LockFile};
 
 use super::Scratch;
+use crate::support::make_pipe;
 
 const ROUNDS: usize = 2_000;
 /// How often each outcome must be seen.
@@ -44,7 +45,7 @@ fn a_link_that_is_swapped_in_redirects_nothing() {
     outside.write("theirs", "theirs");
     let theirs = outside.path().join("theirs");
     let pipe = inside.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    make_pipe(&pipe);
     let place = inside.path().join("it");
 
     let mut opened = 0;

@@ -3,6 +3,7 @@ use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cogwork_files::LockError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,9 +110,23 @@ pub enum MemoryError {
         /// What the system says.
         source: io::Error,
     },
-    /// Another process has the file open.
-    #[error("the memory file {} is in use by another process", Shown(.0, 200))]
-    InUse(String),
+    /// Someone else has the file open.
+    #[error("the memory file {} is {}", Shown(path, 200), LockError::InUse { holder: *holder })]
+    InUse {
+        /// Its path.
+        path: String,
+        /// The id of the process that has it open, where that is known.
+        holder: Option<u32>,
+    },
+    /// The file was removed or replaced while it was open.
+    #[error(
+        "the memory file {} was removed or replaced while it was open; expected it to stay until it is closed",
+        Shown(path, 200)
+    )]
+    Lost {
+        /// Its path.
+        path: String,
+    },
     /// A line of the file is no item, nor the beginning of one at its end.
     #[error(
         "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",

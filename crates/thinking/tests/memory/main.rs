@@ -1,6 +1,13 @@
 //! Stores of texts, and what they find.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[cfg(unix)]
+mod obstacles;
+mod processes;
+#[cfg(unix)]
+#[path = "../../../files/tests/support/obstacles.rs"]
+mod support;
 
 use std::fs;
 use std::path::PathBuf;
@@ -152,7 +159,7 @@ async fn a_file_does_not_grow_without_bound() {
     }
     // The file that was put in the place of the first is locked like it.
     let error = FileMemory::open_with(&notes.path, limits).unwrap_err();
-    assert!(matches!(error, MemoryError::InUse(_)), "{error}");
+    assert!(matches!(error, MemoryError::InUse { .. }), "{error}");
     drop(memory);
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
     assert_eq!(
@@ -175,7 +182,7 @@ fn a_file_is_for_one_process_and_an_error_says_where() {
     let first = FileMemory::open(&notes.path).unwrap();
     // A second handle in this process is refused as one of another would be.
     let error = FileMemory::open(&notes.path).unwrap_err().to_string();
-    assert_eq!(error, format!("the memory file {} is in use by another process", notes.path.display()));
+    assert_eq!(error, format!("the memory file {} is in use in this process", notes.path.display()));
     drop(first);
     FileMemory::open(&notes.path).unwrap();
     let error = FileMemory::open(notes.path.join("below")).unwrap_err().to_string();

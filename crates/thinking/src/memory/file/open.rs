@@ -1,0 +1,108 @@
+//! A memory file that is ours.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::time::Duration;
+
+use cogwork_files::{Access, LockFile};
+
+use super::lines::{Lines, line, most_bytes};
+use super::{Found, Place};
+use crate::memory::{MemoryError, MemoryLimits};
+
+/// How long someone else is waited for who is about to close the file.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+#[derive(Debug)]
+pub(super) struct Open {
+    place: Place,
+    /// Locked too: the lock file may be removed by hand.
+    file: File,
+    _lock: LockFile,
+    lines: Lines,
+}
+
+impl Open {
+    pub(super) fn take(place: Place, limits: MemoryLimits) -> Result<Self, MemoryError> {
+        // Before a lock file is created for something that is no memory.
+        place.check()?;
+
+        let lock_name = place.lock_name();
+        let lock = LockFile::lock_within(&place.folder, &lock_name, PATIENCE)
+            .map_err(|error| place.lock_error(&lock_name, error))?;
+        let failed = |source| place.error(source);
+        let file = place.folder.open_or_create(&place.name, Access::Append).map_err(failed)?;
+        place
+            .folder
+            .lock(&place.name, &file, PATIENCE)
+            .map_err(|error| place.lock_error(&place.name, error))?;
+        place.folder.remove_leftovers(&place.name).map_err(failed)?;
+
+        check_size(&file, &place, limits)?;
+        let lines = Lines::read(&file, &place, limits)?;
+        Ok(Self { place, file, _lock: lock, lines })
+    }
+
+    pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
+        self.lines.items.search(query, top_k, threshold)
+    }
+
+    pub(super) fn append(&mut self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
+        self.write(text).map_err(|source| self.place.error(source))?;
+        // After the write, which may have gone to a file without a name.
+        self.must_be_there()?;
+        self.lines.items.add(text, limits.items());
+
+        if self.lines.count < limits.items().saturating_mul(2) {
+            return Ok(());
+        }
+        self.rewrite().map_err(|source| self.place.error(source))
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        let line = line(text)?;
+        if self.file.seek(SeekFrom::End(0))? != self.lines.end {
+            self.file.set_len(self.lines.end)?;
+        }
+
+        self.file.write_all(&line)?;
+        self.lines.end += line.len() as u64;
+        self.lines.count += 1;
+        Ok(())
+    }
+
+    fn must_be_there(&self) -> Result<(), MemoryError> {
+        let is_there = self.place.folder.holds(&self.place.name, &self.file);
+        if is_there.map_err(|source| self.place.error(source))? {
+            return Ok(());
+        }
+        Err(MemoryError::Lost { path: self.place.path() })
+    }
+
+    /// Puts a file in place that holds nothing but what is kept.
+    fn rewrite(&mut self) -> io::Result<()> {
+        let lines: Vec<_> = self.lines.items.texts().map(line).collect::<io::Result<_>>()?;
+        let whole = lines.concat();
+
+        let mut new = self.place.folder.temporary(&self.place.name)?;
+        // Before it has its name, so that nobody can come between.
+        new.file().try_lock()?;
+        new.write_all(&whole)?;
+        new.file().sync_all()?;
+
+        self.file = new.put_in_place()?;
+        self.lines.count = self.lines.items.len();
+        self.lines.end = whole.len() as u64;
+        self.place.folder.sync()?;
+        Ok(())
+    }
+}
+
+fn check_size(file: &File, place: &Place, limits: MemoryLimits) -> Result<(), MemoryError> {
+    let most = most_bytes(limits);
+    let bytes = file.metadata().map_err(|source| place.error(source))?.len();
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(MemoryError::TooLong { what: format!("the memory file {}", place.path()), bytes, most })
+}
