@@ -4,14 +4,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_thinking::{
-    Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait,
-};
+use cogwork_files::FileId;
+use cogwork_thinking::{Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+use crate::load::Place;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Gone with the run; finds by words.
@@ -22,34 +23,59 @@ pub(crate) enum Kind {
     Blackboard,
 }
 
+/// Where a store keeps its texts.
+pub(crate) enum Backing {
+    InMemory,
+    Blackboard,
+    File(Place),
+}
+
+/// What those share who share a store.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum StoreKey {
+    Named(Kind, String),
+    /// A path in a folder.
+    File(FileId, PathBuf),
+}
+
 pub(crate) struct Store {
-    kind: Kind,
-    path: Option<PathBuf>,
+    backing: Backing,
     limits: MemoryLimits,
     texts: Vec<String>,
     opened: OnceCell<Arc<dyn Memory>>,
 }
 
 impl Store {
-    pub(crate) fn new(kind: Kind, path: Option<PathBuf>, limits: MemoryLimits, texts: Vec<String>) -> Self {
-        Self { kind, path, limits, texts, opened: OnceCell::new() }
+    pub(crate) fn new(backing: Backing, limits: MemoryLimits, texts: Vec<String>) -> Self {
+        Self { backing, limits, texts, opened: OnceCell::new() }
     }
 
     async fn opened(&self) -> Result<&Arc<dyn Memory>, MemoryError> {
-        let open = || async {
-            let store: Arc<dyn Memory> = match self.kind {
-                Kind::InMemory => Arc::new(InMemory::with_limits(self.limits)),
-                Kind::Blackboard => Arc::new(Blackboard::with_limits(self.limits)),
-                Kind::File => {
-                    Arc::new(FileMemory::open_with(self.path.clone().unwrap_or_default(), self.limits)?)
-                }
-            };
-            for text in &self.texts {
-                store.add(text).await?;
-            }
-            Ok(store)
+        self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<Arc<dyn Memory>, MemoryError> {
+        let store: Arc<dyn Memory> = match &self.backing {
+            Backing::InMemory => Arc::new(InMemory::with_limits(self.limits)),
+            Backing::Blackboard => Arc::new(Blackboard::with_limits(self.limits)),
+            Backing::File(place) => self.open_file(place.clone()).await?,
         };
-        self.opened.get_or_try_init(open).await
+
+        for text in &self.texts {
+            store.add(text).await?;
+        }
+        Ok(store)
+    }
+
+    /// A disk may take its time, and a deadline of the run must hold meanwhile.
+    async fn open_file(&self, place: Place) -> Result<Arc<dyn Memory>, MemoryError> {
+        let limits = self.limits;
+        let opening = tokio::task::spawn_blocking(move || place.open_memory(limits));
+
+        match opening.await {
+            Ok(opened) => Ok(Arc::new(opened?)),
+            Err(error) => Err(MemoryError::Other(format!("the memory file was not opened: {error}"))),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The four commands.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +16,9 @@ use crate::progress;
 
 /// The longest input that is read from standard input, in bytes: more could fill no slot.
 const MAX_INPUT: usize = Template::MAX_FILLED;
+
+/// How long is waited for a file that is being opened when the run ends.
+const LAST_WORK: Duration = Duration::from_secs(1);
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
     let loader = Loader::new();
@@ -69,6 +73,8 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     };
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
+    // Otherwise a disk that does not answer would hold the program up beyond its time.
+    runtime.shutdown_timeout(LAST_WORK);
     let failed = match &ended {
         Err(error) if error.is_cancelled() => Outcome::Interrupted,
         _ => Outcome::RunFailed,
@@ -82,14 +88,29 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
         (Ok((answer, _)), false) => write(&answer.text),
         (Err(_), false) => Outcome::Well,
     };
-    for (node, _) in state.outputs().iter().filter(|(_, said)| said.truncated) {
-        tell(format_args!("cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"));
-    }
+    warn(&loaded, &state);
     match ended {
         Ok(_) => written,
         Err(error) => {
             tell(format_args!("cogwork: {}", loaded.hide_secrets(&format!("{error:#}"))));
             failed
+        }
+    }
+}
+
+/// Tells what did not end the run but spoilt what it says.
+fn warn(loaded: &FileFlow, state: &FlowState) {
+    for (node, said) in state.outputs() {
+        if said.truncated {
+            tell(format_args!(
+                "cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"
+            ));
+        }
+        let failures = said.thinking.iter().flat_map(|report| &report.memory_failures);
+        // One that cannot be opened fails for each search and for what would be remembered.
+        for failure in failures.collect::<BTreeSet<_>>() {
+            let failure = loaded.hide_secrets(failure);
+            tell(format_args!("cogwork: `{node}` went without its memory: {failure}"));
         }
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::path::{Component, Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
@@ -8,8 +8,8 @@ use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
 use super::flow::Assembled;
-use super::{Loading, Source};
-use crate::memory::Store;
+use super::{Loading, Place, Source};
+use crate::memory::{Store, StoreKey};
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
 use crate::yaml::{Path, Tree};
@@ -158,7 +158,7 @@ impl<'m, 'l> Making<'m, 'l> {
     }
 
     /// Those who name the same store share it, in subflows too; the first to name it makes it.
-    pub(crate) fn store(&mut self, key: String, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
+    pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }
 
@@ -170,42 +170,22 @@ impl<'m, 'l> Making<'m, 'l> {
 
     /// The flow of a file beside this one; nothing if it has problems, which are then told.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
-        let path = self.beside(file)?;
-        let name = match FilePath::new(self.source.name.as_ref()).parent() {
+        let (folder, name) = self.beside(file)?.resolved()?;
+        let shown = match FilePath::new(self.source.name.as_ref()).parent() {
             Some(folder) => folder.join(file).display().to_string(),
             None => file.to_owned(),
         };
-        self.loading.file(&path, &name)
+        self.loading.file(&folder, &name, &shown)
     }
 
-    /// The path of a file beside this one, or in a folder there, which need not be there yet.
-    pub(crate) fn beside(&self, file: &str) -> Result<PathBuf, String> {
+    /// The place of a file beside this one, or in a folder there, which need not be there yet.
+    pub(crate) fn beside(&self, file: &str) -> Result<Place, String> {
         let Some(folder) = &self.source.folder else {
             return Err(
                 "this text is no file, so no file is beside it; expected a setting without a file".to_owned()
             );
         };
-        let relative = FilePath::new(file);
-        // A drive or a root, `..`: out of the folder.
-        let is_inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-        if file.is_empty() || !relative.components().all(is_inside) {
-            return Err(
-                "the path leads out of the folder of this file; expected a file there, or in a folder there"
-                    .to_owned(),
-            );
-        }
-        // Without `.`, so that a file has one name.
-        let path: PathBuf = folder.iter().chain(relative.iter().filter(|part| *part != ".")).collect();
-        // A link may lead out of the folder, too: of the file, or of a folder on the way to it. One that leads
-        // nowhere would be followed by who makes the file.
-        let leads_nowhere = |part: &FilePath| part.symlink_metadata().is_ok() && part.canonicalize().is_err();
-        let real = path.ancestors().find_map(|part| part.canonicalize().ok());
-        if real.is_some_and(|real| !real.starts_with(folder)) || path.ancestors().any(leads_nowhere) {
-            return Err(
-                "the path is a link out of the folder of this file; expected a file inside".to_owned()
-            );
-        }
-        Ok(path.canonicalize().unwrap_or(path))
+        Place::beneath(folder, file)
     }
 }
 

@@ -2,19 +2,23 @@
 
 mod flow;
 mod making;
+mod place;
 mod wiring;
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path as FilePath, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path as FilePath;
 use std::sync::Arc;
+
+use cogwork_files::{Access, FileId, Folder, read_text};
 
 pub(crate) use flow::Assembled;
 pub use making::Making;
+pub(crate) use place::Place;
+use place::told;
 
 use crate::check::check;
-use crate::memory::Store;
+use crate::memory::{Store, StoreKey};
 use crate::problem::{Found, Problems};
 use crate::yaml::{self, Path, Secrets};
 use crate::{FileError, FileFlow, FileProblem, Loader};
@@ -32,11 +36,17 @@ pub(crate) struct Loading<'l> {
     secrets: Secrets,
     problems: Vec<FileProblem>,
     /// The files that are being read, the outermost first.
-    open: Vec<PathBuf>,
+    open: Vec<OpenFile>,
     files: usize,
     nodes: usize,
     /// The memories that several agents may share.
-    stores: HashMap<String, Arc<Store>>,
+    stores: HashMap<StoreKey, Arc<Store>>,
+}
+
+/// A file that is being read.
+struct OpenFile {
+    id: FileId,
+    name: String,
 }
 
 /// Where a text comes from.
@@ -44,8 +54,8 @@ pub(crate) struct Loading<'l> {
 pub(crate) struct Source {
     /// As people named it.
     name: Arc<str>,
-    /// Where the files lie that it may name; nothing for a text that is no file.
-    folder: Option<PathBuf>,
+    /// The folder of the files that it may name; nothing for a text that does not come from a file.
+    folder: Option<Folder>,
 }
 
 impl<'l> Loading<'l> {
@@ -63,7 +73,7 @@ impl<'l> Loading<'l> {
 
     /// The flow of a file, or all that is wrong with it.
     pub(crate) fn load_file(mut self, path: &FilePath) -> Result<FileFlow, FileError> {
-        let flow = match self.file(path, &path.display().to_string()) {
+        let flow = match self.first_file(path) {
             Ok(flow) => flow,
             Err(message) => {
                 self.problem_of_file(path, message);
@@ -93,27 +103,43 @@ impl<'l> Loading<'l> {
         self.problems.push(FileProblem { file, place: None, path: String::new(), message });
     }
 
-    /// The flow of a file; nothing if it has problems, which are then told; what keeps the file from being read.
-    fn file(&mut self, path: &FilePath, name: &str) -> Result<Option<Assembled>, String> {
-        let real = path.canonicalize().map_err(|error| format!("the file cannot be read: {error}"))?;
-        if self.open.contains(&real) {
-            let way: Vec<_> = self.open.iter().chain([&real]).map(|file| base_name(file)).collect();
-            return Err(format!(
-                "the file is a part of itself: {}; expected subflows without a circle",
-                way.join(" → ")
-            ));
-        } else if self.open.len() >= MAX_FILES_DEEP {
-            return Err(format!("more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"));
-        } else if self.files >= MAX_FILES {
-            return Err(format!("more than {MAX_FILES} files are read for one flow; expected fewer"));
-        }
+    /// The flow of the file that the program or its user named, maybe by a link to it.
+    fn first_file(&mut self, path: &FilePath) -> Result<Option<Assembled>, String> {
+        let (folder, name) = Folder::of_linked_file(path).map_err(|error| told(&error))?;
+        self.file(&folder, &name, &path.display().to_string())
+    }
+
+    /// The flow of a file in a folder, which messages call `shown`; nothing if it has problems, which are then
+    /// told; what keeps the file from being read.
+    fn file(&mut self, folder: &Folder, name: &OsStr, shown: &str) -> Result<Option<Assembled>, String> {
+        let file = folder.open_file(name, Access::Read).map_err(|error| told(&error))?;
+        let id = FileId::of(&file).map_err(|error| told(&error))?;
+        let name = name.to_string_lossy().into_owned();
+        self.check_nesting(id, &name)?;
+
         self.files += 1;
-        let text = read_text(&real)?;
-        let folder = real.parent().map(FilePath::to_path_buf);
-        self.open.push(real);
-        let flow = self.text(&Source { name: name.into(), folder }, &text);
+        let most = u64::try_from(yaml::MAX_BYTES).unwrap_or(u64::MAX);
+        let text = read_text(&file, most).map_err(|error| told(&error))?;
+
+        self.open.push(OpenFile { id, name });
+        let flow = self.text(&Source { name: shown.into(), folder: Some(folder.clone()) }, &text);
         self.open.pop();
         Ok(flow)
+    }
+
+    fn check_nesting(&self, id: FileId, name: &str) -> Result<(), String> {
+        if self.open.iter().any(|file| file.id == id) {
+            let way: Vec<_> = self.open.iter().map(|file| file.name.as_str()).chain([name]).collect();
+            let way = way.join(" → ");
+            return Err(format!("the file is a part of itself: {way}; expected subflows without a circle"));
+        }
+        if self.open.len() >= MAX_FILES_DEEP {
+            return Err(format!("more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"));
+        }
+        if self.files >= MAX_FILES {
+            return Err(format!("more than {MAX_FILES} files are read for one flow; expected fewer"));
+        }
+        Ok(())
     }
 
     fn text(&mut self, source: &Source, text: &str) -> Option<Assembled> {
@@ -144,27 +170,4 @@ impl<'l> Loading<'l> {
             }
         }
     }
-}
-
-fn base_name(path: &FilePath) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// A text of bounded size from a file; what is no file, such as a pipe or a device, is not opened.
-fn read_text(path: &FilePath) -> Result<String, String> {
-    let wrong = |error: std::io::Error| format!("the file cannot be read: {error}");
-    if !path.metadata().map_err(wrong)?.is_file() {
-        return Err("this is no file; expected one with the text of a flow".to_owned());
-    }
-    let most = u64::try_from(yaml::MAX_BYTES).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(wrong)?;
-    if bytes.len() > yaml::MAX_BYTES {
-        return Err(format!("the file has more than {most} bytes; expected fewer"));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let before = error.utf8_error().valid_up_to();
-        let line = error.as_bytes().iter().take(before).filter(|byte| **byte == b'\n').count() + 1;
-        format!("the file is no UTF-8 in line {line}; expected text")
-    })
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::PROMPT;
-use crate::memory::{Kind, Store};
+use crate::memory::{Backing, Kind, Store, StoreKey};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
 
@@ -131,30 +131,47 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 
 impl MemorySettings {
     fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
-        let Self { r#type: kind, name, file, texts, limits, recall } = self;
-        let wrong =
-            |setting: &str, message: &str| Err(SettingProblem::new(message).at(format!("memory.{setting}")));
-        let path = match (kind, file) {
-            (Kind::File, Some(file)) => {
-                Some(making.beside(&file).map_err(|message| SettingProblem::new(message).at("memory.file"))?)
-            }
-            (Kind::File, None) => return wrong("type", "a memory of this type is a file; expected `file`"),
-            (_, Some(_)) => return wrong("file", "a memory of this type is no file; expected none"),
+        let backing = self.backing(making)?;
+        let key = match (&backing, self.name) {
+            (Backing::File(place), _) => Some(place.key().map_err(|message| at("file", message))?),
+            (_, Some(name)) => Some(StoreKey::Named(self.r#type, name)),
             (_, None) => None,
         };
-        if kind == Kind::File && !texts.is_empty() {
-            return wrong("texts", "a memory of this type is a file; expected them in it");
-        }
-        let key = match (&path, name) {
-            (Some(path), _) => Some(path.display().to_string()),
-            (None, Some(name)) => Some(format!("{kind:?} {name}")),
-            (None, None) => None,
-        };
-        let make = move || Arc::new(Store::new(kind, path, limits, texts));
+
+        let make = move || Arc::new(Store::new(backing, self.limits, self.texts));
         let store = match key {
             Some(key) => making.store(key, make),
             None => make(),
         };
-        Ok(Recall::from(store).with_settings(recall))
+        Ok(Recall::from(store).with_settings(self.recall))
     }
+
+    fn backing(&self, making: &Making<'_, '_>) -> Result<Backing, SettingProblem> {
+        let backing = match (self.r#type, &self.file) {
+            (Kind::File, Some(file)) => return self.file(making, file),
+            (Kind::File, None) => {
+                return Err(at("type", "a memory of this type is a file; expected `file`"));
+            }
+            (Kind::InMemory, None) => Backing::InMemory,
+            (Kind::Blackboard, None) => Backing::Blackboard,
+            (Kind::InMemory | Kind::Blackboard, Some(_)) => {
+                return Err(at("file", "a memory of this type is no file; expected none"));
+            }
+        };
+        Ok(backing)
+    }
+
+    fn file(&self, making: &Making<'_, '_>, file: &str) -> Result<Backing, SettingProblem> {
+        let place = making.beside(file).map_err(|message| at("file", message))?;
+        place.check_memory().map_err(|message| at("file", message))?;
+
+        if !self.texts.is_empty() {
+            return Err(at("texts", "a memory of this type is a file; expected them in it"));
+        }
+        Ok(Backing::File(place))
+    }
+}
+
+fn at(setting: &str, message: impl Into<String>) -> SettingProblem {
+    SettingProblem::new(message).at(format!("memory.{setting}"))
 }

@@ -1,0 +1,87 @@
+//! The places of files that a file names.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cogwork_files::{Error, Folder};
+use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
+
+use crate::memory::StoreKey;
+
+/// The place of a file beneath a folder that is open: what is checked and what is used are the same folder,
+/// whatever is linked to where in between.
+#[derive(Clone)]
+pub(crate) struct Place {
+    folder: Folder,
+    /// Of one part, unless a folder on the way was missing when the place was checked.
+    path: PathBuf,
+}
+
+impl Place {
+    /// Resolves a path that a file names, as far as it exists.
+    pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
+        match folder.file_beneath(path) {
+            Ok((folder, name)) => Ok(Self { folder, path: name.into() }),
+            Err(error) if error.is_not_found() => {
+                let parts = PathBuf::from(path);
+                // Without `.`, so that a file has one name.
+                let path = parts.iter().filter(|part| *part != ".").collect();
+                Ok(Self { folder: folder.clone(), path })
+            }
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    /// The open folder of the file, and its name there.
+    pub(super) fn resolved(&self) -> Result<(Folder, OsString), String> {
+        self.folder.file_beneath(&self.path).map_err(|error| told(&error))
+    }
+
+    /// Checks that a memory can be kept here, as far as that shows without a trace.
+    pub(crate) fn check_memory(&self) -> Result<(), String> {
+        match self.folder.file_beneath(&self.path) {
+            Ok((folder, name)) => {
+                FileMemory::check_place(&folder, name).map_err(|error| without_folder(&error))
+            }
+            // It may be there when the memory is first used.
+            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    /// What those share who name this place.
+    pub(crate) fn key(&self) -> Result<StoreKey, String> {
+        let folder = self.folder.id().map_err(|error| told(&error))?;
+        Ok(StoreKey::File(folder, self.path.clone()))
+    }
+
+    /// Opens the memory that is kept here. Blocks.
+    pub(crate) fn open_memory(&self, limits: MemoryLimits) -> Result<FileMemory, MemoryError> {
+        let (folder, name) = self.folder.file_beneath(&self.path).map_err(|error| MemoryError::File {
+            path: self.folder.path_of(&self.path).display().to_string(),
+            source: error.into(),
+        })?;
+        FileMemory::open_in(&folder, name, limits)
+    }
+}
+
+/// Where the folder is, the problem says already.
+fn without_folder(error: &MemoryError) -> String {
+    let MemoryError::File { path, source } = error else {
+        return error.to_string();
+    };
+    let name = Path::new(path).file_name().unwrap_or_default();
+    format!("{}: {source}", name.display())
+}
+
+/// What keeps a file from being read.
+pub(super) fn told(error: &Error) -> String {
+    match error {
+        Error::LeadsOut => {
+            "the path leads out of the folder of this file; expected a file there, or in a folder there"
+                .to_owned()
+        }
+        Error::Io(error) => format!("the file cannot be read: {error}"),
+        other => other.to_string(),
+    }
+}
