@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use cogwork_text::Escaped;
 use serde::{Deserialize, Serialize};
 
 /// The label that leaves a node: `post` answers one, and the flow follows the edge that bears it.
@@ -65,8 +66,9 @@ impl AsRef<str> for Action {
 }
 
 impl fmt::Display for Action {
+    /// Writes the label with invisible characters escaped; [`as_str`](Self::as_str) returns it unchanged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Escaped::new(&self.0).fmt(f)
     }
 }
 

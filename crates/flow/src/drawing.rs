@@ -208,20 +208,3 @@ impl fmt::Display for FlowId {
 pub(crate) fn write_line(f: &mut fmt::Formatter<'_>, depth: usize, line: fmt::Arguments<'_>) -> fmt::Result {
     writeln!(f, "{:1$}{line}", "", 4 * depth.min(8))
 }
-
-/// Text with each character written as the language of the drawing wants it, which may depend on the
-/// text after it.
-pub(crate) fn escaped(
-    text: fmt::Arguments<'_>,
-    escape: fn(char, &str, &mut String) -> fmt::Result,
-) -> String {
-    let (text, mut out) = (text.to_string(), String::new());
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        let _ = escape(character, rest.as_str(), &mut out); // a string takes everything
-    }
-    if out.is_empty() {
-        out.push(' '); // Mermaid refuses an empty label
-    }
-    out
-}

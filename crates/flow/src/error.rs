@@ -2,7 +2,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::quote::{Harmless, Name, write_list};
+use cogwork_text::{ErrorText, Name, NameList, OneLine};
+
 use crate::stop::Stopped;
 use crate::visit::{Failed, Failure};
 use crate::wiring::Place;
@@ -273,27 +274,27 @@ impl fmt::Display for RunError {
                     write!(f, " after {} attempts", failed.attempts)?;
                 }
                 f.write_str(": ")?;
-                Harmless(&failed.source).fmt(f)
+                ErrorText(&failed.source).fmt(f)
             }
             Kind::Panicked(panic) => {
                 f.write_str("it panicked: ")?;
-                Harmless(panic).fmt(f)
+                ErrorText(panic).fmt(f)
             }
             Kind::Paused(paused) => {
                 write!(f, "the run waits for the event `{}`", Name(&paused.event))?;
-                if paused.why.is_empty() { Ok(()) } else { write!(f, ": {}", Harmless(&paused.why)) }
+                if paused.why.is_empty() { Ok(()) } else { write!(f, ": {}", OneLine::new(&paused.why)) }
             }
             Kind::Journal(error) => {
                 f.write_str("the journal failed: ")?;
-                Harmless(error).fmt(f)
+                ErrorText(error).fmt(f)
             }
             Kind::UndeclaredAction { action, declared } => {
                 write!(
                     f,
-                    "post answered the action `{}`, which the node does not declare; it declares ",
-                    Name(action.as_str())
-                )?;
-                write_list(f, declared)
+                    "post answered the action `{}`, which the node does not declare; it declares {}",
+                    Name(action.as_str()),
+                    NameList::and(declared)
+                )
             }
             Kind::StepLimit { limit } => {
                 let plural = if *limit == 1 { "" } else { "s" };
@@ -304,8 +305,8 @@ impl fmt::Display for RunError {
                 "{what} inside items or branches needs a journal; give the run one with `Run::journal`"
             ),
             Kind::UnknownEvent { event, known } => {
-                write!(f, "no node waits for the event `{}`; the flow waits for ", Name(event))?;
-                if known.is_empty() { f.write_str("none") } else { write_list(f, known) }
+                let known = NameList::and(known);
+                write!(f, "no node waits for the event `{}`; the flow waits for {known}", Name(event))
             }
             Kind::NoBatch => f.write_str("no batch stands there"),
             Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),

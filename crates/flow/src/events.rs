@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use cogwork_text::{Name, OneLine};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::quote::Harmless;
 use crate::{Action, Paused, Phase, StepName};
 
 /// A way for runs to tell what happens in them, and the stream of what they told.
@@ -168,7 +168,7 @@ impl Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.run.is_empty() {
-            write!(f, "{}: ", self.run)?;
+            write!(f, "{}: ", Name(&self.run))?;
         }
         if let Some(step) = &self.step {
             write!(f, "{step} ")?;
@@ -178,17 +178,19 @@ impl fmt::Display for Event {
             EventKind::StepEntered => f.write_str("entered"),
             EventKind::PhaseFinished { phase, took } => write!(f, "finished {phase} in {took:?}"),
             EventKind::Retrying { attempts, delay, error } => {
-                write!(f, "failed attempt {attempts}, next in {delay:.1?}: {error}")
+                write!(f, "failed attempt {attempts}, next in {delay:.1?}: {}", OneLine::new(error))
             }
-            EventKind::Noted { text } => write!(f, "noted: {}", Harmless(text)),
-            EventKind::Moved { action, to } => write!(f, "moved on `{action}` to {to}"),
+            EventKind::Noted { text } => write!(f, "noted: {}", OneLine::new(text)),
+            EventKind::Moved { action, to } => {
+                write!(f, "moved on `{}` to {}", Name(action.as_str()), Name(to))
+            }
             EventKind::Ended { action, steps } => {
                 let plural = if *steps == 1 { "" } else { "s" };
-                write!(f, "ended on `{action}` after {steps} step{plural} in all")
+                write!(f, "ended on `{}` after {steps} step{plural} in all", Name(action.as_str()))
             }
             EventKind::Replayed => f.write_str("replayed exec"),
             EventKind::Paused(paused) => paused.fmt(f),
-            EventKind::Failed { error } => write!(f, "failed: {error}"),
+            EventKind::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),
             EventKind::Lost { count } => write!(f, "{count} events were lost: the reader is too slow"),
         }
     }

@@ -1,7 +1,9 @@
-use std::fmt::{self, Write};
+use std::fmt;
+
+use cogwork_text::GraphvizLabel;
 
 use crate::Visits;
-use crate::drawing::{Figure, FlowId, Part, Parts, escaped, write_line};
+use crate::drawing::{Figure, FlowId, Part, Parts, write_line};
 use crate::visits::{Mark, Stop};
 use crate::wiring::{Exit, Inside, Wiring};
 
@@ -57,7 +59,9 @@ impl<'f> Graphviz<'f> {
     fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
         let id = figure.id;
         let mark = self.visits.map(|visits| visits.mark(figure)).unwrap_or_default();
-        let (label, style) = (label(format_args!("{figure}{mark}")), self.style(figure));
+        let text = format_args!("{figure}{mark}");
+        let label = GraphvizLabel(text);
+        let style = self.style(figure);
         let form = match figure.place().map(|place| &place.inside) {
             Some(Inside::Node) => "",
             Some(Inside::Wait { .. }) => ", shape=parallelogram",
@@ -92,7 +96,9 @@ impl<'f> Graphviz<'f> {
         to: Option<Figure<'_>>,
     ) -> fmt::Result {
         let taken = self.visits.map(|visits| visits.taken(from.id, index));
-        let label = label(format_args!("{}{}", exit.action, taken.unwrap_or_default()));
+        let times = taken.unwrap_or_default();
+        let text = format_args!("{}{times}", exit.action.as_str());
+        let label = GraphvizLabel(text);
         let style = taken.map_or("", |taken| style(taken.0 > 0));
         let (tail, mut ltail) = point("end", "ltail", from);
         let (head, mut lhead) = match to {
@@ -165,16 +171,4 @@ fn style(reached: bool) -> &'static str {
     } else {
         ", style=dashed, penwidth=1, color=gray, fontcolor=gray"
     }
-}
-
-/// Text inside a quoted string of DOT that is used as a label.
-fn label(text: fmt::Arguments<'_>) -> String {
-    escaped(text, |character, _, out| match character {
-        '\n' => out.write_str("\\n"),
-        // A backslash begins what stands for something else, as `\N` for the name of the node.
-        '"' | '\\' => write!(out, "\\{character}"),
-        '&' => out.write_str("&amp;"), // entities are read in every label
-        _ if character.is_control() => out.write_char(' '),
-        _ => out.write_char(character),
-    })
 }

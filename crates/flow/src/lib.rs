@@ -118,7 +118,6 @@ mod call;
 mod context;
 mod cursor;
 mod drawing;
-mod quote;
 mod stop;
 mod visit;
 mod wiring;

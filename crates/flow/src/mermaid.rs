@@ -1,7 +1,9 @@
-use std::fmt::{self, Write};
+use std::fmt;
+
+use cogwork_text::MermaidLabel;
 
 use crate::Visits;
-use crate::drawing::{Figure, FlowId, Part, Parts, escaped, write_line};
+use crate::drawing::{Figure, FlowId, Part, Parts, write_line};
 use crate::visits::{Mark, Stop};
 use crate::wiring::{Inside, Wiring};
 
@@ -30,7 +32,9 @@ impl<'f> Mermaid<'f> {
     fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
         let id = figure.id;
         let mark = self.mark(figure);
-        let label = label(format_args!("{figure}{}", mark.unwrap_or_default()));
+        let shown_mark = mark.unwrap_or_default();
+        let text = format_args!("{figure}{shown_mark}");
+        let label = MermaidLabel(text);
         let (open, close) = match figure.place().map(|place| &place.inside) {
             Some(Inside::Node) => ("[", "]"),
             Some(Inside::Wait { .. }) => ("[/", "/]"),
@@ -96,7 +100,9 @@ impl fmt::Display for Mermaid<'_> {
                 Part::Edge { from, exit, index, to } => {
                     let taken = self.visits.map(|visits| visits.taken(from.id, index));
                     let arrow = arrow(taken.map(|taken| taken.0 > 0));
-                    let label = label(format_args!("{}{}", exit.action, taken.unwrap_or_default()));
+                    let times = taken.unwrap_or_default();
+                    let text = format_args!("{}{times}", exit.action.as_str());
+                    let label = MermaidLabel(text);
                     let id = from.id;
                     match to {
                         Some(to) => {
@@ -124,19 +130,4 @@ fn arrow(taken: Option<bool>) -> &'static str {
         Some(true) => "==>",
         Some(false) => "-.->",
     }
-}
-
-/// Text inside a quoted Mermaid label.
-fn label(text: fmt::Arguments<'_>) -> String {
-    escaped(text, |character, rest, out| match character {
-        '\n' => out.write_str("<br/>"),
-        // `%` because `%%{…}%%` is an instruction to Mermaid wherever it stands.
-        // Two `$` begin a formula.
-        '"' | '#' | '$' | '%' | '&' | '<' | '>' | '`' | '\\' | ';' => {
-            write!(out, "#{};", u32::from(character))
-        }
-        ':' if rest.starts_with("fa-") => out.write_str("#58;"), // an icon
-        _ if character.is_control() => out.write_char(' '),
-        _ => out.write_char(character),
-    })
 }

@@ -1,9 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_text::{Name, NameList};
+
 use crate::Action;
 use crate::builder::MAX_DEPTH;
-use crate::quote::{Name, write_list};
 
 /// A graph that is not whole, with every problem it has.
 ///
@@ -101,8 +102,7 @@ impl fmt::Display for Problem {
                 write_nodes(f, nodes)
             }
             Self::ManyStarts { starts } => {
-                f.write_str("it has more than one start: ")?;
-                write_list(f, starts)
+                write!(f, "it has more than one start: {}", NameList::and(starts))
             }
             Self::UnknownStart { start, nodes } => {
                 write!(f, "the start `{}` is not a node", Name(start))?;
@@ -144,7 +144,10 @@ impl fmt::Display for Problem {
             Self::UndeclaredAction { from, action, declared } => {
                 let (from, action) = (Name(from), Name(action.as_str()));
                 write!(f, "the edge from `{from}` on `{action}` is never taken: `{from}` declares ")?;
-                if declared.is_empty() { f.write_str("nothing") } else { write_list(f, declared) }
+                match declared.as_ref() {
+                    [] => f.write_str("nothing"),
+                    declared => write!(f, "{}", NameList::and(declared)),
+                }
             }
             Self::DuplicateEdge { from, action } => {
                 let (from, action) = (Name(from), Name(action.as_str()));
@@ -167,6 +170,5 @@ fn write_nodes(f: &mut fmt::Formatter<'_>, nodes: &[String]) -> fmt::Result {
     if nodes.is_empty() {
         return Ok(());
     }
-    f.write_str("; the nodes are ")?;
-    write_list(f, nodes)
+    write!(f, "; the nodes are {}", NameList::and(nodes))
 }

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -13,7 +14,6 @@ use crate::context::{Context, Named, Walk};
 use crate::cursor::Cursor;
 use crate::events::Watch;
 use crate::journal::{Journaled, MAX_OUTCOME, encode};
-use crate::quote::Name;
 use crate::stop::{Stop, unless_stopped};
 use crate::visit::Failure;
 use crate::{

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
+use cogwork_text::Escaped;
 use serde::{Deserialize, Serialize};
 
-use crate::quote::Harmless;
 use crate::wiring::{Inside, Place, Target, Wiring};
 
 /// What makes a flow the same flow to a run on record: its nodes and what kind of place each is, its
@@ -84,7 +84,7 @@ fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
                 Target::Node(index) => format!("to `{}`", wiring.place(index).name),
                 Target::End => "to the end".to_owned(),
             };
-            lines.push(format!("the edge from `{name}` on `{}` {to}{flow}", exit.action));
+            lines.push(format!("the edge from `{name}` on `{}` {to}{flow}", exit.action.as_str()));
         }
         match &place.inside {
             Inside::Subflow(inner) | Inside::Each { flow: inner, .. } => describe(inner, depth + 1, lines),
@@ -116,14 +116,8 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
 }
 
 fn first_of(lines: &[&String]) -> String {
-    let short = |line: &str| {
-        let cut = line.char_indices().nth(LONGEST).map(|(at, _)| at);
-        match cut.and_then(|at| line.get(..at)) {
-            Some(line) => format!("{}…", Harmless(line)),
-            None => Harmless(line).to_string(),
-        }
-    };
-    let listed: Vec<String> = lines.iter().take(LISTED).map(|line| short(line)).collect();
+    let short = |line: &&String| Escaped::new(line).max_chars(LONGEST).to_string();
+    let listed: Vec<String> = lines.iter().take(LISTED).map(short).collect();
     match lines.len().saturating_sub(LISTED) {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),

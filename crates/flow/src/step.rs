@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
+use cogwork_text::is_unsafe;
 use tokio::time::Instant;
 
 use crate::events::Watch;
@@ -16,8 +17,9 @@ use crate::{EventKind, MemoryJournal, Phase};
 /// item of the first step of `crawl`, at the node `fetch`.
 ///
 /// Names are made from the flow and from how often it went on, so a run that is taken up again
-/// gives its steps the same names. `Display` writes `/`, `#`, `[`, `]`, `%` and control characters
-/// inside names as `%2F` and so on: no two steps of a run are written alike.
+/// gives its steps the same names. `Display` writes `/`, `#`, `[`, `]`, `%` and
+/// [unsafe characters](cogwork_text::is_unsafe) inside names as `%2F` and so on: no two steps of a run are written
+/// alike, and the text is safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StepName {
@@ -114,7 +116,7 @@ pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
-            if matches!(character, '/' | '#' | '[' | ']' | '%') || character.is_control() {
+            if matches!(character, '/' | '#' | '[' | ']' | '%') || is_unsafe(character) {
                 for byte in character.encode_utf8(&mut [0; 4]).bytes() {
                     write!(f, "%{byte:02X}")?;
                 }

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use cogwork_text::{Name, OneLine};
 use serde::de::DeserializeOwned;
 
 use crate::context::Here;
@@ -161,7 +162,7 @@ impl<S: Send> Visit<S> for Wait<S> {
                     .into())
                 }
                 Err(error) if error.is::<UnreadableAnswer>() => {
-                    let problem = format!("the event `{}`: {error}", crate::quote::Name(&self.event));
+                    let problem = format!("the event `{}`: {error}", Name(&self.event));
                     Err(Failure::node(Phase::Exec, problem).into())
                 }
                 Err(error) => Err(Failure::Journal(error).into()),
@@ -214,9 +215,9 @@ impl Paused {
 
 impl fmt::Display for Paused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "paused at {} for the event `{}`", self.step, crate::quote::Name(&self.event))?;
+        write!(f, "paused at {} for the event `{}`", self.step, Name(&self.event))?;
         if !self.why.is_empty() {
-            write!(f, ": {}", crate::quote::Harmless(&self.why))?;
+            write!(f, ": {}", OneLine::new(&self.why))?;
         }
         match self.also.len() {
             0 => Ok(()),

@@ -109,6 +109,6 @@ async fn an_error_of_many_lines_stays_on_one_and_steers_no_terminal() {
     let node = from_fn(|_: &mut ()| Err::<(), _>(std::io::Error::other("a\nb\u{1b}[2J")));
     let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
     let error = flow.run(&mut ()).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: a b [2J");
-    assert_eq!(format!("{error:#}"), "flow `f`, node `n`: post failed: a\nb [2J");
+    assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: a b\u{fffd}[2J");
+    assert_eq!(format!("{error:#}"), "flow `f`, node `n`: post failed: a\nb\u{fffd}[2J");
 }

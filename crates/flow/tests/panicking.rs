@@ -64,7 +64,7 @@ async fn panics<S: Clone>(flow: Flow<S>, state: S) -> RunError {
 
 #[tokio::test]
 async fn a_node_that_panics_is_named_with_its_text() {
-    assert_snapshot!(panics(ill(Phase::Prep), 0).await, @"flow `ill`, node `node`: it panicked: assertion `left != right` failed: ill in prep   left: Prep  right: Prep");
+    assert_snapshot!(panics(ill(Phase::Prep), 0).await, @"flow `ill`, node `node`: it panicked: assertion `left != right` failed: ill in prep left: Prep right: Prep");
     assert_snapshot!(panics(ill(Phase::Exec), 0).await, @"flow `ill`, node `node`: it panicked: ill in exec");
     assert_snapshot!(panics(ill(Phase::Post), 0).await, @"flow `ill`, node `node`: it panicked: ill in post");
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use cogwork_text::OneLine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -45,15 +46,17 @@ impl OutcomeProblem {
 
 impl fmt::Display for OutcomeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let detail = OneLine::new(&self.detail);
+
         match self.kind {
             OutcomeProblemKind::TooLarge => {
-                write!(f, "the outcome is larger than the {} that may be recorded", self.detail)
+                write!(f, "the outcome is larger than the {detail} that may be recorded")
             }
             OutcomeProblemKind::NotRecordable => {
-                write!(f, "the outcome would not come back from the record as it is: {}", self.detail)
+                write!(f, "the outcome would not come back from the record as it is: {detail}")
             }
             OutcomeProblemKind::Unreadable => {
-                write!(f, "the outcome on record cannot be read: {}", self.detail)
+                write!(f, "the outcome on record cannot be read: {detail}")
             }
         }
     }

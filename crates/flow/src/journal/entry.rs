@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_text::Escaped;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -53,7 +54,7 @@ impl Json {
 
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        Escaped::new(self.as_str()).fmt(f)
     }
 }
 

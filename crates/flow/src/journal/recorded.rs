@@ -3,6 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use cogwork_text::Escaped;
 
 use super::clock::Clock;
 use super::index::{Index, What};
@@ -70,7 +71,7 @@ impl<L: Log> Recorded<L> {
     ) -> Result<Self, (usize, String)> {
         let mut index = Index::default();
         for (number, entry) in entries.into_iter().enumerate() {
-            index.check(&entry).map_err(|problem| (number, problem))?;
+            index.check(&entry).map_err(|problem| (number, shown(&problem)))?;
             index.add(entry, 0);
         }
         Ok(Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::new(index), log })
@@ -222,7 +223,7 @@ impl<L: Log> Journal for Recorded<L> {
             Progress::At { .. } => Ok(()),
             Progress::Ended { .. } if self.index().ended => Ok(()),
             Progress::Ended { action, steps } => {
-                self.record(Entry::Ended { action: action.to_string(), steps }).await
+                self.record(Entry::Ended { action: action.as_str().to_owned(), steps }).await
             }
             Progress::Failed { error } => {
                 self.record(Entry::Failed { error: error.chars().take(MAX_ERROR).collect() }).await
@@ -254,6 +255,13 @@ const MAX_WHY: usize = 10_000;
 
 /// How much of an error is put on record, in characters.
 const MAX_ERROR: usize = 1_000;
+
+/// How much of a problem with an entry is shown, in characters: its names may be of any length.
+const MAX_PROBLEM: usize = 300;
+
+fn shown(problem: &str) -> String {
+    Escaped::new(problem).max_chars(MAX_PROBLEM).to_string()
+}
 
 fn other_kind(step: &str) -> String {
     format!("the step `{step}` is on record as another kind of step")

@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use cogwork_text::ErrorText;
+
 use crate::visit::{BoxFuture, Failed};
 use crate::{BoxError, Phase};
 
@@ -111,7 +113,7 @@ impl From<Failed> for WorkError {
 
 impl fmt::Display for WorkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.failed.source.fmt(f)
+        ErrorText(&self.failed.source).fmt(f)
     }
 }
 
@@ -165,8 +167,8 @@ impl From<WorkError> for StepError {
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            StepProblem::Work(failed) => failed.source.fmt(f),
-            StepProblem::Journal(error) => error.fmt(f),
+            StepProblem::Work(failed) => ErrorText(&failed.source).fmt(f),
+            StepProblem::Journal(error) => ErrorText(error).fmt(f),
         }
     }
 }

@@ -2,6 +2,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use cogwork_text::ErrorText;
+
 use crate::step::tell_of_current;
 use crate::{Action, Backoff, BoxError, EventKind, FailedAttempt, Node};
 
@@ -162,13 +164,14 @@ pub struct RetryError<E> {
 impl<E: fmt::Display> fmt::Display for RetryError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.attempts == 1 { "" } else { "s" };
-        write!(f, "failed after {} attempt{plural}: {}", self.attempts, self.error)
+        write!(f, "failed after {} attempt{plural}: ", self.attempts)?;
+        ErrorText(&self.error).fmt(f)
     }
 }
 
 /// Carries the number of attempts through the erasure of the error's type.
 #[derive(Debug, thiserror::Error)]
-#[error("{source}")]
+#[error("{}", ErrorText(source))]
 pub(crate) struct Attempts {
     pub(crate) attempts: u32,
     pub(crate) source: BoxError,

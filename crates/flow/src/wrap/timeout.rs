@@ -1,6 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use cogwork_text::ErrorText;
+
 use crate::{Action, BoxError, Node};
 
 /// A node whose `exec` is given only so much time; made by [`Node::timeout`].
@@ -33,7 +35,7 @@ impl<E: fmt::Display> fmt::Display for TimeoutError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elapsed(elapsed) => elapsed.fmt(f),
-            Self::Node(error) => error.fmt(f),
+            Self::Node(error) => ErrorText(error).fmt(f),
         }
     }
 }

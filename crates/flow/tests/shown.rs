@@ -1,0 +1,308 @@
+//! Whatever stands in a name, a label, an error or a record, what is shown of it is safe.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::io;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cogwork_flow::{
+    Action, Awaited, BoxError, CancellationToken, Elapsed, Entry, Event, EventKind, Flow, Journal, Json,
+    Level, MemoryJournal, Node, OutcomeProblem, Phase, Problem, Recorded, RetryError, Run, RunError,
+    StepError, StepName, Stepped, TimeoutError, Visits, Wait, Waited, Work, events, from_fn, from_phases,
+};
+use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
+use tokio::time::Instant;
+
+/// Types that show no text of others.
+const EXEMPT: [&str; 2] = ["Elapsed", "Phase"];
+
+type Texts = Arc<Mutex<Shown>>;
+
+#[tokio::test(start_paused = true)]
+async fn nothing_unsafe_is_shown() {
+    let shown = Texts::default();
+
+    for text in texts() {
+        show_values(&mut shown.lock().unwrap(), &text);
+        show_problems(&mut shown.lock().unwrap(), &text);
+        show_runs(&shown, &text).await;
+        show_work(&shown, &text).await;
+        show_records(&mut shown.lock().unwrap(), &text).await;
+    }
+    shown.lock().unwrap().assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
+}
+
+fn show_values(shown: &mut Shown, text: &str) {
+    let owned = || text.to_owned();
+
+    shown.line(&Action::new(owned()));
+    shown.line(&RetryError { attempts: 2, error: owned() });
+    shown.line(&TimeoutError::Node(owned()));
+    shown.line(&TimeoutError::<String>::Elapsed(Elapsed { limit: Duration::from_secs(1) }));
+
+    let retried: BoxError = RetryError { attempts: 2, error: owned() }.into();
+    assert_safe_line(&retried.to_string());
+
+    let item = Level::Item { node: owned(), number: 1, index: 0 };
+    let branch = Level::Branch { node: owned(), number: 1, branch: owned() };
+    for level in [Level::Flow(owned()), item, branch] {
+        shown.line(&level);
+    }
+}
+
+/// Every problem of a graph.
+fn show_problems(shown: &mut Shown, text: &str) {
+    let owned = || text.to_owned();
+    let action = || Action::new(text.to_owned());
+    let nodes = || Arc::from([text.to_owned()]);
+
+    let problems = [
+        Problem::NoNodes,
+        Problem::NoStart { nodes: nodes() },
+        Problem::ManyStarts { starts: vec![owned(), owned()] },
+        Problem::UnknownStart { start: owned(), nodes: nodes() },
+        Problem::DuplicateNode { node: owned() },
+        Problem::DuplicateBranch { node: owned(), branch: owned() },
+        Problem::NoActions { node: owned() },
+        Problem::TooDeep { node: owned(), depth: 99 },
+        Problem::TooDeepSideBySide { node: owned(), depth: 99 },
+        Problem::UnknownSource { from: owned(), action: action(), nodes: nodes() },
+        Problem::UnknownTarget { from: owned(), action: action(), to: owned(), nodes: nodes() },
+        Problem::UndeclaredAction { from: owned(), action: action(), declared: Arc::from([action()]) },
+        Problem::DuplicateEdge { from: owned(), action: action() },
+        Problem::ActionLeadsNowhere { node: owned(), action: action() },
+        Problem::Unreachable { node: owned() },
+    ];
+    problems.iter().for_each(|problem| shown.line(problem));
+
+    let unwired =
+        Flow::builder(text).node(text, from_fn(|(): &mut ()| ())).edge(text, text.to_owned(), "?").build();
+    shown.error(&unwired.unwrap_err());
+}
+
+/// A flow of one node, with the text for every name.
+fn flow(text: &str, node: impl Node<()> + 'static) -> Flow<()> {
+    let actions = node.actions();
+    let builder = Flow::builder(text).start(text).node(text, node);
+
+    actions.into_iter().fold(builder, |builder, action| builder.end(text, action)).build().unwrap()
+}
+
+fn waiting(text: &str) -> Flow<()> {
+    let why = text.to_owned();
+    let wait = Wait::for_event(text, |(): &mut (), _: Answer| ()).why(move |()| why.clone());
+
+    Flow::builder(text).start(text).wait(text, wait).end(text, "default").build().unwrap()
+}
+
+/// What serde calls by its name when it does not know it.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+enum Answer {
+    Yes,
+}
+
+/// Each way in which a run stops, and every event.
+async fn show_runs(shown: &Texts, text: &str) {
+    let owned = text.to_owned();
+    let fails = flow(text, from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()))));
+    let owned = text.to_owned();
+    let panics = flow(text, from_fn(move |(): &mut ()| panics_with(&owned)));
+    let owned = text.to_owned();
+    let astray = from_fn(move |(): &mut ()| Action::new(owned.clone()));
+    let strays = flow(text, astray.with_actions([format!("{text}2")]));
+    let waits = waiting(text);
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+
+    let errors = [
+        error_of(fails.begin()).await,
+        error_of(fails.begin().max_steps(0)).await,
+        error_of(fails.begin().deadline(Instant::now())).await,
+        error_of(fails.begin().cancelled_by(cancelled)).await,
+        error_of(panics.begin()).await,
+        error_of(strays.begin()).await,
+        error_of(waits.begin()).await,
+        error_of(fails.begin().journal(Broken(text.to_owned()))).await,
+        waits.begin().deliver(&format!("{text}2"), &1).await.unwrap_err(),
+    ];
+    let shown = &mut shown.lock().unwrap();
+    errors.iter().for_each(|error| shown.error(error));
+
+    show_pause(shown, &waits).await;
+    show_events(shown, text).await;
+    show_drawings(shown, text).await;
+}
+
+fn panics_with(text: &str) {
+    std::panic::panic_any(text.to_owned())
+}
+
+async fn error_of(mut run: Run<'_, ()>) -> RunError {
+    run.finish(&mut ()).await.unwrap_err()
+}
+
+async fn show_pause(shown: &mut Shown, waits: &Flow<()>) {
+    let mut run = waits.begin();
+    let Stepped::Paused(paused) = run.advance(&mut ()).await.unwrap() else { return };
+
+    shown.line(&paused);
+    shown.line(&paused.step);
+    assert_safe_line(&paused.step.place());
+
+    let event = paused.event.clone();
+    run.deliver(&event, &paused.why).await.unwrap();
+    shown.error(&run.advance(&mut ()).await.unwrap_err());
+}
+
+async fn show_events(shown: &mut Shown, text: &str) {
+    let (sink, mut told) = events(100);
+    let waits = waiting(text);
+    waits.begin().id(text).events_to(sink).advance(&mut ()).await.unwrap();
+
+    let mut event = None;
+    while let Some(next) = told.next().await {
+        shown.line(&next);
+        event = Some(next);
+    }
+    let mut event = event.unwrap();
+    for kind in event_kinds(text, &event) {
+        event.kind = kind;
+        shown.line(&event);
+    }
+}
+
+/// Every kind of event.
+fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
+    let owned = || text.to_owned();
+    let action = || Action::new(text.to_owned());
+
+    vec![
+        EventKind::RunStarted,
+        EventKind::StepEntered,
+        EventKind::PhaseFinished { phase: Phase::Exec, took: Duration::ZERO },
+        EventKind::Retrying { attempts: 1, delay: Duration::ZERO, error: owned() },
+        EventKind::Noted { text: owned() },
+        EventKind::Moved { action: action(), to: owned() },
+        EventKind::Ended { action: action(), steps: 1 },
+        EventKind::Replayed,
+        paused.kind.clone(),
+        EventKind::Failed { error: owned() },
+        EventKind::Lost { count: 1 },
+    ]
+}
+
+async fn show_drawings(shown: &mut Shown, text: &str) {
+    let waits = waiting(text);
+    let inner = flow(text, from_fn(|(): &mut ()| ()).with_actions([text.to_owned()]));
+    let outer = Flow::builder(text)
+        .start(text)
+        .subflow(text, inner, |(): &mut ()| Box::leak(Box::new(())))
+        .end(text, text.to_owned())
+        .build()
+        .unwrap();
+
+    for flow in [&waits, &outer] {
+        shown.lines(&flow.mermaid());
+        shown.lines(&flow.graphviz());
+        shown.lines(&Visits::of(flow).mermaid());
+    }
+    assert_safe_line(&waits.shape().difference(&outer.shape()).unwrap());
+}
+
+/// Errors of the work of a step, and of the journal that has it done.
+async fn show_work(shown: &Texts, text: &str) {
+    let owned = text.to_owned();
+    let exec = move |()| {
+        let error = io::Error::other(owned.clone());
+        async move { Err::<(), _>(error) }
+    };
+    let node = from_phases(|(): &mut ()| (), exec, |(): &mut (), ()| ());
+    let fails = flow(text, node);
+    let journal = Telling { shown: Arc::clone(shown), inner: MemoryJournal::new(text) };
+
+    let error = error_of(fails.begin().journal(journal)).await;
+    let mut shown = shown.lock().unwrap();
+    shown.error(&error);
+    shown.error(&StepError::failed(NonZeroU32::MIN, text));
+    shown.error(&StepError::journal(text));
+}
+
+/// Shows how work fails.
+struct Telling {
+    shown: Texts,
+    inner: MemoryJournal,
+}
+
+#[async_trait]
+impl Journal for Telling {
+    fn run_id(&self) -> &str {
+        self.inner.run_id()
+    }
+
+    async fn step(&self, _: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
+        let outcome = work.run().await;
+
+        outcome.map_err(|error| {
+            self.shown.lock().unwrap().error(&error);
+            error.into()
+        })
+    }
+
+    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
+        self.inner.sleep(step, duration).await
+    }
+
+    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        self.inner.wait(step, awaited).await
+    }
+
+    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+        self.inner.deliver(event, answer).await
+    }
+}
+
+/// Fails with a text.
+struct Broken(String);
+
+#[async_trait]
+impl Journal for Broken {
+    fn run_id(&self) -> &str {
+        &self.0
+    }
+
+    async fn step(&self, _: &StepName, _: Work<'_>) -> Result<Vec<u8>, StepError> {
+        Err(StepError::journal(self.0.as_str()))
+    }
+
+    async fn sleep(&self, _: &StepName, _: Duration) -> Result<(), BoxError> {
+        Err(self.0.as_str().into())
+    }
+
+    async fn wait(&self, _: &StepName, _: Awaited<'_>) -> Result<Waited, BoxError> {
+        Err(self.0.as_str().into())
+    }
+
+    async fn deliver(&self, _: &str, _: Vec<u8>) -> Result<(), BoxError> {
+        Err(self.0.as_str().into())
+    }
+}
+
+/// What is on record may come from a file that nobody vouches for.
+async fn show_records(shown: &mut Shown, text: &str) {
+    let json = Json::of(&text).unwrap();
+    assert_safe(&format!("{json:?}"));
+
+    let unreadable = json.read::<Answer>().unwrap_err();
+    shown.error::<OutcomeProblem>(&unreadable);
+
+    let step = text.to_owned();
+    let event = text.to_owned();
+    let outcome = || Entry::Outcome { step: text.to_owned(), outcome: json.clone() };
+    for entries in [vec![Entry::TimedOut { step }], vec![Entry::Refused { event, error: String::new() }]] {
+        assert_safe_line(&Recorded::over(text, entries, ()).unwrap_err().1);
+    }
+    assert_safe_line(&Recorded::over(text, [outcome(), outcome()], ()).unwrap_err().1);
+}
