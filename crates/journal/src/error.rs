@@ -3,13 +3,12 @@ use std::io;
 use std::sync::Arc;
 
 use cogwork_flow::BoxError;
-
-use crate::quote::{Quoted, name};
+use cogwork_text::{Escaped, Name};
 
 /// Why a store could not do what it was asked.
 ///
 /// `{}` is one line that names the file, and the line where there is one; `{:#}` adds the line
-/// itself. Inside a run it is the source of a [`RunError`](cogwork_flow::RunError) that
+/// itself. Invisible characters are escaped in both. Inside a run it is the source of a [`RunError`](cogwork_flow::RunError) that
 /// [is of the journal](cogwork_flow::RunError::is_journal).
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
@@ -84,15 +83,15 @@ impl StoreError {
     }
 
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
-        Self(Arc::new(Problem { kind, text: text.to_string(), excerpt: None, source: None }))
+        Self(Arc::new(Problem { kind, text: shown(text), excerpt: None, source: None }))
     }
 
     /// A line that is not what it should be.
     pub(crate) fn line(kind: Kind, text: impl fmt::Display, number: u64, line: &[u8]) -> Self {
         let start = line.get(..4 * EXCERPT).unwrap_or(line);
         let start = String::from_utf8_lossy(start);
-        let excerpt = format!("{number:>4} | {}", Quoted(&start, EXCERPT));
-        Self(Arc::new(Problem { kind, text: text.to_string(), excerpt: Some(excerpt), source: None }))
+        let excerpt = format!("{number:>4} | {}", Escaped::new(&start).max_chars(EXCERPT));
+        Self(Arc::new(Problem { kind, text: shown(text), excerpt: Some(excerpt), source: None }))
     }
 
     /// The operating system refused something: `what` says to which file and what it was.
@@ -103,7 +102,7 @@ impl StoreError {
     /// The same of something else.
     pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
         let source = error.into();
-        let text = format!("{what}: {source}");
+        let text = shown(format_args!("{what}: {source}"));
         Self(Arc::new(Problem { kind, text, excerpt: None, source: Some(source) }))
     }
 
@@ -123,13 +122,20 @@ impl StoreError {
     }
 
     pub(crate) fn ended(run_id: &str) -> Self {
-        let run_id = name(run_id);
+        let run_id = Name(run_id);
         Self::new(Kind::Ended, format_args!("the run `{run_id}` has ended: no step will take an answer"))
     }
 }
 
 /// How much of a line is shown, in characters.
 const EXCERPT: usize = 200;
+
+/// How much of a message is shown, in characters. It may quote a record, whose texts can be of any length.
+const MESSAGE: usize = 4_000;
+
+fn shown(message: impl fmt::Display) -> String {
+    Escaped::new(message).max_chars(MESSAGE).to_string()
+}
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

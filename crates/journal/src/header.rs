@@ -3,12 +3,12 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::{Flow, Shape};
+use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::StoreError;
 use crate::error::Kind;
-use crate::quote::name;
 
 /// The version of the format, in the header of each run.
 pub(crate) const FORMAT: u32 = 1;
@@ -43,7 +43,7 @@ impl FlowIs {
 impl Header {
     pub(crate) fn new(run_id: &str, flow: FlowIs, input: &impl Serialize) -> Result<Self, StoreError> {
         let refused = |problem: &dyn std::fmt::Display| {
-            let run_id = name(run_id);
+            let run_id = Name(run_id);
             let text = format!("the input of the run `{run_id}` cannot be written as JSON: {problem}");
             StoreError::new(Kind::Value, text)
         };
@@ -72,9 +72,8 @@ impl Header {
         if events.contains(&event) {
             return Ok(());
         }
-        let known: Vec<String> = events.into_iter().map(|event| format!("`{}`", name(event))).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let (flow, event) = (name(&self.flow), name(event));
+        let known = NameList::and(events);
+        let (flow, event) = (Name(&self.flow), Name(event));
         let text = format_args!(
             "{place}: no node of the flow `{flow}` waits for the event `{event}`; it waits for {known}"
         );
@@ -86,7 +85,7 @@ impl Header {
         if self.flow == flow.name {
             return Ok(());
         }
-        let (run_id, recorded, other) = (name(&self.run_id), name(&self.flow), name(&flow.name));
+        let (run_id, recorded, other) = (Name(&self.run_id), Name(&self.flow), Name(&flow.name));
         Err(StoreError::new(
             Kind::AnotherFlow,
             format_args!("{place}: the run `{run_id}` is one of the flow `{recorded}`, not of `{other}`"),
@@ -96,7 +95,7 @@ impl Header {
     /// That the flow is as it was when the run began.
     pub(crate) fn check_shape(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
         let Some(difference) = flow.shape.difference(&self.shape) else { return Ok(()) };
-        let flow = name(&self.flow);
+        let flow = Name(&self.flow);
         Err(StoreError::new(
             Kind::AnotherFlow,
             format_args!(

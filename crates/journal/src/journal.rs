@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use cogwork_flow::{
     Awaited, BoxError, Entry, Journal, Progress, Recorded, Snapshot, StepError, StepName, Waited, Work,
 };
+use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
 use crate::StoreError;
@@ -84,8 +85,7 @@ impl RunJournal {
 
     fn read<T: DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|error| {
-            let (place, run_id) = (&self.place, crate::quote::name(&self.header.run_id));
-            let error = crate::quote::Quoted(&error.to_string(), 300).to_string();
+            let (place, run_id) = (&self.place, Name(&self.header.run_id));
             StoreError::new(
                 Kind::Value,
                 format_args!("{place}: the {what} of the run `{run_id}` cannot be read: {error}"),

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use cogwork_flow::Entry;
+use cogwork_text::Name;
 
 use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::lock::Lock;
-use crate::quote::name;
 use crate::{RunJournal, StoreError};
 
 /// A run in its store, there or not. Each call may block.
@@ -60,7 +60,7 @@ pub(crate) async fn open(run: Box<dyn Keep>, take: Take) -> Result<RunJournal, S
 impl Take {
     fn from(self, run: &dyn Keep) -> Result<RunJournal, StoreError> {
         let missing = || {
-            let (run_id, place) = (name(run.run_id()), run.place());
+            let (run_id, place) = (Name(run.run_id()), run.place());
             StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: it would be in {place}"))
         };
         if matches!(self, Self::Start(_) | Self::Either(..)) {
@@ -74,7 +74,7 @@ impl Take {
             (Self::Start(header) | Self::Either(header, _), false) => run.start(header, lock),
             (_, false) => Err(missing()),
             (Self::Start(_), true) => {
-                let (run_id, place) = (name(run.run_id()), run.place());
+                let (run_id, place) = (Name(run.run_id()), run.place());
                 Err(StoreError::new(
                     Kind::AlreadyThere,
                     format_args!(
@@ -97,7 +97,7 @@ impl Wanted {
     /// That the first line, which is at `place`, is that of the run.
     pub(crate) fn check_header(&self, place: &str, run_id: &str, header: &Header) -> Result<(), StoreError> {
         if header.run_id != run_id {
-            let (run_id, other) = (name(run_id), name(&header.run_id));
+            let (run_id, other) = (Name(run_id), Name(&header.run_id));
             return Err(StoreError::new(
                 Kind::Damaged,
                 format_args!("{place}: this is the run `{other}`, not `{run_id}`"),

@@ -79,5 +79,4 @@ mod keep;
 mod line;
 mod lock;
 mod name;
-mod quote;
 mod waits;

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use cogwork_text::Name;
+
 use crate::StoreError;
 use crate::error::Kind;
-use crate::quote::name;
 
 /// A run that is ours until this is dropped, or the process ends in whatever way.
 ///
@@ -65,7 +66,7 @@ fn in_use(path: &Path, run_id: &str) -> StoreError {
         Some(pid) => format!("in use by the process {pid}"),
         None => "in use".to_owned(),
     };
-    let (run_id, path) = (name(run_id), path.display());
+    let (run_id, path) = (Name(run_id), path.display());
     StoreError::new(
         Kind::Locked,
         format_args!(

@@ -1,13 +1,14 @@
 use std::fmt;
 
 use cogwork_flow::{Flow, Journal};
+use cogwork_text::Name;
 use serde::Serialize;
 
 use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take, open};
-use crate::{RunJournal, RunSummary, StoreError, quote};
+use crate::{RunJournal, RunSummary, StoreError};
 
 /// A place for runs, to begin them and to take them up again: the same calls for every store.
 ///
@@ -142,7 +143,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         answer: &impl Serialize,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
         let answer = serde_json::to_vec(answer).map_err(|error| {
-            let event = quote::name(event);
+            let event = Name(event);
             StoreError::new(
                 Kind::Value,
                 format_args!("the answer to `{event}` cannot be written as JSON: {error}"),

@@ -13,7 +13,7 @@ use crate::header::Header;
 use crate::keep::{Keep, Wanted};
 use crate::line::Chain;
 use crate::lock::Lock;
-use crate::{RunJournal, StoreError, quote};
+use crate::{RunJournal, StoreError};
 
 impl Keep for Files {
     fn run_id(&self) -> &str {
@@ -90,7 +90,7 @@ impl Files {
     }
 
     fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
-        let (path, problem) = (self.path.display(), quote::Quoted(&problem, 300).to_string());
+        let path = self.path.display();
         StoreError::new(Kind::Damaged, format_args!("{path}, line {}: {problem}", index + 2))
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::{Entry, Recorded};
+use cogwork_text::Name;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::database::Database;
@@ -13,7 +14,7 @@ use crate::header::Header;
 use crate::keep::{Keep, Wanted};
 use crate::line::Chain;
 use crate::lock::Lock;
-use crate::{RunJournal, StoreError, quote};
+use crate::{RunJournal, StoreError};
 
 #[derive(Clone)]
 pub(super) struct Run {
@@ -67,7 +68,7 @@ impl Keep for Run {
     fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError> {
         let record = self.database.read(|reader| self.read(reader, &wanted))?;
         let Some(mut record) = record.transpose()?.flatten() else {
-            let (run_id, place) = (quote::name(&self.run_id), self.place());
+            let (run_id, place) = (Name(&self.run_id), self.place());
             return Err(StoreError::new(Kind::Missing, format_args!("{place}: the run `{run_id}` is gone")));
         };
         let changed = wanted.change(&mut record.header);
@@ -149,7 +150,6 @@ impl Run {
     }
 
     fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
-        let problem = quote::Quoted(&problem, 300).to_string();
         let number = i64::try_from(index).unwrap_or(i64::MAX).saturating_add(2);
         self.problem(Kind::Damaged, number, problem, &[])
     }
@@ -163,6 +163,6 @@ impl Run {
     }
 
     pub(super) fn line(&self, number: i64) -> String {
-        format!("{}, run `{}`, line {number}", self.place(), quote::name(&self.run_id))
+        format!("{}, run `{}`, line {number}", self.place(), Name(&self.run_id))
     }
 }

@@ -20,4 +20,5 @@ mod listing;
 mod locking;
 mod names;
 mod reading;
+mod shown;
 mod work;

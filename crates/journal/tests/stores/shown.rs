@@ -1,0 +1,88 @@
+//! Whatever stands in an id, a flow, a path or a record, an error shows nothing unsafe.
+
+use std::path::Path;
+
+use cogwork_flow::{Flow, Wait, from_fn};
+use cogwork_journal::{FileStore, Store, StoreError};
+use cogwork_text::testing::{Shown, texts};
+
+#[tokio::test]
+async fn nothing_unsafe_is_shown() {
+    let mut shown = Shown::default();
+
+    for text in texts() {
+        for error in errors(&text).await {
+            shown.error(&error);
+        }
+    }
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
+}
+
+/// A flow that waits, with a text for every name.
+fn waiting(text: &str) -> Flow<String> {
+    let wait = Wait::for_event(text, |_: &mut String, (): ()| ());
+    let builder = Flow::builder(text).start(text).wait(text, wait).end(text, "default");
+
+    builder.build().unwrap()
+}
+
+/// Another flow of the same name.
+fn changed(text: &str) -> Flow<String> {
+    let node = format!("{text}2");
+    let builder = Flow::builder(text).start(&node).node(&node, from_fn(|_: &mut String| ()));
+
+    builder.end(&node, "default").build().unwrap()
+}
+
+async fn errors(text: &str) -> Vec<StoreError> {
+    let folder = tempfile::tempdir().unwrap();
+    let name: String = text.chars().filter(|character| !matches!(character, '/' | '\0')).take(60).collect();
+    let store = FileStore::new(folder.path().join(format!("runs {name}"))).sync(false);
+    let flow = waiting(text);
+    let mut errors = vec![store.resume(text, &flow).await.unwrap_err()];
+
+    let journal = store.start(text, &flow, &text).await.unwrap();
+    errors.push(journal.input::<u32>().unwrap_err());
+    errors.push(store.resume(text, &flow).await.unwrap_err());
+    drop(journal);
+
+    errors.push(store.start(text, &flow, &text).await.unwrap_err());
+    errors.push(store.resume(text, &changed(text)).await.unwrap_err());
+    errors.push(store.resume(text, &waiting(&format!("{text}2"))).await.unwrap_err());
+    errors.push(store.deliver(text, &format!("{text}2"), &1).await.unwrap_err());
+    errors.extend(damaged(&store, text, &flow).await);
+    errors
+}
+
+/// What is said of files with a text in the wrong places.
+async fn damaged(store: &FileStore, text: &str, flow: &Flow<String>) -> Vec<StoreError> {
+    let path = store.path(text);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let json = serde_json::to_string(text).unwrap();
+    let damaged = [
+        format!("{text}\n"),
+        format!("{{\"cogwork_journal\":{text}}}\n"),
+        whole.replacen(",\"crc\"", &format!(",{json}:1,\"crc\""), 1),
+        format!("{whole}{text}\n"),
+    ];
+
+    let mut errors = Vec::new();
+    for content in damaged.iter().filter(|content| **content != whole && !content.trim().is_empty()) {
+        std::fs::write(&path, content).unwrap();
+        errors.extend(store.resume(text, flow).await.err());
+    }
+    errors.extend(replaced_by_folder(&path, store, text, flow).await);
+    errors
+}
+
+async fn replaced_by_folder(
+    path: &Path,
+    store: &FileStore,
+    text: &str,
+    flow: &Flow<String>,
+) -> Option<StoreError> {
+    std::fs::remove_file(path).unwrap();
+    std::fs::create_dir(path).unwrap();
+
+    store.resume(text, flow).await.err()
+}
