@@ -4,7 +4,7 @@
 
 use std::io;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,23 +19,21 @@ use tokio::time::Instant;
 /// Types that show no text of others.
 const EXEMPT: [&str; 2] = ["Elapsed", "Phase"];
 
-type Texts = Arc<Mutex<Shown>>;
-
 #[tokio::test(start_paused = true)]
 async fn nothing_unsafe_is_shown() {
-    let shown = Texts::default();
+    let shown = Arc::new(Shown::default());
 
     for text in texts() {
-        show_values(&mut shown.lock().unwrap(), &text);
-        show_problems(&mut shown.lock().unwrap(), &text);
+        show_values(&shown, &text);
+        show_problems(&shown, &text);
         show_runs(&shown, &text).await;
         show_work(&shown, &text).await;
-        show_records(&mut shown.lock().unwrap(), &text).await;
+        show_records(&shown, &text).await;
     }
-    shown.lock().unwrap().assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
-fn show_values(shown: &mut Shown, text: &str) {
+fn show_values(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
 
     shown.line(&Action::new(owned()));
@@ -54,7 +52,7 @@ fn show_values(shown: &mut Shown, text: &str) {
 }
 
 /// Every problem of a graph.
-fn show_problems(shown: &mut Shown, text: &str) {
+fn show_problems(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
     let action = || Action::new(text.to_owned());
     let nodes = || Arc::from([text.to_owned()]);
@@ -105,7 +103,7 @@ enum Answer {
 }
 
 /// Each way in which a run stops, and every event.
-async fn show_runs(shown: &Texts, text: &str) {
+async fn show_runs(shown: &Shown, text: &str) {
     let owned = text.to_owned();
     let fails = flow(text, from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()))));
     let owned = text.to_owned();
@@ -128,7 +126,6 @@ async fn show_runs(shown: &Texts, text: &str) {
         error_of(fails.begin().journal(Broken(text.to_owned()))).await,
         waits.begin().deliver(&format!("{text}2"), &1).await.unwrap_err(),
     ];
-    let shown = &mut shown.lock().unwrap();
     errors.iter().for_each(|error| shown.error(error));
 
     show_pause(shown, &waits).await;
@@ -136,6 +133,7 @@ async fn show_runs(shown: &Texts, text: &str) {
     show_drawings(shown, text).await;
 }
 
+#[expect(clippy::panic, reason = "its text is to be shown")]
 fn panics_with(text: &str) {
     std::panic::panic_any(text.to_owned())
 }
@@ -144,7 +142,7 @@ async fn error_of(mut run: Run<'_, ()>) -> RunError {
     run.finish(&mut ()).await.unwrap_err()
 }
 
-async fn show_pause(shown: &mut Shown, waits: &Flow<()>) {
+async fn show_pause(shown: &Shown, waits: &Flow<()>) {
     let mut run = waits.begin();
     let Stepped::Paused(paused) = run.advance(&mut ()).await.unwrap() else { return };
 
@@ -157,7 +155,7 @@ async fn show_pause(shown: &mut Shown, waits: &Flow<()>) {
     shown.error(&run.advance(&mut ()).await.unwrap_err());
 }
 
-async fn show_events(shown: &mut Shown, text: &str) {
+async fn show_events(shown: &Shown, text: &str) {
     let (sink, mut told) = events(100);
     let waits = waiting(text);
     waits.begin().id(text).events_to(sink).advance(&mut ()).await.unwrap();
@@ -194,7 +192,7 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
     ]
 }
 
-async fn show_drawings(shown: &mut Shown, text: &str) {
+async fn show_drawings(shown: &Shown, text: &str) {
     let waits = waiting(text);
     let inner = flow(text, from_fn(|(): &mut ()| ()).with_actions([text.to_owned()]));
     let outer = Flow::builder(text)
@@ -213,7 +211,7 @@ async fn show_drawings(shown: &mut Shown, text: &str) {
 }
 
 /// Errors of the work of a step, and of the journal that has it done.
-async fn show_work(shown: &Texts, text: &str) {
+async fn show_work(shown: &Arc<Shown>, text: &str) {
     let owned = text.to_owned();
     let exec = move |()| {
         let error = io::Error::other(owned.clone());
@@ -224,7 +222,6 @@ async fn show_work(shown: &Texts, text: &str) {
     let journal = Telling { shown: Arc::clone(shown), inner: MemoryJournal::new(text) };
 
     let error = error_of(fails.begin().journal(journal)).await;
-    let mut shown = shown.lock().unwrap();
     shown.error(&error);
     shown.error(&StepError::failed(NonZeroU32::MIN, text));
     shown.error(&StepError::journal(text));
@@ -232,7 +229,7 @@ async fn show_work(shown: &Texts, text: &str) {
 
 /// Shows how work fails.
 struct Telling {
-    shown: Texts,
+    shown: Arc<Shown>,
     inner: MemoryJournal,
 }
 
@@ -246,7 +243,7 @@ impl Journal for Telling {
         let outcome = work.run().await;
 
         outcome.map_err(|error| {
-            self.shown.lock().unwrap().error(&error);
+            self.shown.error(&error);
             error.into()
         })
     }
@@ -291,7 +288,7 @@ impl Journal for Broken {
 }
 
 /// What is on record may come from a file that nobody vouches for.
-async fn show_records(shown: &mut Shown, text: &str) {
+async fn show_records(shown: &Shown, text: &str) {
     let json = Json::of(&text).unwrap();
     assert_safe(&format!("{json:?}"));
 

@@ -10,17 +10,17 @@ const EXEMPT: [&str; 4] = ["Problem", "Progress", "Status", "StepPath"];
 
 #[test]
 fn nothing_unsafe_is_shown() {
-    let mut shown = Shown::default();
+    let shown = Shown::default();
 
     for text in texts() {
-        show_renderings(&mut shown, &text);
-        show_changes(&mut shown, &text);
-        show_errors(&mut shown, &text);
+        show_renderings(&shown, &text);
+        show_changes(&shown, &text);
+        show_errors(&shown, &text);
     }
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
-fn show_renderings(shown: &mut Shown, text: &str) {
+fn show_renderings(shown: &Shown, text: &str) {
     let step = Step { result: Some(text.to_owned()), ..Step::verification_needed(text, text) };
     let plan = Plan::from(vec![step.clone().with_sub_steps([step.clone()]), step]);
 
@@ -31,7 +31,7 @@ fn show_renderings(shown: &mut Shown, text: &str) {
     assert_eq!(plan.task_list().to_string().lines().count(), 3, "a step stays on its line");
 }
 
-fn show_changes(shown: &mut Shown, text: &str) {
+fn show_changes(shown: &Shown, text: &str) {
     let other = || Some(text.to_owned());
     let before = Plan::from(vec![
         Step::pending("first"),
@@ -69,7 +69,7 @@ fn kinds(text: &str) -> impl Iterator<Item = Change> {
     })
 }
 
-fn show_errors(shown: &mut Shown, text: &str) {
+fn show_errors(shown: &Shown, text: &str) {
     if let Err(error) = text.parse::<Status>() {
         shown.error(&error);
     }

@@ -10,6 +10,7 @@ use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::is_unsafe;
 
@@ -67,9 +68,9 @@ pub fn assert_safe_line(shown: &str) {
     assert!(found.is_none(), "{found:?} is in {shown:?}");
 }
 
-/// The types of a crate that were shown, each checked when it was.
+/// The types of a crate that were shown, each checked when it was. It may be shared.
 #[derive(Debug, Default)]
-pub struct Shown(BTreeSet<String>);
+pub struct Shown(Mutex<BTreeSet<String>>);
 
 impl Shown {
     /// Shows a value whose `Display` is one line, whether or not `{:#}` is, and checks its `Debug`, too.
@@ -78,7 +79,7 @@ impl Shown {
     ///
     /// When something unsafe comes through.
     #[track_caller]
-    pub fn line<T: Display + Debug>(&mut self, value: &T) {
+    pub fn line<T: Display + Debug>(&self, value: &T) {
         assert_safe_line(&value.to_string());
         self.lines(value);
     }
@@ -89,7 +90,7 @@ impl Shown {
     ///
     /// When something unsafe comes through.
     #[track_caller]
-    pub fn lines<T: Display + Debug>(&mut self, value: &T) {
+    pub fn lines<T: Display + Debug>(&self, value: &T) {
         let debug = format!("{value:?}");
 
         for shown in [&format!("{value}"), &format!("{value:#}"), &debug, &format!("{value:#?}")] {
@@ -99,8 +100,7 @@ impl Shown {
         let name = name_of::<T>();
         // The derived `Debug` of an enum begins with the variant.
         let variant: String = debug.chars().take_while(char::is_ascii_alphanumeric).collect();
-        self.0.insert(format!("{name}::{variant}"));
-        self.0.insert(name);
+        self.names().extend([format!("{name}::{variant}"), name]);
     }
 
     /// Shows an error, and the errors beneath it that are this crate's own.
@@ -109,13 +109,17 @@ impl Shown {
     ///
     /// When something unsafe comes through.
     #[track_caller]
-    pub fn error<T: Error>(&mut self, error: &T) {
+    pub fn error<T: Error>(&self, error: &T) {
         self.line(error);
     }
 
     /// Notes a variant, such as `AgentError::Empty`, of a type whose `Debug` doesn't name it.
-    pub fn variant(&mut self, variant: &str) {
-        self.0.insert(variant.to_owned());
+    pub fn variant(&self, variant: &str) {
+        self.names().insert(variant.to_owned());
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asserts that every public type with a `Display` in the sources of a crate was shown, in every variant.
@@ -131,19 +135,18 @@ impl Shown {
         let sources = read_sources(&Path::new(manifest_dir).join("src"));
         let displayed = Displayed::in_sources(&sources);
         let exempt: BTreeSet<&str> = exempt.iter().copied().collect();
+        let shown = self.names();
 
         let is_exempt = |name: &str| {
             let enumeration = name.split("::").next().unwrap_or_default();
             exempt.contains(name) || exempt.contains(enumeration)
         };
         let missing: Vec<&String> =
-            displayed.0.iter().filter(|name| !self.0.contains(*name) && !is_exempt(name)).collect();
+            displayed.0.iter().filter(|name| !shown.contains(*name) && !is_exempt(name)).collect();
         assert!(missing.is_empty(), "no test shows these with hostile texts: {missing:?}");
 
-        let needless: Vec<&str> = exempt
-            .into_iter()
-            .filter(|name| !displayed.0.contains(*name) || self.0.contains(*name))
-            .collect();
+        let needless: Vec<&str> =
+            exempt.into_iter().filter(|name| !displayed.0.contains(*name) || shown.contains(*name)).collect();
         assert!(needless.is_empty(), "these need no exemption: {needless:?}");
     }
 }

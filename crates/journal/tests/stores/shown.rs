@@ -8,7 +8,7 @@ use cogwork_text::testing::{Shown, texts};
 
 #[tokio::test]
 async fn nothing_unsafe_is_shown() {
-    let mut shown = Shown::default();
+    let shown = Shown::default();
 
     for text in texts() {
         for error in errors(&text).await {
