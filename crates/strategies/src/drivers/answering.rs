@@ -1,29 +1,47 @@
-//! What several drivers do alike: keep the answer from the stage where the model gave it to the final one,
-//! and have it checked.
+//! What several drivers share: they ask in the conversation so far, keep the answer from
+//! the stage in which the model gave it until the final one, and have it checked.
 
 use serde_json::Value;
 
-use crate::{Answer, Ask, Draft, Parameter, ParameterType, Reply, Solving, Stage, Turn, Work};
+use crate::{Answer, Ask, Done, Draft, Parameter, ParameterType, Reply, Solving, Stage, Turn, Work};
 
-/// The note with the answer as it stands, and the field that asks for it.
+/// The note that holds the answer so far, and the field that asks for it.
 pub(super) const ANSWER: &str = "answer";
 
-/// Asks for the answer.
+/// The field that says whether something that was checked is right.
+pub(super) const HOLDS: &str = "holds";
+
+/// Returns a question at the end of the conversation so far.
+pub(super) fn ask(turn: &Turn<'_>, question: impl Into<String>) -> Ask {
+    Ask::new(turn.solving.transcript().clone(), question)
+}
+
+/// Returns whether a reply says yes in `field`.
+pub(super) fn says_yes(reply: &Reply, field: &str) -> bool {
+    reply.fields.get(field).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// Returns the text of a note.
+pub(super) fn noted<'s>(solving: &'s Solving, name: &str) -> Option<&'s str> {
+    solving.note(name).and_then(Value::as_str)
+}
+
+/// Returns the field that asks for the answer.
 pub(super) fn answer_field() -> Parameter {
     Parameter::text("the answer to the problem, short and complete")
 }
 
-/// The answer as it stands.
+/// Returns the answer so far.
 pub(super) fn answered(solving: &Solving) -> Option<Answer> {
-    solving.note(ANSWER).and_then(Value::as_str).filter(|answer| !answer.is_empty()).map(Answer::new)
+    noted(solving, ANSWER).filter(|answer| !answer.is_empty()).map(Answer::new)
 }
 
-/// The stages that repeat the answer.
+/// Repeats the answer so far.
 pub(super) fn say_answer(solving: &Solving) -> Work {
     Work::say(answered(solving).map_or_else(String::new, |answer| answer.text))
 }
 
-/// Keeps the answer of a reply, if it has one.
+/// Keeps the answer of a reply if it has one.
 pub(super) fn keep_answer(solving: &mut Solving, reply: &Reply) {
     let answer = reply.field(ANSWER);
     if !answer.is_empty() {
@@ -31,38 +49,52 @@ pub(super) fn keep_answer(solving: &mut Solving, reply: &Reply) {
     }
 }
 
-/// A thought with what the model thought, or else what the driver says of it.
-pub(super) fn draft(stage: &Stage, thought: &str, or: impl Into<String>) -> Draft {
-    Draft::at(stage.name(), if thought.is_empty() { or.into() } else { thought.to_owned() })
+/// Returns a thought with the text of the model, or with `otherwise` if the model wrote
+/// none.
+pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> Draft {
+    let text = if text.is_empty() { otherwise } else { text };
+    Draft::at(stage.name(), text)
 }
 
-const HOLDS: &str = "holds";
+/// Keeps the answer that the model was asked for, and returns the thought that gives it.
+pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let Some(reply) = done.reply() else {
+        return done.draft_at(stage);
+    };
 
-/// Has the answer checked, and corrected where it is wrong.
-pub(super) fn verification(turn: &Turn<'_>) -> Work {
-    let corrected = Parameter::text("the right answer, if it does not hold").optional();
-    Work::Ask(
-        Ask::new(turn.solving.transcript().clone(), turn.stage.prompt())
-            .with_field(HOLDS, Parameter::new(ParameterType::Boolean, "whether the solution holds"))
-            .with_field(ANSWER, corrected)
-            .with_check(|reply| match (holds(reply), reply.field(ANSWER)) {
-                (false, "") => Err(format!(
-                    "`{ANSWER}` is missing, expected the right answer, since the solution does not hold"
-                )),
-                _ => Ok(()),
-            }),
-    )
+    keep_answer(solving, reply);
+    draft(stage, &reply.text, reply.field(ANSWER))
 }
 
-/// What of a check is thought; a correction becomes the answer.
-pub(super) fn verified(solving: &mut Solving, stage: &Stage, reply: &Reply) -> Draft {
-    if holds(reply) {
+/// Asks the model to check the answer, and to correct it if it is wrong.
+pub(super) fn ask_to_verify(turn: &Turn<'_>) -> Work {
+    let holds = Parameter::new(ParameterType::Boolean, "whether the solution holds");
+    let corrected = Parameter::text("the right answer, if it does not hold");
+
+    let question = ask(turn, turn.stage.prompt())
+        .with_field(HOLDS, holds)
+        .with_field(ANSWER, corrected.optional())
+        .with_check(corrects_what_is_wrong);
+    Work::Ask(question)
+}
+
+fn corrects_what_is_wrong(reply: &Reply) -> Result<(), String> {
+    if says_yes(reply, HOLDS) || !reply.field(ANSWER).is_empty() {
+        return Ok(());
+    }
+    Err(format!("`{ANSWER}` is missing, expected the right answer, since the solution does not hold"))
+}
+
+/// Keeps the corrected answer if there is one, and returns the thought that checks it.
+pub(super) fn take_verification(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let Some(reply) = done.reply() else {
+        return done.draft_at(stage);
+    };
+
+    if says_yes(reply, HOLDS) {
         return draft(stage, &reply.text, "The solution holds.");
     }
+
     keep_answer(solving, reply);
     draft(stage, &reply.text, "The solution does not hold.")
-}
-
-fn holds(reply: &Reply) -> bool {
-    reply.fields.get(HOLDS).and_then(Value::as_bool).unwrap_or_default()
 }

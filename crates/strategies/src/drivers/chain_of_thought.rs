@@ -2,27 +2,29 @@ use cogwork_plan::{Plan, Status, Step};
 use serde_json::Value;
 
 use super::answering::{
-    ANSWER, answer_field, answered, draft, keep_answer, say_answer, verification, verified,
+    ANSWER, answer_field, answered, ask, ask_to_verify, draft, keep_answer, say_answer, take_verification,
 };
+use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, Strategy,
+    Answer, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage, Strategy,
     StrategyName, Thought, ThoughtKind, Turn, Work,
 };
 
-/// Take the problem apart into steps, and work through them (Wei et al. 2022).
+/// Takes the problem apart into steps and works through them (Wei et al. 2022).
 ///
-/// Three calls: for the steps, for their results with the answer, and for a check, which may correct the
-/// answer. The steps are the [plan](Driver::plan) of the trace, with their results; where the check came to
-/// another answer, the last of them is to be verified.
+/// The model is called three times: for the steps, for their results with the answer, and
+/// for a check that may correct the answer. The steps are the [plan](Driver::plan) of the
+/// trace, with their results. If the check came to another answer, the last step is marked
+/// to be verified.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
-/// | `step_decomposition` | the model; each step is a thought of its own |
-/// | `sequential_reasoning` | the model; each result is a thought of its own |
+/// | `problem_reception` | the program: the problem, unchanged |
+/// | `step_decomposition` | the model; each step becomes a separate thought |
+/// | `sequential_reasoning` | the model; each result becomes a separate thought |
 /// | `solution_formulation` | the program: the answer that the model came to |
-/// | `answer_verification` | the model, unless [told otherwise](Self::with_verification) |
-/// | `final_response` | the program: the answer, corrected where it did not hold |
+/// | `answer_verification` | the model, unless [switched off](Self::with_verification) |
+/// | `final_response` | the program: the answer, corrected if it was wrong |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -57,20 +59,21 @@ impl Default for ChainOfThought {
 }
 
 impl ChainOfThought {
-    /// With the default settings.
+    /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the model checks its answer, which is one call more. Default: yes.
+    /// Sets whether the model checks its answer, which costs one more call. The default is
+    /// `true`.
     #[must_use]
     pub fn with_verification(mut self, verification: bool) -> Self {
         self.verification = verification;
         self
     }
 
-    /// How many steps there may be; of more the model is asked for fewer. Default: 20; at least 1, at most
-    /// 100.
+    /// Sets the maximum number of steps, from 1 to 100. A model that names more is asked
+    /// again. The default is 20.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps.clamp(1, 100);
@@ -78,7 +81,22 @@ impl ChainOfThought {
     }
 }
 
+stage_names! {
+    /// The stages of `chain_of_thought`.
+    enum ChainOfThoughtStage for ChainOfThought {
+        ProblemReception = "problem_reception",
+        StepDecomposition = "step_decomposition",
+        SequentialReasoning = "sequential_reasoning",
+        SolutionFormulation = "solution_formulation",
+        AnswerVerification = "answer_verification",
+        FinalResponse = "final_response",
+    }
+}
+
+/// The field that asks for the steps.
 const STEPS: &str = "steps";
+
+/// The field that asks for their results.
 const RESULTS: &str = "results";
 
 impl Driver for ChainOfThought {
@@ -87,77 +105,61 @@ impl Driver for ChainOfThought {
     }
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
-        let solving = turn.solving;
-        let ask = || Ask::new(solving.transcript().clone(), turn.stage.prompt());
-        Ok(match turn.stage.name() {
-            "problem_reception" => Work::say(solving.problem()),
-            "step_decomposition" => {
-                let most = self.max_steps;
-                let few = move |reply: &crate::Reply| match items(reply.fields.get(STEPS)).count() {
-                    steps if steps > most => {
-                        Err(format!("`{STEPS}` has {steps} items, expected at most {most}"))
-                    }
-                    _ => Ok(()),
-                };
-                Work::Ask(ask().with_field(STEPS, texts("the steps")).with_check(few))
+        Ok(match ChainOfThoughtStage::of(turn.stage)? {
+            ChainOfThoughtStage::ProblemReception => Work::say(turn.solving.problem()),
+            ChainOfThoughtStage::StepDecomposition => self.ask_for_steps(turn),
+            ChainOfThoughtStage::SequentialReasoning => ask_for_results(turn),
+            ChainOfThoughtStage::AnswerVerification => self.verify(turn),
+            ChainOfThoughtStage::SolutionFormulation | ChainOfThoughtStage::FinalResponse => {
+                say_answer(turn.solving)
             }
-            "sequential_reasoning" => {
-                let results = texts("what each step gives, in the order of the steps");
-                Work::Ask(ask().with_field(RESULTS, results).with_field(ANSWER, answer_field()))
-            }
-            "answer_verification" if self.verification => verification(turn),
-            "answer_verification" => Work::say("Not checked."),
-            _ => say_answer(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let next = done.next_of(stage);
-        let (thought, parts) = match (done.reply(), stage.name()) {
-            (Some(reply), "step_decomposition") => {
-                let steps: Vec<String> = items(reply.fields.get(STEPS)).map(str::to_owned).collect();
-                (draft(stage, &reply.text, "The steps:"), steps)
+        let thoughts = match ChainOfThoughtStage::of(stage)? {
+            ChainOfThoughtStage::StepDecomposition => take_steps(stage, &done),
+            ChainOfThoughtStage::SequentialReasoning => take_results(solving, stage, &done),
+            ChainOfThoughtStage::AnswerVerification => {
+                vec![take_verification(solving, stage, &done)]
             }
-            (Some(reply), "sequential_reasoning") => {
-                let most = steps_at(solving, "step_decomposition").count();
-                let results = items(reply.fields.get(RESULTS)).take(most).map(str::to_owned).collect();
-                keep_answer(solving, reply);
-                (draft(stage, &reply.text, "The results:"), results)
-            }
-            (Some(reply), _) => (verified(solving, stage, reply), Vec::new()),
-            (None, _) => (done.draft_at(stage), Vec::new()),
+            ChainOfThoughtStage::ProblemReception
+            | ChainOfThoughtStage::SolutionFormulation
+            | ChainOfThoughtStage::FinalResponse => vec![done.draft_at(stage)],
         };
-        solving.think(thought)?;
-        for part in parts {
-            solving.think(Draft::here(part))?;
+
+        for thought in thoughts {
+            solving.think(thought)?;
         }
-        Ok(next)
+        Ok(done.next_of(stage))
     }
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
     }
 
-    /// Nothing comes twice in this strategy, however alike its thoughts are.
+    /// Returns `None`, since the table has no way back.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
 
     fn plan(&self, solving: &Solving) -> Option<Plan> {
-        let reasoned = solving.last_at("sequential_reasoning").is_some();
-        let mut results = steps_at(solving, "sequential_reasoning");
-        let planned = steps_at(solving, "step_decomposition").map(|step| match results.next() {
+        let steps = parts_of(solving, ChainOfThoughtStage::StepDecomposition);
+        let results = parts_of(solving, ChainOfThoughtStage::SequentialReasoning);
+        let has_results = last_at(solving, ChainOfThoughtStage::SequentialReasoning).is_some();
+
+        let mut results = results.into_iter();
+        let planned = steps.into_iter().map(|step| match results.next() {
             Some(result) => Step::done(step, result),
-            None if reasoned => Step::verification_needed(step, "the model gave no result"),
+            None if has_results => Step::verification_needed(step, "the model gave no result"),
             None => Step::pending(step),
         });
         let mut plan: Plan = planned.collect();
-        let formulated = solving.last_at("solution_formulation").map(Thought::text);
-        if let (Some(formulated), Some(answer), Some(last)) =
-            (formulated, answered(solving), plan.steps_mut().last_mut())
-            && formulated != answer.text
+
+        if is_corrected(solving)
+            && let Some(last) = plan.steps_mut().last_mut()
         {
-            // Which of the steps went wrong is not said; the last one has what came of it.
+            // Nothing says which step went wrong; the answer came from the last one.
             last.status = Status::VerificationNeeded;
             last.mark = Some("the check came to another answer".to_owned());
         }
@@ -165,17 +167,85 @@ impl Driver for ChainOfThought {
     }
 }
 
-fn texts(description: &str) -> Parameter {
+impl ChainOfThought {
+    fn ask_for_steps(&self, turn: &Turn<'_>) -> Work {
+        let most = self.max_steps;
+        let check = move |reply: &Reply| {
+            let steps = items(reply, STEPS).count();
+            if steps > most {
+                return Err(format!("`{STEPS}` has {steps} items, expected at most {most}"));
+            }
+            Ok(())
+        };
+
+        let question = ask(turn, turn.stage.prompt());
+        Work::Ask(question.with_field(STEPS, list("the steps")).with_check(check))
+    }
+
+    fn verify(&self, turn: &Turn<'_>) -> Work {
+        if self.verification { ask_to_verify(turn) } else { Work::say("Not checked.") }
+    }
+}
+
+fn ask_for_results(turn: &Turn<'_>) -> Work {
+    let results = list("what each step gives, in the order of the steps");
+
+    let question =
+        ask(turn, turn.stage.prompt()).with_field(RESULTS, results).with_field(ANSWER, answer_field());
+    Work::Ask(question)
+}
+
+fn take_steps(stage: &Stage, done: &Done) -> Vec<Draft> {
+    let Some(reply) = done.reply() else {
+        return vec![done.draft_at(stage)];
+    };
+
+    let opening = draft(stage, &reply.text, "The steps:");
+    let steps = items(reply, STEPS).map(Draft::here);
+    std::iter::once(opening).chain(steps).collect()
+}
+
+fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Draft> {
+    let Some(reply) = done.reply() else {
+        return vec![done.draft_at(stage)];
+    };
+
+    keep_answer(solving, reply);
+
+    let steps = parts_of(solving, ChainOfThoughtStage::StepDecomposition).len();
+    let opening = draft(stage, &reply.text, "The results:");
+    let results = items(reply, RESULTS).take(steps).map(Draft::here);
+    std::iter::once(opening).chain(results).collect()
+}
+
+/// Returns a list of one text or more.
+fn list(description: &str) -> Parameter {
     let items = Box::new(ParameterType::Text { choices: Vec::new() });
     Parameter::new(ParameterType::List { items, min_items: 1 }, description)
 }
 
-fn items(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+fn items<'r>(reply: &'r Reply, field: &str) -> impl Iterator<Item = &'r str> {
+    let list = reply.fields.get(field).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The thoughts that a stage was taken apart into, the first one first.
-fn steps_at<'s>(solving: &'s Solving, stage: &'s str) -> impl Iterator<Item = &'s str> {
-    let thoughts: Vec<_> = solving.path().filter(|thought| thought.stage().name() == stage).collect();
-    thoughts.into_iter().rev().filter(|thought| thought.kind() == ThoughtKind::Stay).map(Thought::text)
+fn last_at(solving: &Solving, stage: ChainOfThoughtStage) -> Option<&Thought> {
+    solving.last_at(stage.name())
+}
+
+/// Returns the steps or results that a stage was taken apart into, the first one first.
+fn parts_of(solving: &Solving, stage: ChainOfThoughtStage) -> Vec<&str> {
+    let is_part = |thought: &&Thought| stage.is_stage_of(thought) && thought.kind() == ThoughtKind::Stay;
+
+    let mut parts: Vec<&str> = solving.path().filter(is_part).map(Thought::text).collect();
+    parts.reverse();
+    parts
+}
+
+/// Returns whether the check came to another answer than the formulated solution.
+fn is_corrected(solving: &Solving) -> bool {
+    let Some(formulated) = last_at(solving, ChainOfThoughtStage::SolutionFormulation) else {
+        return false;
+    };
+    answered(solving).is_some_and(|answer| answer.text != formulated.text())
 }

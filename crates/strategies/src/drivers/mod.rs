@@ -10,8 +10,10 @@ mod rewoo;
 mod scratchpad;
 mod self_ask;
 mod self_consistency;
+mod stage_names;
 mod state;
 mod step_back;
+mod tool_list;
 mod tree_of_thoughts;
 
 pub use chain_of_thought::ChainOfThought;
@@ -32,7 +34,7 @@ use crate::{
 };
 
 impl StrategyName {
-    /// Hands over the driver made for the strategy.
+    /// Calls `with` with the driver of the strategy.
     fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
         match self {
             Self::Linear => with(&Linear::default()),
@@ -48,7 +50,7 @@ impl StrategyName {
     }
 }
 
-/// The driver made for the strategy, with its default settings.
+/// Runs the strategy with the default settings of its driver.
 impl Driver for StrategyName {
     fn strategy(&self) -> Strategy {
         StrategyName::strategy(*self)

@@ -3,42 +3,38 @@ use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::answering::{ask, noted};
+use super::stage_names::{StageName, stage_names};
+use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, PlannedCall, Reply, SolveError,
-    Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Call, Called, Done, Draft, Driver, Next, Parameter, ParameterType, PlannedCall, Reply,
+    SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
 };
 
-/// Reason, act, observe, and reason again until enough is known (Yao et al. 2022).
+/// Reasons, acts and observes in turn until enough is known (Yao et al. 2022).
 ///
-/// In every cycle the model is asked once: for its reasoning and the next action, one of the [`Tools`] or
-/// `finish` with the answer. Clients that know tools are offered them as such, and their model finishes by
-/// calling none; others are told of them in text. A tool that is not there, input that does not fit and a
-/// tool that fails come back as an observation.
+/// The model is asked once in every cycle: for its reasoning and the next action, which is
+/// one of the [`Tools`] or `finish` with the answer. Clients with native tools are offered
+/// them as such, and their model finishes by calling none; other models get a description
+/// of the tools in the text. An unknown tool, input that doesn't fit and a tool that fails
+/// come back as an observation.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
+/// | `problem_reception` | the program: the problem, unchanged |
 /// | `initial_reasoning`, `reasoning_update` | the model: what it thinks, and what it does next |
 /// | `action_planning`, `action_execution`, `evaluation_checkpoint` | the program: what the model chose |
 /// | `observation_reception` | the tools |
 /// | `solution_formulation` | the program: the answer that the model finished with |
 /// | `final_response` | the program: the same |
 ///
-/// After [`max_cycles`](Self::with_max_cycles) the model is asked for the solution with what is known. The
-/// best answer of a run that was stopped before is what the model made of the last observation.
+/// After [`max_cycles`](Self::with_max_cycles), the model is asked for the solution with
+/// what is known. The best answer of a run that was stopped earlier is what the model
+/// concluded from the last observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     max_cycles: u32,
 }
-
-/// The action that ends the cycles.
-const FINISH: &str = "finish";
-/// What the model wants done next, from one stage to the next.
-const WANTED: &str = "wanted";
-/// What the last action brought.
-const OBSERVED: &str = "observed";
-/// How many cycles there were.
-const CYCLES: &str = "cycles";
 
 impl Default for React {
     fn default() -> Self {
@@ -47,12 +43,12 @@ impl Default for React {
 }
 
 impl React {
-    /// With the default settings.
+    /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How often the model may act. Default: 20; at least once.
+    /// Sets the maximum number of cycles, which is at least 1. The default is 20.
     #[must_use]
     pub fn with_max_cycles(mut self, cycles: u32) -> Self {
         self.max_cycles = cycles.max(1);
@@ -60,13 +56,54 @@ impl React {
     }
 }
 
+stage_names! {
+    /// The stages of `react`.
+    enum ReactStage for React {
+        ProblemReception = "problem_reception",
+        InitialReasoning = "initial_reasoning",
+        ActionPlanning = "action_planning",
+        ActionExecution = "action_execution",
+        ObservationReception = "observation_reception",
+        ReasoningUpdate = "reasoning_update",
+        EvaluationCheckpoint = "evaluation_checkpoint",
+        SolutionFormulation = "solution_formulation",
+        FinalResponse = "final_response",
+    }
+}
+
+/// The action that ends the cycles.
+const FINISH: &str = "finish";
+
+/// The field and the parameter with the name of the action.
+const ACTION: &str = "action";
+
+/// The field and the parameter with the input of the action.
+const ACTION_INPUT: &str = "action_input";
+
+/// The parameter with what the action brought.
+const OBSERVATION: &str = "observation";
+
+/// The note with what the model wants done next.
+const WANTED: &str = "wanted";
+
+/// The note with what the last action brought.
+const OBSERVED: &str = "observed";
+
+/// The note with the number of cycles so far.
+const CYCLES: &str = "cycles";
+
+const ENOUGH: &str = "Enough is known.";
+const NO_MORE: &str = "No more may be done.";
+const NOTHING_CALLED: &str = "Nothing is called.";
+
 /// What the model wants done next.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Wanted {
     calls: Vec<PlannedCall>,
-    /// The answer, if it knows enough.
+    /// The answer, if the model knows enough.
     finish: Option<String>,
-    /// Whether the calls were asked for as such, and are answered as such.
+    /// Whether the calls use the client's native tools. The model then expects their
+    /// results in the same form.
     native: bool,
 }
 
@@ -76,110 +113,83 @@ impl Driver for React {
     }
 
     fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
-        let mut text = "You solve a problem by turns of reasoning and action. In each turn you say what you \
-                        think and choose what to do next; you are then told what it brought."
-            .to_owned();
+        let opening = "You solve a problem by turns of reasoning and action. In each turn you say what you \
+                       think and choose what to do next; you are then told what it brought.";
         if native_tools {
-            text.push_str(" When you know enough, call nothing and give the answer.");
-            return text;
+            return format!("{opening} When you know enough, call nothing and give the answer.");
         }
-        text.push_str("\n\nThe actions:");
-        for tool in tools.definitions() {
-            let (name, description, schema) = (tool.name(), tool.description(), tool.input_schema());
-            text.push_str(&format!("\n- {name}: {description} Its input is JSON of this schema: {schema}"));
-        }
-        text.push_str(&format!("\n- {FINISH}: You know enough. Its input is the answer."));
-        text
+
+        let actions = tool_list(tools);
+        format!("{opening}\n\nThe actions:{actions}\n- {FINISH}: You know enough. Its input is the answer.")
     }
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
         let solving = turn.solving;
         let wanted = wanted(solving);
-        Ok(match (turn.stage.name(), &wanted.finish) {
-            ("problem_reception", _) if !turn.native_tools && turn.tools.names().any(is_finish) => {
-                return Err(SolveError::driver(format!(
-                    "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"
-                )));
-            }
-            ("problem_reception", _) => Work::say(solving.problem()),
-            ("reasoning_update", Some(_)) => Work::say("Enough is known."),
-            ("reasoning_update", None) if self.is_over(solving) => Work::say("No more may be done."),
-            ("initial_reasoning" | "reasoning_update", None) => Work::Ask(question(turn)),
-            ("initial_reasoning", Some(_)) => Work::say("Enough is known."),
-            ("action_planning", Some(answer)) => {
-                Work::say("Enough is known.").with("action", FINISH).with("action_input", answer.as_str())
-            }
-            ("action_planning", None) => planned(&wanted.calls),
-            ("action_execution", Some(_)) => Work::say("Nothing is called."),
-            ("action_execution", None) => {
-                Work::Call(wanted.calls.into_iter().map(|call| call.fitted(turn.tools)).collect())
-            }
-            ("observation_reception", _) => {
-                let observed = solving.note(OBSERVED).and_then(Value::as_str).unwrap_or("Nothing is called.");
-                Work::say(observed).with("observation", observed)
-            }
-            ("evaluation_checkpoint", Some(_)) => Work::say("Enough is known."),
-            ("evaluation_checkpoint", None) if self.is_over(solving) => Work::say("No more may be done."),
-            ("evaluation_checkpoint", None) => Work::say("Another action is needed."),
-            ("solution_formulation", Some(answer)) => Work::say(answer.as_str()),
-            ("solution_formulation", None) => Work::Ask(turn.ask()),
-            _ => Work::say(solving.last_at("solution_formulation").map_or("", Thought::text)),
+
+        Ok(match ReactStage::of(turn.stage)? {
+            ReactStage::ProblemReception => receive_problem(turn)?,
+            ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => self.reason(turn, &wanted),
+            ReactStage::ActionPlanning => plan_action(&wanted),
+            ReactStage::ActionExecution => execute_action(turn, wanted),
+            ReactStage::ObservationReception => observe(solving),
+            ReactStage::EvaluationCheckpoint => self.evaluate(solving, &wanted),
+            ReactStage::SolutionFormulation => formulate_solution(turn, &wanted),
+            ReactStage::FinalResponse => respond(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let mut draft = done.draft_at(stage);
-        let next = done.next_of(stage);
-        match &done {
-            Done::Replied(reply) if stage.name() != "solution_formulation" => {
-                let wanted = wants(reply);
-                if reply.text.is_empty() {
-                    draft.thought = match wanted.finish {
-                        Some(_) => "Enough is known.".to_owned(),
-                        None => format!("Next: {}.", actions(&wanted.calls)),
-                    };
-                }
-                // What is done belongs to the stage of planning.
-                draft.parameters.clear();
-                solving.set_note(WANTED, serde_json::to_value(wanted).unwrap_or_default());
-            }
-            Done::Called(called) => {
-                let native = wanted(solving).native;
-                called.iter().for_each(|called| solving.tell(observation(called, native)));
-                solving.set_note(OBSERVED, draft.thought.as_str());
-                let tools: Vec<_> = called.iter().map(|called| called.tool.as_str()).collect();
-                draft.thought = format!("Called: {}.", tools.join(", "));
-                solving.set_note(CYCLES, cycles(solving).saturating_add(1));
-            }
-            _ => {}
-        }
-        solving.think(draft)?;
-        if stage.name() != "evaluation_checkpoint" {
-            return Ok(next);
-        }
-        let over = wanted(solving).finish.is_some() || self.is_over(solving);
-        Ok(Next::stage(if over { "solution_formulation" } else { "action_planning" }))
-    }
+        let at = ReactStage::of(stage)?;
 
-    /// The solution; before there is one, what the model made of the last observation.
-    fn answer(&self, solving: &Solving) -> Option<Answer> {
-        let said = |stage: &str| solving.last_at(stage).map(Thought::text).filter(|text| !text.is_empty());
-        let learnt = || {
-            let update = solving.last_at("reasoning_update")?;
-            let is_models = solving
-                .calls()
-                .iter()
-                .any(|call| matches!(call, Call::Model { stage, .. } if stage == "reasoning_update"));
-            is_models.then(|| update.text())
+        let thought = match at {
+            ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => {
+                take_reasoning(solving, stage, &done)
+            }
+            ReactStage::ActionExecution => take_results(solving, stage, &done),
+            ReactStage::ProblemReception
+            | ReactStage::ActionPlanning
+            | ReactStage::ObservationReception
+            | ReactStage::EvaluationCheckpoint
+            | ReactStage::SolutionFormulation
+            | ReactStage::FinalResponse => done.draft_at(stage),
         };
-        said("solution_formulation").or_else(learnt).map(Answer::new)
+        solving.think(thought)?;
+
+        if at == ReactStage::EvaluationCheckpoint {
+            return Ok(self.after_checkpoint(solving));
+        }
+        Ok(done.next_of(stage))
     }
 
-    /// The action and what it brought; wording alone is no progress.
+    /// Returns the solution or, until there is one, what the model concluded from the last
+    /// observation.
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        let solution = solving.last_at(ReactStage::SolutionFormulation.name());
+
+        solution
+            .map(Thought::text)
+            .filter(|text| !text.is_empty())
+            .or_else(|| last_conclusion(solving))
+            .map(Answer::new)
+    }
+
+    /// Returns the action and what it brought. Other words for the same don't count as
+    /// progress.
     fn progress(&self, thought: &Thought) -> Option<String> {
-        let parameters = thought.parameters().map(|(name, value)| format!("{name}={value} "));
-        matches!(thought.stage().name(), "action_planning" | "observation_reception")
-            .then(|| parameters.collect())
+        match ReactStage::of(thought.stage()).ok()? {
+            ReactStage::ActionPlanning | ReactStage::ObservationReception => {
+                let parameters = thought.parameters();
+                Some(parameters.map(|(name, value)| format!("{name}={value} ")).collect())
+            }
+            ReactStage::ProblemReception
+            | ReactStage::InitialReasoning
+            | ReactStage::ActionExecution
+            | ReactStage::ReasoningUpdate
+            | ReactStage::EvaluationCheckpoint
+            | ReactStage::SolutionFormulation
+            | ReactStage::FinalResponse => None,
+        }
     }
 }
 
@@ -187,10 +197,189 @@ impl React {
     fn is_over(&self, solving: &Solving) -> bool {
         cycles(solving) >= self.max_cycles
     }
+
+    fn reason(&self, turn: &Turn<'_>, wanted: &Wanted) -> Work {
+        if wanted.finish.is_some() {
+            Work::say(ENOUGH)
+        } else if self.is_over(turn.solving) {
+            Work::say(NO_MORE)
+        } else {
+            Work::Ask(question(turn))
+        }
+    }
+
+    fn evaluate(&self, solving: &Solving, wanted: &Wanted) -> Work {
+        if wanted.finish.is_some() {
+            Work::say(ENOUGH)
+        } else if self.is_over(solving) {
+            Work::say(NO_MORE)
+        } else {
+            Work::say("Another action is needed.")
+        }
+    }
+
+    fn after_checkpoint(&self, solving: &Solving) -> Next {
+        let is_over = wanted(solving).finish.is_some() || self.is_over(solving);
+
+        if is_over {
+            Next::stage(ReactStage::SolutionFormulation.name())
+        } else {
+            Next::stage(ReactStage::ActionPlanning.name())
+        }
+    }
+}
+
+fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
+    // A model without native tools couldn't tell such a tool from the end.
+    if !turn.native_tools && turn.tools.names().any(is_finish) {
+        return Err(SolveError::driver(format!(
+            "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"
+        )));
+    }
+    Ok(Work::say(turn.solving.problem()))
+}
+
+/// Asks what the model thinks and does next.
+fn question(turn: &Turn<'_>) -> Ask {
+    let ask = ask(turn, turn.stage.prompt());
+    if turn.native_tools {
+        return ask.with_tools(turn.tools.definitions());
+    }
+
+    let action = Parameter::text("the name of the action");
+    let input = Parameter::new(ParameterType::Any, "what the action is given");
+    ask.with_field(ACTION, action).with_field(ACTION_INPUT, input.optional()).with_check(finishes_with_answer)
+}
+
+fn finishes_with_answer(reply: &Reply) -> Result<(), String> {
+    let answer = wants(reply).finish;
+    if answer.is_some_and(|answer| answer.trim().is_empty()) {
+        return Err(format!(
+            "`{ACTION_INPUT}` is missing, expected the answer, since the action is `{FINISH}`"
+        ));
+    }
+    Ok(())
+}
+
+fn plan_action(wanted: &Wanted) -> Work {
+    if let Some(answer) = &wanted.finish {
+        return Work::say(ENOUGH).with(ACTION, FINISH).with(ACTION_INPUT, answer.as_str());
+    }
+
+    let action = actions(&wanted.calls);
+    Work::say(format!("Next: {action}.")).with(ACTION, action).with(ACTION_INPUT, inputs(&wanted.calls))
+}
+
+/// Returns the names of the tools that are called.
+fn actions(calls: &[PlannedCall]) -> String {
+    let tools: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    tools.join(", ")
+}
+
+/// Returns the input of a call, or the list of the inputs of several.
+fn inputs(calls: &[PlannedCall]) -> Value {
+    let input = match calls {
+        [one] => one.input.clone(),
+        several => several.iter().map(|call| call.input.clone()).collect(),
+    };
+
+    // The list may be nested more deeply than a parameter may be. The tools get their
+    // inputs as they are.
+    if is_shallow(&input) { input } else { input.to_string().into() }
+}
+
+fn execute_action(turn: &Turn<'_>, wanted: Wanted) -> Work {
+    if wanted.finish.is_some() {
+        return Work::say(NOTHING_CALLED);
+    }
+    Work::Call(wanted.calls.into_iter().map(|call| call.fitted(turn.tools)).collect())
+}
+
+fn observe(solving: &Solving) -> Work {
+    let observed = noted(solving, OBSERVED).unwrap_or(NOTHING_CALLED);
+    Work::say(observed).with(OBSERVATION, observed)
+}
+
+fn formulate_solution(turn: &Turn<'_>, wanted: &Wanted) -> Work {
+    match &wanted.finish {
+        Some(answer) => Work::say(answer.as_str()),
+        None => Work::Ask(turn.ask()),
+    }
+}
+
+fn respond(solving: &Solving) -> Work {
+    let solution = solving.last_at(ReactStage::SolutionFormulation.name());
+    Work::say(solution.map_or("", Thought::text))
+}
+
+/// Keeps what the model wants done next, and returns what it thinks.
+fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let mut draft = done.draft_at(stage);
+    let Some(reply) = done.reply() else {
+        return draft;
+    };
+
+    let wanted = wants(reply);
+    if reply.text.is_empty() {
+        draft.thought = described(&wanted);
+    }
+    // The action is a parameter of the stage that plans it.
+    draft.parameters.clear();
+
+    solving.set_note(WANTED, serde_json::to_value(wanted).unwrap_or_default());
+    draft
+}
+
+fn described(wanted: &Wanted) -> String {
+    match wanted.finish {
+        Some(_) => ENOUGH.to_owned(),
+        None => format!("Next: {}.", actions(&wanted.calls)),
+    }
+}
+
+/// Shows the model what the tools gave, and keeps it for the observation.
+fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let mut draft = done.draft_at(stage);
+    let Done::Called(called) = done else {
+        return draft;
+    };
+
+    let native = wanted(solving).native;
+    for called in called {
+        solving.tell(observation(called, native));
+    }
+
+    let tools: Vec<&str> = called.iter().map(|called| called.tool.as_str()).collect();
+    solving.set_note(OBSERVED, draft.thought.as_str());
+    solving.set_note(CYCLES, cycles(solving).saturating_add(1));
+    draft.thought = format!("Called: {}.", tools.join(", "));
+    draft
+}
+
+/// Returns what a call brought, as a message of the conversation.
+fn observation(called: &Called, native: bool) -> Message {
+    let output = called.output.as_str();
+    if !native {
+        return Message::user(format!("Observation: {output}"));
+    }
+
+    let call = ToolCall::new(called.id.as_str(), called.tool.as_str(), "");
+    if called.failed { Message::tool_failure(&call, output) } else { Message::tool_result(&call, output) }
+}
+
+/// Returns what the model concluded from the last observation.
+fn last_conclusion(solving: &Solving) -> Option<&str> {
+    let update = ReactStage::ReasoningUpdate.name();
+    let conclusion = solving.last_at(update)?;
+
+    // Once the cycles are over, the program speaks in this stage.
+    let asked = |call: &Call| matches!(call, Call::Model { stage, .. } if stage == update);
+    solving.calls().iter().any(asked).then(|| conclusion.text())
 }
 
 fn cycles(solving: &Solving) -> u32 {
-    solving.note(CYCLES).and_then(Value::as_u64).and_then(|cycles| cycles.try_into().ok()).unwrap_or_default()
+    let cycles = solving.note(CYCLES).and_then(Value::as_u64);
+    cycles.and_then(|cycles| u32::try_from(cycles).ok()).unwrap_or_default()
 }
 
 fn wanted(solving: &Solving) -> Wanted {
@@ -198,92 +387,79 @@ fn wanted(solving: &Solving) -> Wanted {
     note.and_then(|note| serde_json::from_value(note).ok()).unwrap_or_default()
 }
 
-/// What the model thinks and does next.
-fn question(turn: &Turn<'_>) -> Ask {
-    let ask = Ask::new(turn.solving.transcript().clone(), turn.stage.prompt());
-    if turn.native_tools {
-        return ask.with_tools(turn.tools.definitions());
+/// Returns what a reply asks for.
+fn wants(reply: &Reply) -> Wanted {
+    if !reply.tool_calls.is_empty() {
+        return wants_native_calls(&reply.tool_calls);
     }
-    let input = Parameter::new(ParameterType::Any, "what the action is given").optional();
-    ask.with_field("action", Parameter::text("the name of the action"))
-        .with_field("action_input", input)
-        .with_check(|reply| match wants(reply).finish {
-            Some(answer) if answer.trim().is_empty() => {
-                Err(format!("`action_input` is missing, expected the answer, since the action is `{FINISH}`"))
-            }
-            _ => Ok(()),
-        })
+
+    // A model with native tools that calls none has given the answer.
+    if !reply.fields.contains_key(ACTION) {
+        return Wanted { finish: Some(reply.text.clone()), ..Wanted::default() };
+    }
+
+    let action = WrittenAction::read(reply.field(ACTION));
+    let input = reply.fields.get(ACTION_INPUT).cloned().or(action.input.map(Value::from));
+
+    if is_finish(action.name) {
+        let answer = input.map_or_else(|| reply.text.clone(), text_of);
+        return Wanted { finish: Some(answer), ..Wanted::default() };
+    }
+
+    let input = input.unwrap_or_else(|| Value::Object(Map::new()));
+    let call = PlannedCall::new("call", action.name, input);
+    Wanted { calls: vec![call], ..Wanted::default() }
+}
+
+fn wants_native_calls(calls: &[ToolCall]) -> Wanted {
+    let planned = |call: &ToolCall| {
+        // Arguments that aren't an object, or are nested too deeply to be saved within a
+        // state, stay the text that the model wrote.
+        let input = serde_json::from_str::<Value>(call.arguments())
+            .ok()
+            .filter(|input| input.is_object() && is_shallow(input))
+            .unwrap_or_else(|| Value::from(call.arguments()));
+        PlannedCall::new(call.id(), call.name(), input).literal()
+    };
+    Wanted { calls: calls.iter().map(planned).collect(), finish: None, native: true }
+}
+
+fn text_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
 }
 
 fn is_finish(action: &str) -> bool {
     action.eq_ignore_ascii_case(FINISH)
 }
 
-/// Whether it is no deeper than a parameter may be.
+/// Returns whether a value is nested no more deeply than a parameter may be.
 fn is_shallow(input: &Value) -> bool {
     let mut faults = Vec::new();
-    ParameterType::Any.check("action_input", input, &mut faults);
+    ParameterType::Any.check(ACTION_INPUT, input, &mut faults);
     faults.is_empty()
 }
 
-/// What a reply asks for.
-fn wants(reply: &Reply) -> Wanted {
-    if !reply.tool_calls.is_empty() {
-        // What is no object, or too deep to be saved within a state, stays as it was written.
-        let call = |call: &ToolCall| {
-            let input = serde_json::from_str::<Value>(call.arguments())
-                .ok()
-                .filter(|input| input.is_object() && is_shallow(input));
-            let input = input.unwrap_or_else(|| Value::from(call.arguments()));
-            PlannedCall::new(call.id(), call.name(), input).literal()
-        };
-        return Wanted { calls: reply.tool_calls.iter().map(call).collect(), finish: None, native: true };
-    }
-    let (action, inside) = split(reply.field("action"));
-    let input = reply.fields.get("action_input").cloned().or(inside.map(Value::from));
-    // With tools of its own, a client whose model calls none has given the answer.
-    let finish = match input.as_ref() {
-        _ if !reply.fields.contains_key("action") => Some(reply.text.clone()),
-        _ if !is_finish(action) => None,
-        Some(Value::String(answer)) => Some(answer.clone()),
-        Some(answer) => Some(answer.to_string()),
-        None => Some(reply.text.clone()),
-    };
-    let call = PlannedCall::new("call", action, input.unwrap_or_else(|| Value::Object(Map::new())));
-    Wanted { calls: if finish.is_some() { Vec::new() } else { vec![call] }, finish, native: false }
+/// An action as a model writes it: its name alone, or `search[hobbits]` as in the paper.
+struct WrittenAction<'a> {
+    name: &'a str,
+    input: Option<&'a str>,
 }
 
-/// `search[hobbits]`, as the paper writes it, in name and input.
-fn split(action: &str) -> (&str, Option<&str>) {
-    let action = action.trim().trim_matches('`');
-    let inside = action.strip_suffix(']').and_then(|action| action.split_once('['));
-    match inside.or_else(|| action.strip_suffix(')').and_then(|action| action.split_once('('))) {
-        Some((name, input)) => (name.trim(), Some(input.trim().trim_matches(['"', '\'']))),
-        None => (action, None),
-    }
-}
+impl<'a> WrittenAction<'a> {
+    fn read(action: &'a str) -> Self {
+        let action = action.trim().trim_matches('`');
+        let in_brackets = action.strip_suffix(']').and_then(|action| action.split_once('['));
+        let in_parentheses = || action.strip_suffix(')').and_then(|action| action.split_once('('));
 
-fn planned(calls: &[PlannedCall]) -> Work {
-    let input = match calls {
-        [one] => one.input.clone(),
-        several => several.iter().map(|call| call.input.clone()).collect(),
-    };
-    // A list of several may be deeper than a parameter may; the tools get theirs as they are.
-    let input = if is_shallow(&input) { input } else { input.to_string().into() };
-    let action = actions(calls);
-    Work::say(format!("Next: {action}.")).with("action", action).with("action_input", input)
-}
-
-fn actions(calls: &[PlannedCall]) -> String {
-    calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// What a call brought, as a message of the conversation.
-fn observation(called: &Called, native: bool) -> Message {
-    let call = ToolCall::new(called.id.as_str(), called.tool.as_str(), "");
-    match (native, called.failed) {
-        (true, true) => Message::tool_failure(&call, called.output.as_str()),
-        (true, false) => Message::tool_result(&call, called.output.as_str()),
-        (false, _) => Message::user(format!("Observation: {}", called.output)),
+        match in_brackets.or_else(in_parentheses) {
+            Some((name, input)) => {
+                let input = input.trim().trim_matches(['"', '\'']);
+                Self { name: name.trim(), input: Some(input) }
+            }
+            None => Self { name: action, input: None },
+        }
     }
 }

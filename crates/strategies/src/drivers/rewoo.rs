@@ -1,27 +1,30 @@
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-use cogwork_plan::{Plan, Step};
+use cogwork_plan::{Plan, Status, Step};
 use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
-use super::answering::{ANSWER, answer_field, answered, draft, keep_answer, say_answer};
-use super::blueprint::Blueprint;
+use super::answering::{ANSWER, answer_field, answered, ask, draft, say_answer, take_answer};
+use super::blueprint::{Blueprint, BlueprintStep};
+use super::stage_names::{StageName, stage_names};
+use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Done, Driver, Next, PlannedCall, SolveError, Solving, Stage, Strategy, StrategyName,
+    Answer, Call, Done, Draft, Driver, Next, PlannedCall, SolveError, Solving, Stage, Strategy, StrategyName,
     Thought, Turn, Work,
 };
 
-/// Plan all calls of tools at once, gather the evidence, then solve without looking back (Xu et al. 2023).
+/// Plans all tool calls at once, gathers the evidence, then solves without looking back (Xu
+/// et al. 2023).
 ///
-/// Two calls of the model: the planner's, who writes plan and calls together, and the solver's. The calls of
-/// [`Tools`] run side by side, each as soon as the evidence that it names is there. A plan that calls an
-/// unknown tool, or names evidence that is not earlier, is asked for again with the complaint; a call that
+/// The model is called twice: as the planner, which writes the plan and the calls together,
+/// and as the solver. The [`Tools`] are called at the same time, each as soon as the
+/// evidence that its input names is there. A plan that calls an unknown tool, or names
+/// evidence that doesn't come earlier, is asked for again with the complaint; a call that
 /// fails gives evidence that says so.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
+/// | `problem_reception` | the program: the problem, unchanged |
 /// | `planning_phase` | the model: the whole plan, with the calls |
 /// | `tool_call_specification` | the program: the calls |
 /// | `working_phase` | the tools |
@@ -29,8 +32,9 @@ use crate::{
 /// | `solving_phase` | the model: the solution, from plan and evidence |
 /// | `final_response` | the program: the answer |
 ///
-/// The [plan](Driver::plan) of the trace has the evidence as results; a step whose call failed is marked to
-/// be verified. To let a model do one of the steps, give a tool that asks it.
+/// The [plan](Driver::plan) of the trace has the evidence as results; a step whose call
+/// failed is marked to be verified. To let a model do one of the steps, give the solver a
+/// tool that asks it.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -67,13 +71,13 @@ impl Default for Rewoo {
 }
 
 impl Rewoo {
-    /// With the default settings.
+    /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many calls a plan may have; one with more is asked for again. Default: 20; at least 1, at most
-    /// 100.
+    /// Sets the maximum number of calls in a plan, from 1 to 100. A plan with more is asked
+    /// for again. The default is 20.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
         self.max_calls = calls.clamp(1, 100);
@@ -81,8 +85,26 @@ impl Rewoo {
     }
 }
 
+stage_names! {
+    /// The stages of `rewoo`.
+    enum RewooStage for Rewoo {
+        ProblemReception = "problem_reception",
+        PlanningPhase = "planning_phase",
+        ToolCallSpecification = "tool_call_specification",
+        WorkingPhase = "working_phase",
+        EvidenceCollection = "evidence_collection",
+        SolvingPhase = "solving_phase",
+        FinalResponse = "final_response",
+    }
+}
+
+/// The parameter with the steps of the plan.
 const PLAN: &str = "plan";
+
+/// The parameter with the calls, and the note that holds them until they are specified.
 const CALLS: &str = "tool_calls";
+
+/// The parameter with the evidence by its names.
 const EVIDENCE: &str = "evidence";
 
 impl Driver for Rewoo {
@@ -90,144 +112,186 @@ impl Driver for Rewoo {
         StrategyName::Rewoo.strategy()
     }
 
-    fn instructions(&self, tools: &Tools, _: bool) -> String {
-        let mut text =
+    fn instructions(&self, tools: &Tools, _native_tools: bool) -> String {
+        let tools = tool_list(tools);
+        format!(
             "You solve a problem by a plan whose steps call tools. First you write the whole plan; \
-                        then all calls are made, and you are told what they brought.\n\nThe tools:"
-                .to_owned();
-        for tool in tools.definitions() {
-            let (name, description, schema) = (tool.name(), tool.description(), tool.input_schema());
-            // Writing to a string does not fail.
-            let _ = write!(text, "\n- {name}: {description} Its input is JSON of this schema: {schema}");
-        }
-        text
+             then all calls are made, and you are told what they brought.\n\nThe tools:{tools}"
+        )
     }
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
         let solving = turn.solving;
-        Ok(match turn.stage.name() {
-            "problem_reception" if turn.tools.is_empty() => {
-                return Err(SolveError::driver("there are no tools to plan with; expected one or more"));
-            }
-            "problem_reception" => Work::say(solving.problem()),
-            "planning_phase" => {
-                let tools: Vec<String> = turn.tools.names().map(str::to_owned).collect();
-                let most = self.max_calls;
-                let question = format!("{}\n\n{}", turn.stage.prompt(), Blueprint::FORM);
-                let ask = Ask::new(solving.transcript().clone(), question);
-                Work::Ask(ask.with_check(move |reply| Blueprint::read(&reply.text).check(&tools, most)))
-            }
-            "tool_call_specification" => {
-                let calls = solving.note(CALLS).cloned().unwrap_or_default();
-                Work::say(specified(&calls)).with(CALLS, calls)
-            }
-            "working_phase" => {
-                let calls = calls(solving).map(|call| call.fitted(turn.tools));
-                Work::Call(calls.collect())
-            }
-            "evidence_collection" => {
-                let evidence: BTreeMap<&str, &str> =
-                    evidence(solving).map(|(id, output, _)| (id, output)).collect();
-                Work::say(listed(solving)).with(EVIDENCE, json!(evidence))
-            }
-            "solving_phase" => {
-                let question = format!("The evidence:\n{}\n\n{}", listed(solving), turn.stage.prompt());
-                let ask = Ask::new(solving.transcript().clone(), question);
-                Work::Ask(ask.with_field(ANSWER, answer_field()))
-            }
-            _ => say_answer(solving),
+
+        Ok(match RewooStage::of(turn.stage)? {
+            RewooStage::ProblemReception => receive_problem(turn)?,
+            RewooStage::PlanningPhase => self.ask_for_plan(turn),
+            RewooStage::ToolCallSpecification => specify_calls(solving),
+            RewooStage::WorkingPhase => make_calls(turn),
+            RewooStage::EvidenceCollection => collect_evidence(solving),
+            RewooStage::SolvingPhase => ask_for_solution(turn),
+            RewooStage::FinalResponse => say_answer(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let next = done.next_of(stage);
-        let thought = match (done.reply(), stage.name()) {
-            (Some(reply), "planning_phase") => {
-                let Blueprint { thought, steps } = Blueprint::read(&reply.text);
-                let calls = steps.iter().filter_map(|step| step.call.as_ref());
-                let calls: Vec<_> = calls
-                    .map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input}))
-                    .collect();
-                solving.set_note(CALLS, calls);
-                let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
-                draft(stage, &thought, steps.join("\n")).with(PLAN, steps)
-            }
-            (Some(reply), _) => {
-                keep_answer(solving, reply);
-                draft(stage, &reply.text, reply.field(ANSWER))
-            }
-            (None, "tool_call_specification") => {
+        let thought = match RewooStage::of(stage)? {
+            RewooStage::PlanningPhase => take_plan(solving, stage, &done),
+            RewooStage::ToolCallSpecification => {
+                // From here on the calls are a parameter of the thought.
                 solving.take_note(CALLS);
                 done.draft_at(stage)
             }
-            (None, _) => done.draft_at(stage),
+            RewooStage::SolvingPhase => take_answer(solving, stage, &done),
+            RewooStage::ProblemReception
+            | RewooStage::WorkingPhase
+            | RewooStage::EvidenceCollection
+            | RewooStage::FinalResponse => done.draft_at(stage),
         };
+
         solving.think(thought)?;
-        Ok(next)
+        Ok(done.next_of(stage))
     }
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
     }
 
-    /// Nothing comes twice in this strategy, however alike its thoughts are.
+    /// Returns `None`, since the table has no way back.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
 
     fn plan(&self, solving: &Solving) -> Option<Plan> {
-        let planned = solving.last_at("planning_phase")?.parameter(PLAN)?.as_array()?;
-        let evidence: BTreeMap<String, (&str, bool)> =
-            evidence(solving).map(|(id, output, failed)| (format!("({id})"), (output, failed))).collect();
-        let solved = solving.last_at("solving_phase").is_some();
-        let step = |step: &str| {
-            let named = step.rsplit_once(' ').map_or("", |(_, id)| id);
-            match evidence.get(named) {
-                Some((output, true)) => Step::verification_needed(step, short(output)),
-                Some((output, false)) => Step::done(step, short(output)),
-                None if solved => Step { status: cogwork_plan::Status::Done, ..Step::pending(step) },
-                None => Step::pending(step),
-            }
+        let planned = solving.last_at(RewooStage::PlanningPhase.name())?;
+        let steps = planned.parameter(PLAN)?.as_array()?;
+        let is_solved = solving.last_at(RewooStage::SolvingPhase.name()).is_some();
+        let evidence: BTreeMap<&str, Evidence<'_>> =
+            evidence(solving).map(|evidence| (evidence.id, evidence)).collect();
+
+        let step = |step: &str| match evidence_named_by(step).and_then(|id| evidence.get(id)) {
+            Some(found) if found.failed => Step::verification_needed(step, excerpt(found.output)),
+            Some(found) => Step::done(step, excerpt(found.output)),
+            None if is_solved => Step { status: Status::Done, ..Step::pending(step) },
+            None => Step::pending(step),
         };
-        Some(planned.iter().filter_map(Value::as_str).map(step).collect())
+        Some(steps.iter().filter_map(Value::as_str).map(step).collect())
     }
 }
 
-/// The calls that were specified.
-fn calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
-    let specified = solving.last_at("tool_call_specification");
+impl Rewoo {
+    fn ask_for_plan(&self, turn: &Turn<'_>) -> Work {
+        let tools: Vec<String> = turn.tools.names().map(str::to_owned).collect();
+        let most = self.max_calls;
+
+        let question = format!("{}\n\n{}", turn.stage.prompt(), Blueprint::FORM);
+        let ask = ask(turn, question);
+        Work::Ask(ask.with_check(move |reply| Blueprint::read(&reply.text).check(&tools, most)))
+    }
+}
+
+fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
+    if turn.tools.is_empty() {
+        return Err(SolveError::driver("there are no tools to plan with; expected one or more"));
+    }
+    Ok(Work::say(turn.solving.problem()))
+}
+
+fn specify_calls(solving: &Solving) -> Work {
+    let calls = solving.note(CALLS).cloned().unwrap_or_default();
+    Work::say(described(&calls)).with(CALLS, calls)
+}
+
+/// Returns the calls in one line, such as `#E1 = search, #E2 = look`.
+fn described(calls: &Value) -> String {
+    let text = |call: &Value, name| call.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let described = |call: &Value| format!("{} = {}", text(call, "id"), text(call, "tool"));
+
+    let calls: Vec<String> = calls.as_array().into_iter().flatten().map(described).collect();
+    calls.join(", ")
+}
+
+fn make_calls(turn: &Turn<'_>) -> Work {
+    let calls = specified_calls(turn.solving).map(|call| call.fitted(turn.tools));
+    Work::Call(calls.collect())
+}
+
+/// Returns the calls as the stage that specified them recorded them.
+fn specified_calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
+    let specified = solving.last_at(RewooStage::ToolCallSpecification.name());
     let calls = specified.and_then(|thought| thought.parameter(CALLS)).and_then(Value::as_array);
+
     calls.into_iter().flatten().filter_map(|call| {
         let text = |name| call.get(name).and_then(Value::as_str);
-        Some(PlannedCall::new(text("id")?, text("tool")?, call.get("input").cloned().unwrap_or_default()))
+        let input = call.get("input").cloned().unwrap_or_default();
+        Some(PlannedCall::new(text("id")?, text("tool")?, input))
     })
 }
 
-/// Of each call that was made: its id, what it brought, and whether it failed.
-fn evidence(solving: &Solving) -> impl Iterator<Item = (&str, &str, bool)> {
+fn collect_evidence(solving: &Solving) -> Work {
+    let by_name: BTreeMap<&str, &str> =
+        evidence(solving).map(|evidence| (evidence.id, evidence.output)).collect();
+    Work::say(evidence_list(solving)).with(EVIDENCE, json!(by_name))
+}
+
+fn ask_for_solution(turn: &Turn<'_>) -> Work {
+    let evidence = evidence_list(turn.solving);
+    let prompt = turn.stage.prompt();
+
+    let question = ask(turn, format!("The evidence:\n{evidence}\n\n{prompt}"));
+    Work::Ask(question.with_field(ANSWER, answer_field()))
+}
+
+/// Keeps the calls of the plan, and returns the thought with its steps.
+fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let Some(reply) = done.reply() else {
+        return done.draft_at(stage);
+    };
+
+    let blueprint = Blueprint::read(&reply.text);
+    let calls = blueprint.steps.iter().filter_map(|step| step.call.as_ref());
+    let calls: Vec<Value> =
+        calls.map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input})).collect();
+    solving.set_note(CALLS, calls);
+
+    let steps: Vec<String> = blueprint.steps.iter().map(BlueprintStep::to_string).collect();
+    draft(stage, &blueprint.thought, &steps.join("\n")).with(PLAN, steps)
+}
+
+/// What a call brought.
+struct Evidence<'s> {
+    id: &'s str,
+    output: &'s str,
+    failed: bool,
+}
+
+fn evidence(solving: &Solving) -> impl Iterator<Item = Evidence<'_>> {
     solving.calls().iter().filter_map(|call| match call {
-        Call::Tool { id, output, failed, .. } => Some((id.as_str(), output.as_str(), *failed)),
+        Call::Tool { id, output, failed, .. } => Some(Evidence { id, output, failed: *failed }),
         Call::Model { .. } => None,
     })
 }
 
-fn listed(solving: &Solving) -> String {
-    let lines: Vec<_> = evidence(solving).map(|(id, output, _)| format!("{id} = {output}")).collect();
-    lines.join("\n")
+/// Returns the evidence in lines such as `#E1 = 51`.
+fn evidence_list(solving: &Solving) -> String {
+    let line = |evidence: Evidence<'_>| format!("{} = {}", evidence.id, evidence.output);
+    evidence(solving).map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn specified(calls: &Value) -> String {
-    let text = |call: &Value, name| call.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let of = |call: &Value| format!("{} = {}", text(call, "id"), text(call, "tool"));
-    calls.as_array().into_iter().flatten().map(of).collect::<Vec<_>>().join(", ")
+/// Returns the name of the evidence that a step of the plan ends with, as in
+/// `Double 7. (#E1)`.
+fn evidence_named_by(step: &str) -> Option<&str> {
+    let last_word = step.rsplit_once(' ')?.1;
+    last_word.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// What came of a step, in short.
-fn short(output: &str) -> String {
+/// Returns the beginning of what a call brought.
+fn excerpt(output: &str) -> String {
     const MOST: usize = 200;
-    let mut short: String = output.chars().take(MOST).collect();
-    if short.len() < output.len() {
-        short.push('…');
+
+    let mut excerpt: String = output.chars().take(MOST).collect();
+    if excerpt.len() < output.len() {
+        excerpt.push('…');
     }
-    short
+    excerpt
 }

@@ -1,30 +1,33 @@
 use std::fmt::Write;
 
+use cogwork_tools::Tools;
 use serde_json::{Map, Value};
 
-use super::answering::{ANSWER, answer_field, answered, draft, keep_answer, say_answer};
+use super::answering::{ANSWER, answer_field, answered, ask, draft, say_answer, says_yes, take_answer};
+use super::stage_names::{StageName, stage_names};
 use super::state::{self, Variable};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
+    Strategy, StrategyName, Thought, Turn, Work,
 };
-use cogwork_tools::Tools;
 
-/// Keep named variables, and calculate with them until the result stands there (Nye et al. 2021).
+/// Keeps named variables and calculates with them until they hold the result (Nye et al.
+/// 2021).
 ///
-/// One call for the values to begin with, one a step, and none for the result where it is
-/// [a variable](Self::with_result). The program keeps the variables: a step says only those that change, and
-/// each thought of `state_tracking` holds them all. A value of the wrong type, and a variable that is not
-/// one, are asked for again with the complaint. Up to 64 variables, 64 KiB of JSON in all.
+/// The model is called once for the first values, once for each step, and not at all for
+/// the result if that is [a variable](Self::with_result). The program keeps the variables:
+/// a step gives only those that change, and each thought of `state_tracking` holds them
+/// all. A value of the wrong type and an unknown variable are asked for again with the
+/// complaint. There may be up to 64 variables, and 64 KiB of JSON in all.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
-/// | `scratchpad_initialization` | the model: the variables and what they begin with |
+/// | `problem_reception` | the program: the problem, unchanged |
+/// | `scratchpad_initialization` | the model: the variables and their first values |
 /// | `iterative_calculation` | the model: a step, what it changes, and whether it was the last |
-/// | `state_tracking` | the program: all variables after it |
+/// | `state_tracking` | the program: all variables after the step |
 /// | `continuation_decision` | the program: what the model said |
-/// | `result_extraction` | the program: the value of the variable with the result; else the model |
+/// | `result_extraction` | the program: the value of the result variable; without one, the model |
 /// | `final_response` | the program: the same |
 ///
 /// ```
@@ -68,13 +71,14 @@ impl Default for Scratchpad {
 }
 
 impl Scratchpad {
-    /// With the default settings: the model names the variables, of any type.
+    /// Creates a driver with the default settings: the model chooses the variables, of any
+    /// type.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A variable, with its type and what the model is told of it. Default: none; one of the same name
-    /// takes its place.
+    /// Adds a variable, with its type and a description for the model. It replaces a
+    /// variable of the same name. There are none by default.
     #[must_use]
     pub fn with_variable(
         mut self,
@@ -88,7 +92,7 @@ impl Scratchpad {
         self
     }
 
-    /// Whether the model may keep variables of its own, of any type. Default: only where no
+    /// Sets whether the model may add variables, of any type. By default, it may if no
     /// [variable](Self::with_variable) is set.
     #[must_use]
     pub fn with_other_variables(mut self, others: bool) -> Self {
@@ -96,66 +100,43 @@ impl Scratchpad {
         self
     }
 
-    /// The variable that holds the result: its value is the answer, and no call is made to ask for it.
-    /// Unset: the model reads the result.
+    /// Sets the variable that holds the result. Its value is the answer, which saves the
+    /// call that asks for it. By default, the model is asked.
     #[must_use]
     pub fn with_result(mut self, variable: impl Into<String>) -> Self {
         self.result = Some(variable.into());
         self
     }
 
-    /// How many steps may be calculated; then the result is read from what there is. Default: 30; at least
-    /// 1.
+    /// Sets the maximum number of steps, which is at least 1. After them, the result is
+    /// read from what there is. The default is 30.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps.max(1);
         self
     }
+}
 
-    fn takes_others(&self) -> bool {
-        self.others.unwrap_or(self.variables.is_empty())
-    }
-
-    /// A question whose reply has variables, held against what they may be.
-    fn ask(&self, turn: &Turn<'_>, instruction: String, description: &str, is_first: bool) -> Ask {
-        let kind = ParameterType::Map { values: Box::new(ParameterType::Any) };
-        let (variables, others, result) = (self.variables.clone(), self.takes_others(), self.result.clone());
-        let before = if is_first { Map::new() } else { state::of(turn.solving) };
-        let mut field = Parameter::new(kind, description);
-        if !is_first {
-            field = field.optional();
-        }
-        Ask::new(turn.solving.transcript().clone(), instruction).with_field(STATE, field).with_check(
-            move |reply| {
-                let given = reply.fields.get(STATE).and_then(Value::as_object).cloned().unwrap_or_default();
-                let after = state::changed(&variables, others, &before, given)?;
-                if is_first {
-                    state::lacks_none(&variables, &after)?;
-                }
-                match &result {
-                    Some(result) if is_done(reply) && state::text(&after, result).is_none() => {
-                        Err(format!("`{DONE}` is true, but `{result}` has no value yet; expected one"))
-                    }
-                    _ => Ok(()),
-                }
-            },
-        )
-    }
-
-    /// The variables as a reply leaves them. The reply was held against their types, so nothing is lost.
-    fn after(&self, reply: &crate::Reply, before: &Map<String, Value>) -> Map<String, Value> {
-        let given = reply.fields.get(STATE).and_then(Value::as_object).cloned().unwrap_or_default();
-        state::changed(&self.variables, self.takes_others(), before, given).unwrap_or_else(|_| before.clone())
-    }
-
-    fn result(&self, solving: &Solving) -> Option<String> {
-        self.result.as_ref().and_then(|result| state::text(&state::of(solving), result))
+stage_names! {
+    /// The stages of `scratchpad`.
+    enum ScratchpadStage for Scratchpad {
+        ProblemReception = "problem_reception",
+        ScratchpadInitialization = "scratchpad_initialization",
+        IterativeCalculation = "iterative_calculation",
+        StateTracking = "state_tracking",
+        ContinuationDecision = "continuation_decision",
+        ResultExtraction = "result_extraction",
+        FinalResponse = "final_response",
     }
 }
 
+/// The field and the parameter with the variables.
 const STATE: &str = state::PARAMETER;
+
+/// The field that says whether a step was the last, and the note that keeps it.
 const DONE: &str = "done";
-/// The variables after a step, until they are tracked.
+
+/// The note with the variables after a step, until they are tracked.
 const AFTER: &str = "after";
 
 impl Driver for Scratchpad {
@@ -163,27 +144,14 @@ impl Driver for Scratchpad {
         StrategyName::Scratchpad.strategy()
     }
 
-    fn instructions(&self, _: &Tools, _: bool) -> String {
+    fn instructions(&self, _tools: &Tools, _native_tools: bool) -> String {
         let mut text = "You solve a problem with a scratchpad of named variables: you do one step of the \
                         calculation at a time and say which variables it changes; the program keeps them."
             .to_owned();
-        if !self.variables.is_empty() {
-            text.push_str("\n\nThe variables:");
-        }
-        for Variable { name, parameter } in &self.variables {
-            let description = match parameter.description() {
-                "" => String::new(),
-                description => format!(", {description}"),
-            };
-            // Writing to a string does not fail.
-            let _ = write!(text, "\n- {name}: {}{description}", parameter.kind());
-        }
-        match (self.variables.is_empty(), self.takes_others()) {
-            (false, true) => text.push_str("\nYou may keep others as well."),
-            (false, false) => text.push_str("\nThere are no others."),
-            (true, _) => {}
-        }
+
+        text.push_str(&self.variable_list());
         if let Some(result) = &self.result {
+            // Writing to a string does not fail.
             let _ = write!(text, "\nThe result is to stand in `{result}`.");
         }
         text
@@ -191,125 +159,250 @@ impl Driver for Scratchpad {
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
         let solving = turn.solving;
-        Ok(match turn.stage.name() {
-            "problem_reception" => {
-                self.check_settings()?;
-                Work::say(solving.problem())
-            }
-            "scratchpad_initialization" => {
-                let prompt = match self.variables.is_empty() {
-                    true => turn.stage.prompt(),
-                    false => "Give the value that each variable begins with; null where it has none yet.",
-                };
-                Work::Ask(self.ask(turn, prompt.to_owned(), "the variables and their values", true))
-            }
-            "iterative_calculation" => {
-                let shown = Value::Object(state::of(solving));
-                let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
-                let last =
-                    Parameter::new(ParameterType::Boolean, "whether the result stands on the scratchpad now");
-                let ask = self.ask(
-                    turn,
-                    prompt,
-                    "the variables that the step changes, with their new values",
-                    false,
-                );
-                Work::Ask(ask.with_field(DONE, last))
-            }
-            "state_tracking" => {
-                let after = solving.note(AFTER).cloned().unwrap_or_default();
-                Work::say("The scratchpad after the step.").with(STATE, after)
-            }
-            "continuation_decision" if is_noted_done(solving) => Work::say("The result is there."),
-            "continuation_decision" if steps(solving) >= self.max_steps => {
-                Work::say("No more steps may be made.")
-            }
-            "continuation_decision" => Work::say("Another step is needed."),
-            "result_extraction" => match self.result(solving) {
-                Some(result) => Work::say(result),
-                None => Work::Ask(
-                    Ask::new(solving.transcript().clone(), turn.stage.prompt())
-                        .with_field(ANSWER, answer_field()),
-                ),
-            },
-            _ => say_answer(solving),
+
+        Ok(match ScratchpadStage::of(turn.stage)? {
+            ScratchpadStage::ProblemReception => self.receive_problem(solving)?,
+            ScratchpadStage::ScratchpadInitialization => Work::Ask(self.first_values(turn)),
+            ScratchpadStage::IterativeCalculation => Work::Ask(self.step(turn)),
+            ScratchpadStage::StateTracking => track(solving),
+            ScratchpadStage::ContinuationDecision => self.decide(solving),
+            ScratchpadStage::ResultExtraction => self.extract_result(turn),
+            ScratchpadStage::FinalResponse => say_answer(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let mut next = done.next_of(stage);
-        let thought = match (done.reply(), stage.name()) {
-            (Some(reply), "scratchpad_initialization") => {
-                let state = self.after(reply, &Map::new());
-                draft(stage, &reply.text, "The scratchpad to begin with.").with(STATE, state)
+        let at = ScratchpadStage::of(stage)?;
+
+        let thought = match at {
+            ScratchpadStage::ScratchpadInitialization => self.take_first_values(stage, &done),
+            ScratchpadStage::IterativeCalculation => self.take_step(solving, stage, &done),
+            ScratchpadStage::StateTracking => {
+                // From here on the variables are a parameter of the thought.
+                solving.take_note(AFTER);
+                done.draft_at(stage)
             }
-            (Some(reply), "iterative_calculation") => {
-                let after = self.after(reply, &state::of(solving));
-                solving.set_note(AFTER, after);
-                solving.set_note(DONE, is_done(reply));
-                draft(stage, &reply.text, "A step.")
-            }
-            (Some(reply), _) => {
-                keep_answer(solving, reply);
-                draft(stage, &reply.text, reply.field(ANSWER))
-            }
-            (None, _) => done.draft_at(stage),
+            ScratchpadStage::ResultExtraction => take_result(solving, stage, &done),
+            ScratchpadStage::ProblemReception
+            | ScratchpadStage::ContinuationDecision
+            | ScratchpadStage::FinalResponse => done.draft_at(stage),
         };
-        match stage.name() {
-            "state_tracking" => drop(solving.take_note(AFTER)),
-            "continuation_decision" if is_noted_done(solving) || steps(solving) >= self.max_steps => {
-                next = Next::stage("result_extraction");
-            }
-            "continuation_decision" => next = Next::stage("iterative_calculation"),
-            "result_extraction" if matches!(done, Done::Said { .. }) => {
-                solving.set_note(ANSWER, thought.thought.as_str());
-            }
-            _ => {}
-        }
         solving.think(thought)?;
-        Ok(next)
+
+        if at == ScratchpadStage::ContinuationDecision {
+            return Ok(self.after_decision(solving));
+        }
+        Ok(done.next_of(stage))
     }
 
-    /// The answer that was read; before, what the variable with the result holds.
+    /// Returns the answer or, until there is one, what the result variable holds.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving).or_else(|| self.result(solving).map(Answer::new))
     }
 
-    /// The variables.
+    /// Returns the variables.
     fn progress(&self, thought: &Thought) -> Option<String> {
-        let tracked = thought.stage().name() == "state_tracking";
-        thought.parameter(STATE).filter(|_| tracked).map(Value::to_string)
+        if !ScratchpadStage::StateTracking.is_stage_of(thought) {
+            return None;
+        }
+        thought.parameter(STATE).map(Value::to_string)
     }
 }
 
 impl Scratchpad {
+    fn takes_others(&self) -> bool {
+        self.others.unwrap_or(self.variables.is_empty())
+    }
+
+    fn is_over(&self, solving: &Solving) -> bool {
+        steps(solving) >= self.max_steps
+    }
+
+    /// Returns the value of the result variable, once it has one.
+    fn result(&self, solving: &Solving) -> Option<String> {
+        let result = self.result.as_ref()?;
+        state::text(&state::of(solving), result)
+    }
+
+    /// Returns the description of the variables for the model.
+    fn variable_list(&self) -> String {
+        if self.variables.is_empty() {
+            return String::new();
+        }
+
+        let mut text = "\n\nThe variables:".to_owned();
+        for Variable { name, parameter } in &self.variables {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\n- {name}: {}", parameter.kind());
+            if !parameter.description().is_empty() {
+                let _ = write!(text, ", {}", parameter.description());
+            }
+        }
+
+        let others =
+            if self.takes_others() { "\nYou may keep others as well." } else { "\nThere are no others." };
+        text.push_str(others);
+        text
+    }
+
+    fn receive_problem(&self, solving: &Solving) -> Result<Work, SolveError> {
+        self.check_settings()?;
+        Ok(Work::say(solving.problem()))
+    }
+
     fn check_settings(&self) -> Result<(), SolveError> {
-        if self.variables.len() > state::MAX_VARIABLES {
+        let count = self.variables.len();
+        if count > state::MAX_VARIABLES {
             return Err(SolveError::driver(format!(
-                "there are {} variables; expected at most {}",
-                self.variables.len(),
+                "there are {count} variables; expected at most {}",
                 state::MAX_VARIABLES
             )));
         }
-        let known = |name: &String| self.variables.iter().any(|variable| variable.name == *name);
-        match &self.result {
-            Some(result) if !self.takes_others() && !known(result) => Err(SolveError::driver(format!(
-                "the result is to stand in `{result}`, which is no variable; expected {}",
-                state::names(&self.variables)
-            ))),
-            _ => Ok(()),
+
+        let Some(result) = &self.result else {
+            return Ok(());
+        };
+        let is_known = self.variables.iter().any(|variable| variable.name == *result);
+        if is_known || self.takes_others() {
+            return Ok(());
         }
+        Err(SolveError::driver(format!(
+            "the result is to stand in `{result}`, which is no variable; expected {}",
+            state::names(&self.variables)
+        )))
+    }
+
+    fn first_values(&self, turn: &Turn<'_>) -> Ask {
+        let prompt = if self.variables.is_empty() {
+            turn.stage.prompt()
+        } else {
+            "Give the value that each variable begins with; null where it has none yet."
+        };
+
+        let settings = self.clone();
+        let check = move |reply: &Reply| {
+            let state = settings.changed(&Map::new(), reply)?;
+            state::lacks_none(&settings.variables, &state)
+        };
+
+        let values = Parameter::new(map_of_any(), "the variables and their values");
+        ask(turn, prompt).with_field(STATE, values).with_check(check)
+    }
+
+    fn step(&self, turn: &Turn<'_>) -> Ask {
+        let before = state::of(turn.solving);
+        let shown = Value::Object(before.clone());
+        let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
+
+        let settings = self.clone();
+        let check = move |reply: &Reply| {
+            let after = settings.changed(&before, reply)?;
+            if says_yes(reply, DONE) { settings.check_result(&after) } else { Ok(()) }
+        };
+
+        let changes = "the variables that the step changes, with their new values";
+        let changes = Parameter::new(map_of_any(), changes);
+        let is_last = "whether the result stands on the scratchpad now";
+        let is_last = Parameter::new(ParameterType::Boolean, is_last);
+        ask(turn, prompt).with_field(STATE, changes.optional()).with_field(DONE, is_last).with_check(check)
+    }
+
+    /// Checks that the result variable has a value.
+    fn check_result(&self, state: &Map<String, Value>) -> Result<(), String> {
+        let Some(result) = &self.result else {
+            return Ok(());
+        };
+        if state::text(state, result).is_some() {
+            return Ok(());
+        }
+        Err(format!("`{DONE}` is true, but `{result}` has no value yet; expected one"))
+    }
+
+    /// Returns the variables with the values that a reply gives.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the values, in words for the model.
+    fn changed(&self, before: &Map<String, Value>, reply: &Reply) -> Result<Map<String, Value>, String> {
+        let given = reply.fields.get(STATE).and_then(Value::as_object).cloned().unwrap_or_default();
+        state::changed(&self.variables, self.takes_others(), before, given)
+    }
+
+    /// Returns the variables after a reply that was checked, so that nothing it gives is
+    /// lost.
+    fn after(&self, before: &Map<String, Value>, reply: &Reply) -> Map<String, Value> {
+        self.changed(before, reply).unwrap_or_else(|_| before.clone())
+    }
+
+    fn decide(&self, solving: &Solving) -> Work {
+        if is_noted_done(solving) {
+            Work::say("The result is there.")
+        } else if self.is_over(solving) {
+            Work::say("No more steps may be made.")
+        } else {
+            Work::say("Another step is needed.")
+        }
+    }
+
+    fn after_decision(&self, solving: &Solving) -> Next {
+        if is_noted_done(solving) || self.is_over(solving) {
+            Next::stage(ScratchpadStage::ResultExtraction.name())
+        } else {
+            Next::stage(ScratchpadStage::IterativeCalculation.name())
+        }
+    }
+
+    fn extract_result(&self, turn: &Turn<'_>) -> Work {
+        match self.result(turn.solving) {
+            Some(result) => Work::say(result),
+            None => Work::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field())),
+        }
+    }
+
+    fn take_first_values(&self, stage: &Stage, done: &Done) -> Draft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
+
+        let state = self.after(&Map::new(), reply);
+        draft(stage, &reply.text, "The scratchpad to begin with.").with(STATE, state)
+    }
+
+    fn take_step(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
+
+        let after = self.after(&state::of(solving), reply);
+        solving.set_note(AFTER, after);
+        solving.set_note(DONE, says_yes(reply, DONE));
+        draft(stage, &reply.text, "A step.")
     }
 }
 
-fn is_done(reply: &crate::Reply) -> bool {
-    reply.fields.get(DONE).and_then(Value::as_bool).unwrap_or_default()
+fn track(solving: &Solving) -> Work {
+    let after = solving.note(AFTER).cloned().unwrap_or_default();
+    Work::say("The scratchpad after the step.").with(STATE, after)
+}
+
+/// Keeps the result as the answer, whether the model or the program read it.
+fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let thought = take_answer(solving, stage, done);
+    if matches!(done, Done::Said { .. }) {
+        solving.set_note(ANSWER, thought.thought.as_str());
+    }
+    thought
+}
+
+fn map_of_any() -> ParameterType {
+    ParameterType::Map { values: Box::new(ParameterType::Any) }
 }
 
 fn is_noted_done(solving: &Solving) -> bool {
     solving.note(DONE).and_then(Value::as_bool).unwrap_or_default()
 }
 
+/// Returns how many steps there were so far.
 fn steps(solving: &Solving) -> usize {
-    solving.path().filter(|thought| thought.stage().name() == "state_tracking").count()
+    solving.path().filter(|thought| ScratchpadStage::StateTracking.is_stage_of(thought)).count()
 }

@@ -1,35 +1,38 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::{LlmClient, Message};
-use serde_json::Value;
-
-use super::answering::{ANSWER, answer_field, answered, draft, keep_answer, say_answer};
+use super::answering::{
+    ANSWER, answer_field, answered, ask, draft, keep_answer, noted, say_answer, take_answer,
+};
+use super::stage_names::{StageName, stage_names};
 use crate::quote::{List, Name};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving, Stage,
+    Strategy, StrategyName, Thought, Turn, Work,
 };
+use cogwork_llm::{LlmClient, Message, Messages};
 
-/// Ask and answer smaller questions until the first one can be answered (Press et al. 2022).
+/// Asks and answers smaller questions until the problem can be answered (Press et al.
+/// 2022).
 ///
-/// One call a question: the model asks it and answers it itself, or says the answer to the problem. The
-/// questions can be answered [by a tool](Self::answered_by_tool), such as a search, or
-/// [by another model](Self::answered_by), which is asked nothing else. A tool that fails says so in the
-/// place of the answer.
+/// The model is called once for each question: it asks the question and answers it in the
+/// same reply, or gives the answer to the problem. The questions can instead be answered
+/// [by a tool](Self::answered_by_tool), such as a search, or
+/// [by another model](Self::answered_by), which is asked nothing else. If a tool fails, its
+/// error takes the place of the answer.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
-/// | `problem_decomposition` | the model: the first question, or the answer if it needs none |
+/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
 /// | `sub_question_formulation` | the program: the question, with its number |
-/// | `sub_question_answering` | the program: the model's own answer; or the tool, or the other model |
+/// | `sub_question_answering` | the program: the answer the model gave; or the tool, or the other model |
 /// | `answer_integration` | the program: question and answer |
 /// | `completion_check` | the model: the next question, or the answer |
-/// | `solution_formulation` | the program: the answer; the model, when no more questions may be asked |
+/// | `solution_formulation` | the program: the answer; or the model, once no more questions may be asked |
 /// | `final_response` | the program: the same |
 ///
-/// A problem that needs no smaller question is the only question itself.
+/// A problem that needs no smaller question becomes the only question.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -71,73 +74,58 @@ impl Default for SelfAsk {
 }
 
 impl SelfAsk {
-    /// With the default settings.
+    /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many smaller questions may be asked; then the model is asked for the solution with what is
-    /// known. Default: 10; at least 1.
+    /// Sets the maximum number of smaller questions, which is at least 1. After them, the
+    /// model is asked for the solution with what is known. The default is 10.
     #[must_use]
     pub fn with_max_questions(mut self, questions: usize) -> Self {
         self.max_questions = questions.max(1);
         self
     }
 
-    /// Has the questions answered by one of the solver's tools, which is given the question. Unset: the
-    /// model answers them itself.
+    /// Has the questions answered by one of the solver's tools, which is given the
+    /// question. By default, the model that asks them answers them.
     #[must_use]
     pub fn answered_by_tool(mut self, tool: impl Into<String>) -> Self {
         self.answerer = Answerer::Tool(tool.into());
         self
     }
 
-    /// Has each question answered by this client, in a conversation of its own, without the problem. Its
-    /// calls and tokens count as all others. Unset: the model answers them itself.
+    /// Has each question answered by `client`, in a separate conversation that doesn't
+    /// mention the problem. Its calls and tokens count towards the budget. By default, the
+    /// model that asks the questions answers them.
     #[must_use]
     pub fn answered_by(mut self, client: impl LlmClient + 'static) -> Self {
         self.answerer = Answerer::Client(Arc::new(client));
         self
     }
+}
 
-    fn answers_itself(&self) -> bool {
-        matches!(self.answerer, Answerer::Itself)
-    }
-
-    /// What the model is asked in every cycle.
-    fn question(&self, turn: &Turn<'_>) -> Work {
-        let question = Parameter::text("the next smaller question, if one is needed").optional();
-        let itself = self.answers_itself();
-        let and_answer = if itself { " and answer it" } else { "" };
-        let mut ask = Ask::new(
-            turn.solving.transcript().clone(),
-            format!(
-                "{} Ask one smaller question that can be answered by itself{and_answer}, or give the answer \
-                 to the problem if no more is needed.",
-                turn.stage.prompt()
-            ),
-        )
-        .with_field(QUESTION, question);
-        if itself {
-            ask = ask.with_field(PART, Parameter::text("the answer to the smaller question").optional());
-        }
-        let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
-        Work::Ask(ask.with_field(ANSWER, answer.optional()).with_check(move |reply| {
-            match (reply.field(QUESTION), reply.field(PART), reply.field(ANSWER)) {
-                ("", _, "") => {
-                    Err(format!("the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"))
-                }
-                (question, "", "") if itself => {
-                    Err(format!("`{PART}` is missing, expected the answer to `{}`", Name(question)))
-                }
-                _ => Ok(()),
-            }
-        }))
+stage_names! {
+    /// The stages of `self_ask`.
+    enum SelfAskStage for SelfAsk {
+        ProblemReception = "problem_reception",
+        ProblemDecomposition = "problem_decomposition",
+        SubQuestionFormulation = "sub_question_formulation",
+        SubQuestionAnswering = "sub_question_answering",
+        AnswerIntegration = "answer_integration",
+        CompletionCheck = "completion_check",
+        SolutionFormulation = "solution_formulation",
+        FinalResponse = "final_response",
     }
 }
 
+/// The field, the note and the parameter with the smaller question.
 const QUESTION: &str = "sub_question";
+
+/// The field, the note and the parameter with the answer to it.
 const PART: &str = "sub_question_answer";
+
+/// The parameter with the number of the question.
 const NUMBER: &str = "sub_question_number";
 
 impl Driver for SelfAsk {
@@ -147,148 +135,239 @@ impl Driver for SelfAsk {
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
         let solving = turn.solving;
-        let noted = |note: &str| solving.note(note).and_then(Value::as_str);
-        let asked = asked(solving);
-        Ok(match turn.stage.name() {
-            "problem_reception" => {
-                self.find_tool(turn)?;
-                Work::say(solving.problem())
-            }
-            "problem_decomposition" => self.question(turn),
-            "sub_question_formulation" => {
-                let question = noted(QUESTION).unwrap_or(solving.problem());
-                Work::say(question).with(QUESTION, question).with(NUMBER, asked + 1)
-            }
-            "sub_question_answering" => match (noted(PART), &self.answerer) {
-                (Some(answer), _) => Work::say(answer),
-                (None, _) if answered(solving).is_some() => say_answer(solving),
-                (None, Answerer::Tool(tool)) => {
-                    let question = last_question(solving);
-                    let call = PlannedCall::new(format!("question {asked}"), tool, question);
-                    Work::Call(vec![call.fitted(turn.tools)])
-                }
-                (None, Answerer::Client(client)) => {
-                    let told = [Message::system("Answer the question, short and complete.")];
-                    let ask = Ask::new(told.into_iter().collect(), last_question(solving));
-                    let ask = ask.named(format!("question {asked}")).with_client(Arc::clone(client));
-                    Work::AskAll { asks: vec![ask], enough: None }
-                }
-                (None, Answerer::Itself) => say_answer(solving),
-            },
-            "answer_integration" => {
-                let part = solving.last_at("sub_question_answering").map_or("", Thought::text);
-                Work::say(format!("{} {part}", last_question(solving)))
-            }
-            "completion_check" if answered(solving).is_some() => Work::say("The problem can be answered."),
-            "completion_check" if asked >= self.max_questions => Work::say("No more questions may be asked."),
-            "completion_check" => self.question(turn),
-            "solution_formulation" if answered(solving).is_none() => Work::Ask(
-                Ask::new(solving.transcript().clone(), turn.stage.prompt())
-                    .with_field(ANSWER, answer_field()),
-            ),
-            _ => say_answer(solving),
+
+        Ok(match SelfAskStage::of(turn.stage)? {
+            SelfAskStage::ProblemReception => self.receive_problem(turn)?,
+            SelfAskStage::ProblemDecomposition => Work::Ask(self.next_question(turn)),
+            SelfAskStage::SubQuestionFormulation => formulate_question(solving),
+            SelfAskStage::SubQuestionAnswering => self.answer_question(turn),
+            SelfAskStage::AnswerIntegration => integrate(solving),
+            SelfAskStage::CompletionCheck => self.check_completion(turn),
+            SelfAskStage::SolutionFormulation => formulate_solution(turn),
+            SelfAskStage::FinalResponse => say_answer(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let (thought, next) = match stage.name() {
-            "problem_decomposition" | "completion_check" => {
-                let thought = match done.reply() {
-                    Some(reply) => self.decided(solving, stage, reply),
-                    None => done.draft_at(stage),
-                };
-                let asks = solving.note(QUESTION).is_some();
-                let next = match stage.name() {
-                    "completion_check" if !asks => "solution_formulation",
-                    _ => "sub_question_formulation",
-                };
-                (thought, Next::stage(next))
+        let at = SelfAskStage::of(stage)?;
+
+        let thought = match at {
+            SelfAskStage::ProblemDecomposition | SelfAskStage::CompletionCheck => {
+                self.take_choice(solving, stage, &done)
             }
-            "sub_question_formulation" => {
+            SelfAskStage::SubQuestionFormulation => {
+                // From here on the question is a parameter of the thought.
                 solving.take_note(QUESTION);
-                (done.draft_at(stage), done.next_of(stage))
+                done.draft_at(stage)
             }
-            "sub_question_answering" => {
-                let own = solving.take_note(PART).is_some() || matches!(done, Done::Said { .. });
-                let draft = done.draft_at(stage);
-                let number = asked(solving);
-                if !own {
-                    solving
-                        .tell(Message::user(format!("The answer to question {number}: {}", draft.thought)));
-                }
-                let answer = draft.thought.clone();
-                (draft.with(PART, answer).with(NUMBER, number), done.next_of(stage))
-            }
-            "solution_formulation" => {
-                let thought = match done.reply() {
-                    Some(reply) => {
-                        keep_answer(solving, reply);
-                        draft(stage, &reply.text, reply.field(ANSWER))
-                    }
-                    None => done.draft_at(stage),
-                };
-                (thought, done.next_of(stage))
-            }
-            _ => (done.draft_at(stage), done.next_of(stage)),
+            SelfAskStage::SubQuestionAnswering => take_part(solving, stage, &done),
+            SelfAskStage::SolutionFormulation => take_answer(solving, stage, &done),
+            SelfAskStage::ProblemReception
+            | SelfAskStage::AnswerIntegration
+            | SelfAskStage::FinalResponse => done.draft_at(stage),
         };
         solving.think(thought)?;
-        Ok(next)
+
+        if at == SelfAskStage::CompletionCheck {
+            return Ok(after_check(solving));
+        }
+        Ok(done.next_of(stage))
     }
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
     }
 
-    /// The smaller question.
+    /// Returns the smaller question.
     fn progress(&self, thought: &Thought) -> Option<String> {
-        thought.parameter(QUESTION).and_then(Value::as_str).map(str::to_owned)
+        let question = thought.parameter(QUESTION)?.as_str()?;
+        Some(question.to_owned())
     }
 }
 
 impl SelfAsk {
-    /// What the model chose: another question, or the answer.
-    fn decided(&self, solving: &mut Solving, stage: &Stage, reply: &Reply) -> crate::Draft {
-        let question = reply.field(QUESTION);
-        // An answer beside a question that another is to answer was given without it.
-        if question.is_empty() || self.answers_itself() {
-            keep_answer(solving, reply);
-        }
-        if question.is_empty() {
-            return draft(stage, &reply.text, "No smaller question is needed.");
-        }
-        solving.set_note(QUESTION, question);
-        if self.answers_itself() {
-            let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
-            solving.set_note(PART, part.unwrap_or(reply.field(ANSWER)));
-        }
-        draft(stage, &reply.text, "A smaller question is needed.")
+    fn answers_itself(&self) -> bool {
+        matches!(self.answerer, Answerer::Itself)
     }
 
-    fn find_tool(&self, turn: &Turn<'_>) -> Result<(), SolveError> {
-        let Answerer::Tool(tool) = &self.answerer else { return Ok(()) };
+    fn receive_problem(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        self.check_tool(turn)?;
+        Ok(Work::say(turn.solving.problem()))
+    }
+
+    fn check_tool(&self, turn: &Turn<'_>) -> Result<(), SolveError> {
+        let Answerer::Tool(tool) = &self.answerer else {
+            return Ok(());
+        };
         let known: Vec<&str> = turn.tools.names().collect();
         if known.contains(&tool.as_str()) {
             return Ok(());
         }
+
         let expected = if known.is_empty() {
             "one given to the solver".to_owned()
         } else {
             List(&known, "or").to_string()
         };
-        Err(SolveError::driver(format!(
-            "there is no tool `{}` to answer questions; expected {expected}",
-            Name(tool)
-        )))
+        let tool = Name(tool);
+        Err(SolveError::driver(format!("there is no tool `{tool}` to answer questions; expected {expected}")))
+    }
+
+    /// Asks for the next smaller question, or for the answer to the problem.
+    fn next_question(&self, turn: &Turn<'_>) -> Ask {
+        let prompt = turn.stage.prompt();
+        let and_answer = if self.answers_itself() { " and answer it" } else { "" };
+        let mut question = ask(
+            turn,
+            format!(
+                "{prompt} Ask one smaller question that can be answered by itself{and_answer}, or give the answer \
+                 to the problem if no more is needed."
+            ),
+        );
+
+        let smaller = Parameter::text("the next smaller question, if one is needed");
+        question = question.with_field(QUESTION, smaller.optional());
+
+        if self.answers_itself() {
+            let part = Parameter::text("the answer to the smaller question");
+            question = question.with_field(PART, part.optional());
+        }
+
+        let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
+        question.with_field(ANSWER, answer.optional()).with_check(self.choice_check())
+    }
+
+    /// Returns the check that a reply has a question, answered if need be, or an answer.
+    fn choice_check(&self) -> impl Fn(&Reply) -> Result<(), String> + Send + Sync + 'static {
+        let answers_itself = self.answers_itself();
+
+        move |reply| {
+            if !reply.field(ANSWER).is_empty() {
+                return Ok(());
+            }
+
+            let question = reply.field(QUESTION);
+            if question.is_empty() {
+                return Err(format!("the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"));
+            }
+            if answers_itself && reply.field(PART).is_empty() {
+                let question = Name(question);
+                return Err(format!("`{PART}` is missing, expected the answer to `{question}`"));
+            }
+            Ok(())
+        }
+    }
+
+    fn answer_question(&self, turn: &Turn<'_>) -> Work {
+        let solving = turn.solving;
+        if let Some(part) = noted(solving, PART) {
+            return Work::say(part);
+        }
+        // The problem needed no smaller question and is the question itself.
+        if answered(solving).is_some() {
+            return say_answer(solving);
+        }
+
+        let name = format!("question {}", asked(solving));
+        let question = last_question(solving);
+        match &self.answerer {
+            Answerer::Itself => say_answer(solving),
+            Answerer::Tool(tool) => {
+                let call = PlannedCall::new(name, tool, question);
+                Work::Call(vec![call.fitted(turn.tools)])
+            }
+            Answerer::Client(client) => {
+                let mut conversation = Messages::new();
+                conversation.push(Message::system("Answer the question, short and complete."));
+                let ask = Ask::new(conversation, question).named(name).with_client(Arc::clone(client));
+                Work::AskAll { asks: vec![ask], enough: None }
+            }
+        }
+    }
+
+    fn check_completion(&self, turn: &Turn<'_>) -> Work {
+        if answered(turn.solving).is_some() {
+            Work::say("The problem can be answered.")
+        } else if asked(turn.solving) >= self.max_questions {
+            Work::say("No more questions may be asked.")
+        } else {
+            Work::Ask(self.next_question(turn))
+        }
+    }
+
+    /// Keeps what the model chose: another question, or the answer.
+    fn take_choice(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
+
+        let question = reply.field(QUESTION);
+        if question.is_empty() {
+            keep_answer(solving, reply);
+            return draft(stage, &reply.text, "No smaller question is needed.");
+        }
+
+        solving.set_note(QUESTION, question);
+        // If the question is answered elsewhere, an answer to the problem in the same reply
+        // was given without it, and isn't kept.
+        if self.answers_itself() {
+            keep_answer(solving, reply);
+            let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
+            solving.set_note(PART, part.unwrap_or(reply.field(ANSWER)));
+        }
+        draft(stage, &reply.text, "A smaller question is needed.")
     }
 }
 
-/// How many questions there are on the path.
+fn formulate_question(solving: &Solving) -> Work {
+    let question = noted(solving, QUESTION).unwrap_or(solving.problem());
+    let number = asked(solving) + 1;
+    Work::say(question).with(QUESTION, question).with(NUMBER, number)
+}
+
+fn integrate(solving: &Solving) -> Work {
+    let part = solving.last_at(SelfAskStage::SubQuestionAnswering.name());
+    let part = part.map_or("", Thought::text);
+    Work::say(format!("{} {part}", last_question(solving)))
+}
+
+fn formulate_solution(turn: &Turn<'_>) -> Work {
+    if answered(turn.solving).is_some() {
+        return say_answer(turn.solving);
+    }
+    Work::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
+}
+
+/// Tells the model the answer to its question, unless it gave that answer.
+fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let draft = done.draft_at(stage);
+    let answer = draft.thought.clone();
+    let number = asked(solving);
+
+    let was_noted = solving.take_note(PART).is_some();
+    let is_known = was_noted || matches!(done, Done::Said { .. });
+    if !is_known {
+        solving.tell(Message::user(format!("The answer to question {number}: {answer}")));
+    }
+    draft.with(PART, answer).with(NUMBER, number)
+}
+
+fn after_check(solving: &Solving) -> Next {
+    if solving.note(QUESTION).is_some() {
+        Next::stage(SelfAskStage::SubQuestionFormulation.name())
+    } else {
+        Next::stage(SelfAskStage::SolutionFormulation.name())
+    }
+}
+
+/// Returns how many questions there are on the path.
 fn asked(solving: &Solving) -> usize {
-    solving.path().filter(|thought| thought.stage().name() == "sub_question_formulation").count()
+    solving.path().filter(|thought| SelfAskStage::SubQuestionFormulation.is_stage_of(thought)).count()
 }
 
 fn last_question(solving: &Solving) -> &str {
-    solving.last_at("sub_question_formulation").map_or("", Thought::text)
+    let question = solving.last_at(SelfAskStage::SubQuestionFormulation.name());
+    question.map_or("", Thought::text)
 }
 
 impl fmt::Debug for SelfAsk {

@@ -1,4 +1,4 @@
-//! The variables of a scratchpad: what they may be, and what a step makes of them.
+//! The variables of a scratchpad: their names and types, and how a step changes them.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::drive::typed;
 use crate::quote::{List, Name};
 use crate::{Mistyped, Parameter, Solving};
 
-/// The parameter of the stages that hold the variables.
+/// The parameter with the variables, in the stages that have it.
 pub(super) const PARAMETER: &str = "state_variables";
 
 pub(super) const MAX_VARIABLES: usize = 64;
@@ -20,17 +20,17 @@ pub(super) struct Variable {
     pub(super) parameter: Parameter,
 }
 
-/// The variables as they stand on the current branch.
+/// Returns the variables after the last step of the current branch.
 pub(super) fn of(solving: &Solving) -> Map<String, Value> {
     let state = solving.path().find_map(|thought| thought.parameter(PARAMETER)?.as_object());
     state.cloned().unwrap_or_default()
 }
 
-/// The variables with the values that were given; those not given stay as they were.
+/// Returns the variables with the values that were given; the others stay as they were.
 ///
 /// # Errors
 ///
-/// What is wrong with the values, in words for the model.
+/// Returns what is wrong with the values, in words for the model.
 pub(super) fn changed(
     variables: &[Variable],
     others: bool,
@@ -39,48 +39,69 @@ pub(super) fn changed(
 ) -> Result<Map<String, Value>, String> {
     let mut after = before.clone();
     let mut faults: Vec<Mistyped> = Vec::new();
+
     for (name, value) in given {
         let Some(variable) = variables.iter().find(|variable| variable.name == name) else {
-            if !others {
-                return Err(format!("`{}` is no variable; expected {}", Name(&name), names(variables)));
-            }
-            if name.chars().count() > MAX_NAME {
-                return Err(format!(
-                    "the name `{}` is too long; expected at most {MAX_NAME} characters",
-                    Name(&name)
-                ));
-            }
+            check_other(variables, others, &name)?;
             after.insert(name, value);
             continue;
         };
-        let value = typed(value, variable.parameter.kind());
+
+        let kind = variable.parameter.kind();
+        let value = typed(value, kind);
         if !value.is_null() {
-            variable.parameter.kind().check(&format!("{PARAMETER}.{name}"), &value, &mut faults);
+            kind.check(&format!("{PARAMETER}.{name}"), &value, &mut faults);
         }
         after.insert(name, value);
     }
+
     if !faults.is_empty() {
-        return Err(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
+        let faults: Vec<String> = faults.iter().map(Mistyped::to_string).collect();
+        return Err(faults.join("; "));
     }
-    if after.len() > MAX_VARIABLES {
-        return Err(format!("there are {} variables; expected at most {MAX_VARIABLES}", after.len()));
-    }
-    let bytes = serde_json::to_string(&after).map_or(0, |json| json.len());
-    if bytes > MAX_BYTES {
-        return Err(format!("the variables have {bytes} bytes; expected at most {MAX_BYTES}"));
-    }
+    check_size(&after)?;
     Ok(after)
 }
 
-/// Whether every variable was said to begin with something, be it null.
-pub(super) fn lacks_none(variables: &[Variable], state: &Map<String, Value>) -> Result<(), String> {
-    let missing = variables.iter().find(|variable| !state.contains_key(&variable.name));
-    missing.map_or(Ok(()), |Variable { name, parameter }| {
-        Err(format!("`{PARAMETER}.{name}` is missing, expected {} or null", parameter.kind()))
-    })
+/// Checks that a variable that wasn't set may be added.
+fn check_other(variables: &[Variable], others: bool, name: &str) -> Result<(), String> {
+    if !others {
+        return Err(format!("`{}` is no variable; expected {}", Name(name), names(variables)));
+    }
+    if name.chars().count() > MAX_NAME {
+        let name = Name(name);
+        return Err(format!("the name `{name}` is too long; expected at most {MAX_NAME} characters"));
+    }
+    Ok(())
 }
 
-/// The value of a variable as an answer; `None` where it has none yet.
+fn check_size(state: &Map<String, Value>) -> Result<(), String> {
+    let count = state.len();
+    if count > MAX_VARIABLES {
+        return Err(format!("there are {count} variables; expected at most {MAX_VARIABLES}"));
+    }
+
+    let bytes = serde_json::to_string(state).map_or(0, |json| json.len());
+    if bytes > MAX_BYTES {
+        return Err(format!("the variables have {bytes} bytes; expected at most {MAX_BYTES}"));
+    }
+    Ok(())
+}
+
+/// Checks that every variable has a value, which may be null.
+pub(super) fn lacks_none(variables: &[Variable], state: &Map<String, Value>) -> Result<(), String> {
+    let missing = variables.iter().find(|variable| !state.contains_key(&variable.name));
+
+    match missing {
+        Some(Variable { name, parameter }) => {
+            let kind = parameter.kind();
+            Err(format!("`{PARAMETER}.{name}` is missing, expected {kind} or null"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the value of a variable as an answer; `None` if it has none yet.
 pub(super) fn text(state: &Map<String, Value>, name: &str) -> Option<String> {
     match state.get(name)? {
         Value::Null => None,
@@ -90,6 +111,7 @@ pub(super) fn text(state: &Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
+/// Returns the names of the variables, for messages.
 pub(super) fn names(variables: &[Variable]) -> String {
     let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
     List(&names, "or").to_string()

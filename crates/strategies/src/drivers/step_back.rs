@@ -1,25 +1,27 @@
-use serde_json::Value;
-
-use super::answering::{ANSWER, answer_field, answered, keep_answer, say_answer, verification, verified};
+use super::answering::{
+    ANSWER, answer_field, answered, ask, ask_to_verify, keep_answer, noted, say_answer, take_verification,
+};
+use super::stage_names::{StageName, stage_names};
 use crate::{
     Answer, Ask, Done, Draft, Driver, Next, Parameter, Reply, SolveError, Solving, Stage, Strategy,
     StrategyName, Thought, Turn, Work,
 };
 
-/// Step back to the principle behind the problem, then come down to the case (Zheng et al. 2023).
+/// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
 ///
-/// Three calls: for the more general question with the principle that answers it, for the solution that
-/// holds to the principle, and for a check, which may correct the answer.
+/// The model is called three times: for the more general question with the principle that
+/// answers it, for the solution that follows from the principle, and for a check that may
+/// correct the answer.
 ///
 /// | stage | who speaks |
 /// |---|---|
-/// | `problem_reception` | the program: the problem as it is |
+/// | `problem_reception` | the program: the problem, unchanged |
 /// | `abstraction` | the model: the general question, and the principle |
 /// | `principle_identification` | the program: the principle |
 /// | `approach_selection` | the model: how it uses the principle, the case, the steps, the answer |
 /// | `specific_application`, `step_by_step_solution` | the program: what the model said of each |
-/// | `solution_verification` | the model, unless [told otherwise](Self::with_verification) |
-/// | `final_response` | the program: the answer, corrected where it did not hold |
+/// | `solution_verification` | the model, unless [switched off](Self::with_verification) |
+/// | `final_response` | the program: the answer, corrected if it was wrong |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -49,12 +51,13 @@ impl Default for StepBack {
 }
 
 impl StepBack {
-    /// With the default settings.
+    /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the model checks its answer, which is one call more. Default: yes.
+    /// Sets whether the model checks its answer, which costs one more call. The default is
+    /// `true`.
     #[must_use]
     pub fn with_verification(mut self, verification: bool) -> Self {
         self.verification = verification;
@@ -62,7 +65,21 @@ impl StepBack {
     }
 }
 
-// What one reply says of several stages; the later ones find theirs in the notes.
+stage_names! {
+    /// The stages of `step_back`.
+    enum StepBackStage for StepBack {
+        ProblemReception = "problem_reception",
+        Abstraction = "abstraction",
+        PrincipleIdentification = "principle_identification",
+        ApproachSelection = "approach_selection",
+        SpecificApplication = "specific_application",
+        StepByStepSolution = "step_by_step_solution",
+        SolutionVerification = "solution_verification",
+        FinalResponse = "final_response",
+    }
+}
+
+// One reply covers several stages. What it says of the later ones is kept in notes.
 const QUESTION: &str = "question";
 const PRINCIPLE: &str = "principle";
 const APPROACH: &str = "approach";
@@ -76,66 +93,113 @@ impl Driver for StepBack {
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
         let solving = turn.solving;
-        let ask = |stages: &[&str]| {
-            let prompts = stages.iter().filter_map(|stage| turn.strategy.stage(stage)).map(Stage::prompt);
-            Ask::new(solving.transcript().clone(), prompts.collect::<Vec<_>>().join(" "))
-        };
-        let noted = |note: &str| solving.note(note).and_then(Value::as_str).unwrap_or_default();
-        Ok(match turn.stage.name() {
-            "problem_reception" => Work::say(solving.problem()),
-            "abstraction" => Work::Ask(
-                ask(&["abstraction", "principle_identification"])
-                    .with_field(QUESTION, Parameter::text("the more general question"))
-                    .with_field(PRINCIPLE, Parameter::text("the principle that answers it")),
-            ),
-            "principle_identification" => Work::say(noted(PRINCIPLE)).with(PRINCIPLE, noted(PRINCIPLE)),
-            "approach_selection" => Work::Ask(
-                ask(&["approach_selection", "specific_application", "step_by_step_solution"])
-                    .with_field(APPROACH, Parameter::text("how you use the principle, and why"))
-                    .with_field(APPLICATION, Parameter::text("the principle, applied to what is given"))
-                    .with_field(SOLUTION, Parameter::text("the solution, step by step"))
-                    .with_field(ANSWER, answer_field()),
-            ),
-            "specific_application" => Work::say(noted(APPLICATION)),
-            "step_by_step_solution" => Work::say(noted(SOLUTION)),
-            "solution_verification" if self.verification => verification(turn),
-            "solution_verification" => Work::say("Not checked."),
-            _ => say_answer(solving),
+
+        Ok(match StepBackStage::of(turn.stage)? {
+            StepBackStage::ProblemReception => Work::say(solving.problem()),
+            StepBackStage::Abstraction => ask_for_principle(turn),
+            StepBackStage::PrincipleIdentification => {
+                say_note(solving, PRINCIPLE).with(PRINCIPLE, noted(solving, PRINCIPLE).unwrap_or_default())
+            }
+            StepBackStage::ApproachSelection => ask_for_solution(turn),
+            StepBackStage::SpecificApplication => say_note(solving, APPLICATION),
+            StepBackStage::StepByStepSolution => say_note(solving, SOLUTION),
+            StepBackStage::SolutionVerification => self.verify(turn),
+            StepBackStage::FinalResponse => say_answer(solving),
         })
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let next = done.next_of(stage);
-        let thought = match (done.reply(), stage.name()) {
-            (Some(reply), "abstraction") => {
-                solving.set_note(PRINCIPLE, reply.field(PRINCIPLE));
-                Draft::at(stage.name(), with_thought(reply, QUESTION))
-            }
-            (Some(reply), "approach_selection") => {
-                for part in [APPLICATION, SOLUTION] {
-                    solving.set_note(part, reply.field(part));
-                }
-                keep_answer(solving, reply);
-                Draft::at(stage.name(), with_thought(reply, APPROACH))
-            }
-            (Some(reply), _) => verified(solving, stage, reply),
-            (None, _) => done.draft_at(stage),
+        let thought = match StepBackStage::of(stage)? {
+            StepBackStage::Abstraction => take_principle(solving, stage, &done),
+            StepBackStage::ApproachSelection => take_solution(solving, stage, &done),
+            StepBackStage::SolutionVerification => take_verification(solving, stage, &done),
+            StepBackStage::ProblemReception
+            | StepBackStage::PrincipleIdentification
+            | StepBackStage::SpecificApplication
+            | StepBackStage::StepByStepSolution
+            | StepBackStage::FinalResponse => done.draft_at(stage),
         };
+
         solving.think(thought)?;
-        Ok(next)
+        Ok(done.next_of(stage))
     }
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
     }
 
-    /// Nothing comes twice in this strategy, however alike its thoughts are.
+    /// Returns `None`, since the table has no way back.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
 }
 
-/// What the model thought before a field, and the field.
+impl StepBack {
+    fn verify(&self, turn: &Turn<'_>) -> Work {
+        if self.verification { ask_to_verify(turn) } else { Work::say("Not checked.") }
+    }
+}
+
+fn ask_for_principle(turn: &Turn<'_>) -> Work {
+    let stages = [StepBackStage::Abstraction, StepBackStage::PrincipleIdentification];
+    let general = Parameter::text("the more general question");
+    let principle = Parameter::text("the principle that answers it");
+
+    let question =
+        ask_for_stages(turn, &stages).with_field(QUESTION, general).with_field(PRINCIPLE, principle);
+    Work::Ask(question)
+}
+
+fn ask_for_solution(turn: &Turn<'_>) -> Work {
+    let stages = [
+        StepBackStage::ApproachSelection,
+        StepBackStage::SpecificApplication,
+        StepBackStage::StepByStepSolution,
+    ];
+    let approach = Parameter::text("how you use the principle, and why");
+    let application = Parameter::text("the principle, applied to what is given");
+    let solution = Parameter::text("the solution, step by step");
+
+    let question = ask_for_stages(turn, &stages)
+        .with_field(APPROACH, approach)
+        .with_field(APPLICATION, application)
+        .with_field(SOLUTION, solution)
+        .with_field(ANSWER, answer_field());
+    Work::Ask(question)
+}
+
+/// Returns one question with the prompts of several stages.
+fn ask_for_stages(turn: &Turn<'_>, stages: &[StepBackStage]) -> Ask {
+    let in_table = |stage: &StepBackStage| turn.strategy.stage(stage.name());
+    let prompts: Vec<&str> = stages.iter().filter_map(in_table).map(Stage::prompt).collect();
+    ask(turn, prompts.join(" "))
+}
+
+fn say_note(solving: &Solving, note: &str) -> Work {
+    Work::say(noted(solving, note).unwrap_or_default())
+}
+
+fn take_principle(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let Some(reply) = done.reply() else {
+        return done.draft_at(stage);
+    };
+
+    solving.set_note(PRINCIPLE, reply.field(PRINCIPLE));
+    Draft::at(stage.name(), with_thought(reply, QUESTION))
+}
+
+fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    let Some(reply) = done.reply() else {
+        return done.draft_at(stage);
+    };
+
+    solving.set_note(APPLICATION, reply.field(APPLICATION));
+    solving.set_note(SOLUTION, reply.field(SOLUTION));
+    keep_answer(solving, reply);
+    Draft::at(stage.name(), with_thought(reply, APPROACH))
+}
+
+/// Returns what the model thought, and below it the text of a field.
 fn with_thought(reply: &Reply, field: &str) -> String {
     format!("{}\n{}", reply.text, reply.field(field)).trim().to_owned()
 }
