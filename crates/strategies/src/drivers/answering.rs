@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
-use crate::{Answer, Ask, Done, Draft, Parameter, ParameterType, Reply, Solving, Stage, Turn, Work};
+use crate::{
+    Answer, Ask, Done, Draft, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage, Turn, Work,
+};
 
 /// The note that holds the answer so far, and the field that asks for it.
 pub(super) const ANSWER: &str = "answer";
@@ -54,6 +56,17 @@ pub(super) fn keep_answer(solving: &mut Solving, reply: &Reply) {
 pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> Draft {
     let text = if text.is_empty() { otherwise } else { text };
     Draft::at(stage.name(), text)
+}
+
+/// Adds what was done as a thought, and returns the stage to which the table or the model
+/// leads.
+///
+/// # Errors
+///
+/// Returns an error if the session refuses the thought.
+pub(super) fn take_as_it_is(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    solving.think(done.draft_at(stage))?;
+    Ok(done.next_of(stage))
 }
 
 /// Keeps the answer that the model was asked for, and returns the thought that gives it.

@@ -1,0 +1,394 @@
+mod votes;
+
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_tools::Tools;
+use serde_json::{Value, json};
+
+use self::votes::{Votes, is_decided};
+use super::answering::{ask, take_as_it_is};
+use super::normal_form::normal_form;
+use super::stage_names::{StageName, stage_names};
+use crate::{
+    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Draft, Driver, Next,
+    Parameter, Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought, ThoughtId, Turn, Work,
+};
+
+/// Takes several independent paths and the answer of the majority (Wang et al. 2022).
+///
+/// The same question is asked once for each path, all at the same time, with a temperature
+/// that lets the replies differ, and with a different seed for each if the request has one.
+/// A cache in front of the client would give all paths the same reply. Each path ends in a
+/// field `answer`; the answers are brought to a common form and counted. The answer that
+/// most paths gave wins, in the words of the first of them. Of answers with the same number
+/// of votes, the one on the path with the lowest number wins.
+///
+/// The [confidence](crate::Solved::confidence) is the agreement: the share of the winning
+/// answer among the paths that finished. A path whose call fails or whose replies can't be
+/// read is a lost vote: it counts as a path that doesn't agree, and its branch says what
+/// was wrong. If more paths are lost than answered, the run gives up with the best answer
+/// there is; if all are lost, it fails.
+///
+/// | stage | who speaks |
+/// |---|---|
+/// | `problem_reception`, `multiple_path_sampling` | the program |
+/// | `reasoning_path_execution` | the model, on a branch for each path |
+/// | `answer_collection` | the program, where the branches are merged |
+/// | `consistency_analysis`, `majority_selection`, `final_response` | the program |
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{SelfConsistency, Solver};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new([
+///     "30 + 21.\nanswer: 51 km",
+///     "17 + 17 + 17.\nanswer: 41 km",
+///     "20 * 3 - 9.\nanswer: 51.0km.",
+/// ]);
+/// let driver = SelfConsistency::new().with_paths(3);
+/// let solved = Solver::new(client, driver).solve("17 km, three times?").await?;
+/// assert_eq!(solved.answer(), Some("51 km"));
+/// assert_eq!(solved.confidence(), Some(2.0 / 3.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SelfConsistency {
+    paths: usize,
+    temperature: f32,
+    all_paths: bool,
+    normalisation: Option<Normalisation>,
+}
+
+type Normalisation = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+const MAX_PATHS: usize = 100;
+
+impl Default for SelfConsistency {
+    fn default() -> Self {
+        Self { paths: 5, temperature: 0.7, all_paths: false, normalisation: None }
+    }
+}
+
+impl fmt::Debug for SelfConsistency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SelfConsistency")
+            .field("paths", &self.paths)
+            .field("temperature", &self.temperature)
+            .field("all_paths", &self.all_paths)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SelfConsistency {
+    /// Creates a driver with the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of paths, from 1 to 100. The default is 5.
+    #[must_use]
+    pub fn with_paths(mut self, paths: usize) -> Self {
+        self.paths = paths.clamp(1, MAX_PATHS);
+        self
+    }
+
+    /// Sets the temperature of the paths. At 0, they would all be the same. The default is
+    /// 0.7, as in the paper.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = temperature;
+        self
+    }
+
+    /// Waits for every path, so that the agreement is that of all paths. By default, the
+    /// remaining paths are dropped as soon as they can no longer change the majority.
+    #[must_use]
+    pub fn with_all_paths(mut self) -> Self {
+        self.all_paths = true;
+        self
+    }
+
+    /// Sets the function that brings answers to the form in which they are compared. It
+    /// must return the same form for the same text. The default is
+    /// [`normalised`](Self::normalised).
+    #[must_use]
+    pub fn with_normalisation(mut self, form: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.normalisation = Some(Arc::new(form));
+        self
+    }
+
+    /// Returns the form in which answers are compared by default: without case, punctuation
+    /// and decoration, with numbers by their value, and with units.
+    ///
+    /// ```
+    /// use cogwork_strategies::SelfConsistency;
+    ///
+    /// let form = SelfConsistency::normalised;
+    /// assert_eq!(form("**1,000.50 KM.**"), form("1000.5km"));
+    /// assert_ne!(form("50 %"), form("50"));
+    /// assert_ne!(form("5 m"), form("5 km"));
+    /// ```
+    pub fn normalised(answer: &str) -> String {
+        normal_form(answer)
+    }
+}
+
+stage_names! {
+    /// The stages of `self_consistency`.
+    enum SelfConsistencyStage for SelfConsistency {
+        ProblemReception = "problem_reception",
+        MultiplePathSampling = "multiple_path_sampling",
+        ReasoningPathExecution = "reasoning_path_execution",
+        AnswerCollection = "answer_collection",
+        ConsistencyAnalysis = "consistency_analysis",
+        MajoritySelection = "majority_selection",
+        FinalResponse = "final_response",
+    }
+}
+
+/// The note and the parameter with the answers by path.
+const ANSWERS: &str = "answers";
+
+/// The field with the answer of a path.
+const ANSWER: &str = "answer";
+
+/// The parameter with the number of paths.
+const PATHS: &str = "paths";
+
+/// The parameter with the name of the path.
+const PATH: &str = "path_id";
+
+/// The maximum number of characters of an answer. A longer one is a path, not an answer.
+const MAX_CHARACTERS: usize = 1_000;
+
+/// The maximum number of lines of an answer.
+const MAX_LINES: usize = 3;
+
+impl Driver for SelfConsistency {
+    fn strategy(&self) -> Strategy {
+        StrategyName::SelfConsistency.strategy()
+    }
+
+    fn instructions(&self, _tools: &Tools, _native_tools: bool) -> String {
+        "You solve a problem by reasoning step by step, and then give the answer.".to_owned()
+    }
+
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        let solving = turn.solving;
+        let votes = || self.votes(solving);
+
+        Ok(match SelfConsistencyStage::of(turn.stage)? {
+            SelfConsistencyStage::ProblemReception => Work::say(solving.problem()),
+            SelfConsistencyStage::MultiplePathSampling => self.announce_paths(),
+            SelfConsistencyStage::ReasoningPathExecution => self.ask_on_all_paths(turn),
+            SelfConsistencyStage::AnswerCollection => self.collect_answers(solving),
+            SelfConsistencyStage::ConsistencyAnalysis => Work::say(votes().analysis()),
+            SelfConsistencyStage::MajoritySelection => Work::say(votes().selection()),
+            SelfConsistencyStage::FinalResponse => Work::say(votes().winner()),
+        })
+    }
+
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        match SelfConsistencyStage::of(stage)? {
+            SelfConsistencyStage::ReasoningPathExecution => take_paths(solving, stage, done),
+            SelfConsistencyStage::AnswerCollection => self.take_collection(solving, stage, &done),
+            SelfConsistencyStage::ProblemReception
+            | SelfConsistencyStage::MultiplePathSampling
+            | SelfConsistencyStage::ConsistencyAnalysis
+            | SelfConsistencyStage::MajoritySelection
+            | SelfConsistencyStage::FinalResponse => take_as_it_is(solving, stage, &done),
+        }
+    }
+
+    /// Returns the answer with the most votes so far.
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        let votes = self.votes(solving);
+        if votes.of_winner() == 0 {
+            return None;
+        }
+
+        #[expect(clippy::cast_precision_loss, reason = "there are at most a hundred paths")]
+        let agreement = votes.of_winner() as f64 / votes.finished() as f64;
+        Some(Answer::new(votes.winner()).with_confidence(agreement))
+    }
+
+    /// Returns `None`, since the table has no way back.
+    fn progress(&self, _thought: &Thought) -> Option<String> {
+        None
+    }
+}
+
+impl SelfConsistency {
+    fn form(&self) -> Normalisation {
+        match &self.normalisation {
+            Some(form) => Arc::clone(form),
+            None => Arc::new(normal_form),
+        }
+    }
+
+    /// Returns the votes so far.
+    fn votes(&self, solving: &Solving) -> Votes {
+        let answers = solving.note(ANSWERS).cloned();
+        let answers = answers.and_then(|answers| serde_json::from_value(answers).ok());
+
+        let is_lost = |branch: &&Branch| branch.status() == BranchStatus::Pruned;
+        let lost = solving.session().branches().iter().filter(is_lost).count();
+
+        Votes::count(answers.unwrap_or_default(), lost, &*self.form())
+    }
+
+    fn announce_paths(&self) -> Work {
+        let paths = self.paths;
+        let temperature = self.temperature;
+        Work::say(format!("{paths} paths at a temperature of {temperature}.")).with(PATHS, paths)
+    }
+
+    fn ask_on_all_paths(&self, turn: &Turn<'_>) -> Work {
+        let question = self.question(turn);
+        let on_path = |path: usize| question.clone().named(format!("path {path}"));
+        let asks: Vec<Ask> = (1..=self.paths).map(on_path).collect();
+
+        if self.all_paths {
+            return Work::AskAll { asks, enough: None };
+        }
+
+        let form = self.form();
+        let enough = move |asked: &[Option<Asked>]| {
+            let open = asked.iter().filter(|asked| asked.is_none()).count();
+            let replies = asked.iter().flatten().filter_map(|asked| asked.reply.as_ref().ok());
+            is_decided(replies.map(|reply| form(answer_of(reply))), open)
+        };
+        Work::AskAll { asks, enough: Some(Arc::new(enough)) }
+    }
+
+    fn question(&self, turn: &Turn<'_>) -> Ask {
+        let answer = "the answer alone, as short as can be, with its unit if it has one";
+
+        ask(turn, "Reason step by step to the answer.")
+            .with_field(ANSWER, Parameter::text(answer))
+            .with_temperature(self.temperature)
+            .with_check(is_short)
+    }
+
+    fn collect_answers(&self, solving: &Solving) -> Work {
+        let votes = self.votes(solving);
+        let answers = votes.answers.iter();
+        let by_path: Value = answers.map(|(path, answer)| (path.clone(), json!(answer))).collect();
+        Work::say(votes.collection(self.paths)).with(ANSWERS, by_path)
+    }
+
+    /// Merges the branches, and gives up without a majority.
+    fn take_collection(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+        let votes = self.votes(solving);
+        merge(solving, &votes, done.draft_at(stage))?;
+
+        if votes.answers.len() < votes.lost {
+            return Ok(Next::GiveUp(format!(
+                "{} of {} paths gave no answer, so there is no majority",
+                votes.lost,
+                votes.finished()
+            )));
+        }
+        Ok(done.next_of(stage))
+    }
+}
+
+fn answer_of(reply: &Reply) -> &str {
+    reply.field(ANSWER).trim()
+}
+
+/// Checks that a reply has an answer rather than a path. A reply in which no answer is
+/// marked is taken for the answer as a whole, and would agree with no other.
+fn is_short(reply: &Reply) -> Result<(), String> {
+    let answer = answer_of(reply);
+    let lines = answer.lines().count();
+    let characters = answer.chars().count();
+
+    if lines <= MAX_LINES && characters <= MAX_CHARACTERS {
+        return Ok(());
+    }
+    Err(format!(
+        "`answer` has {lines} lines and {characters} characters, expected the answer alone, of at most \
+         {MAX_LINES} lines and {MAX_CHARACTERS} characters"
+    ))
+}
+
+/// Puts each path on a branch, and keeps the answers.
+fn take_paths(solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+    let next = done.next_of(stage);
+    let Done::AllAsked(asked) = done else {
+        return take_as_it_is(solving, stage, &done);
+    };
+    let Some(sampled) = solving.path().next().map(Thought::id) else {
+        return Err(SolveError::driver("the paths have nothing to begin from"));
+    };
+
+    let mut answers: Vec<(String, String)> = Vec::new();
+    for path in asked {
+        let name = path.name.clone();
+        if let Some(answer) = take_path(solving, stage, sampled, path)? {
+            answers.push((name, answer));
+        }
+    }
+    solving.set_note(ANSWERS, json!(answers));
+    Ok(next)
+}
+
+/// Puts a path on a branch, and returns its answer. A branch without an answer is pruned.
+fn take_path(
+    solving: &mut Solving,
+    stage: &Stage,
+    sampled: ThoughtId,
+    path: Asked,
+) -> Result<Option<String>, SolveError> {
+    if path.reply == Err(AskProblem::NotNeeded) {
+        return Ok(None);
+    }
+
+    let session = solving.session_mut();
+    let branch = session.fork(sampled, path.name.as_str())?;
+    let draft = Draft::at(stage.name(), path_text(&path)).with(PATH, path.name);
+    session.think_on(branch, draft)?;
+
+    match path.reply {
+        Ok(reply) => Ok(Some(answer_of(&reply).to_owned())),
+        Err(_) => {
+            session.prune(branch)?;
+            Ok(None)
+        }
+    }
+}
+
+fn path_text(path: &Asked) -> String {
+    match &path.reply {
+        Ok(reply) if reply.text.is_empty() => answer_of(reply).to_owned(),
+        Ok(reply) => reply.text.clone(),
+        Err(problem) => format!("No answer: {problem}"),
+    }
+}
+
+/// Merges the branches that have an answer into one that has the winning answer, and goes
+/// on there.
+fn merge(solving: &mut Solving, votes: &Votes, draft: Draft) -> Result<(), SolveError> {
+    let session = solving.session_mut();
+    let branch = |path: &str| session.branch_named(path).map(Branch::id);
+    let branches: Vec<BranchId> = votes.paths().filter_map(branch).collect();
+
+    let Some((target, others)) = branches.split_first() else {
+        return Err(SolveError::driver("no path has an answer"));
+    };
+    let mut others = others.to_vec();
+    others.sort_unstable();
+
+    session.switch(*target)?;
+    if others.is_empty() {
+        session.think(draft)?;
+    } else {
+        session.merge(&others, *target, ConflictRule::KeepTarget, draft)?;
+    }
+    Ok(())
+}
