@@ -1,0 +1,420 @@
+mod questions;
+mod ways;
+
+use serde_json::Value;
+
+use self::ways::Way;
+use super::answering::{HOLDS, answered, draft, noted, say_answer, says_yes, take_answer, take_as_it_is};
+use super::stage_names::{StageName, stage_names};
+use crate::{
+    Answer, Ask, Done, Draft, Driver, Next, Reply, SolveError, Solving, Stage, Strategy, StrategyName,
+    Thought, Turn, Work,
+};
+
+/// Thinks one thought after another; judges, revises and branches, and ends with a verified
+/// hypothesis.
+///
+/// Every question gives the number of the thought that it asks for, so that the model can
+/// refer to earlier ones. A revision replaces a thought in the session, and a branch is a
+/// branch of the session, on which the run goes on. A number that isn't on the path, and
+/// the name of a branch that exists already, are asked for again with the complaint. A
+/// hypothesis that doesn't hold leads back to `continuation_decision`.
+///
+/// | stage | who speaks |
+/// |---|---|
+/// | `problem_reception` | the program: the problem, unchanged |
+/// | `initial_thought_planning` | the model: the approach, and how many thoughts it will take |
+/// | `thought_generation` | the model |
+/// | `thought_evaluation` | the model: a judgement, and how to go on |
+/// | `thought_revision` | the model |
+/// | `continuation_decision` | the program: what the model chose with its judgement; else the model |
+/// | `thought_adjustment` | the program: how many thoughts the model says it still needs |
+/// | `branch_creation` | the model |
+/// | `hypothesis_generation`, `hypothesis_verification` | the model |
+/// | `solution_finalization` | the model: the solution, with the answer |
+/// | `final_response` | the program: the answer |
+///
+/// A branch goes on from the thought that the model named, or from the first one after it
+/// at which the table lets a thought be generated, so that the judgement on it is kept. The
+/// best answer so far is the newest hypothesis of the branch, even if it didn't hold.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{Linear, Solver};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new([
+///     "thought: Tens and ones.\nthoughts_needed: 4",
+///     "30 and 21 make 51.",
+///     "thought: Right.\nnext: hypothesis_generation",
+///     "hypothesis: 51",
+///     "verification: 51 / 3 = 17.\nholds: yes",
+///     "thought: 17 * 3 = 30 + 21 = 51.\nanswer: 51",
+/// ]);
+/// let solved = Solver::new(client, Linear::new()).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linear {
+    max_thoughts: usize,
+    max_branches: usize,
+}
+
+impl Default for Linear {
+    fn default() -> Self {
+        Self { max_thoughts: 30, max_branches: 10 }
+    }
+}
+
+impl Linear {
+    /// Creates a driver with the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1.
+    /// After them, the model puts forward a last hypothesis, and the run gives up if that
+    /// doesn't hold. The default is 30.
+    #[must_use]
+    pub fn with_max_thoughts(mut self, thoughts: usize) -> Self {
+        self.max_thoughts = thoughts.max(1);
+        self
+    }
+
+    /// Sets the maximum number of branches, up to 500. The default is 10.
+    #[must_use]
+    pub fn with_max_branches(mut self, branches: usize) -> Self {
+        self.max_branches = branches.min(500);
+        self
+    }
+}
+
+stage_names! {
+    /// The stages of `linear`.
+    enum LinearStage for Linear {
+        ProblemReception = "problem_reception",
+        InitialThoughtPlanning = "initial_thought_planning",
+        ThoughtGeneration = "thought_generation",
+        ThoughtEvaluation = "thought_evaluation",
+        ThoughtRevision = "thought_revision",
+        ContinuationDecision = "continuation_decision",
+        ThoughtAdjustment = "thought_adjustment",
+        BranchCreation = "branch_creation",
+        HypothesisGeneration = "hypothesis_generation",
+        HypothesisVerification = "hypothesis_verification",
+        SolutionFinalization = "solution_finalization",
+        FinalResponse = "final_response",
+    }
+}
+
+/// The field with the number of thoughts that the model still needs, and the note that
+/// keeps it until it is used.
+const NEEDED: &str = "thoughts_needed";
+
+/// The note with the stage that the model chose, from its judgement until the decision.
+const DECISION: &str = "decision";
+
+/// The field with the number of the thought that is revised.
+const REVISES: &str = "revises_thought";
+
+/// The field with the number of the thought where a branch begins.
+const FROM: &str = "branch_from_thought";
+
+/// The field with the name of a new branch.
+const BRANCH: &str = "branch_id";
+
+/// The field with the hypothesis.
+const HYPOTHESIS: &str = "hypothesis";
+
+/// The field that says how the hypothesis was tested.
+const VERIFICATION: &str = "verification";
+
+impl Driver for Linear {
+    fn strategy(&self) -> Strategy {
+        StrategyName::Linear.strategy()
+    }
+
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        let solving = turn.solving;
+
+        Ok(match LinearStage::of(turn.stage)? {
+            LinearStage::ProblemReception => Work::say(solving.problem()),
+            LinearStage::InitialThoughtPlanning => Work::Ask(questions::outline(turn)),
+            LinearStage::ThoughtGeneration => Work::Ask(questions::thought(turn)),
+            LinearStage::ThoughtEvaluation => Work::Ask(self.judgement(turn)),
+            LinearStage::ThoughtRevision => Work::Ask(questions::revision(turn)),
+            LinearStage::ContinuationDecision => self.decide(turn),
+            LinearStage::ThoughtAdjustment => say_needed(solving),
+            LinearStage::BranchCreation => Work::Ask(questions::branch(turn)),
+            LinearStage::HypothesisGeneration | LinearStage::HypothesisVerification => {
+                Work::Ask(questions::parameters(turn))
+            }
+            LinearStage::SolutionFinalization => Work::Ask(questions::solution(turn)),
+            LinearStage::FinalResponse => say_answer(solving),
+        })
+    }
+
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        match LinearStage::of(stage)? {
+            LinearStage::InitialThoughtPlanning => take_outline(solving, stage, &done),
+            LinearStage::ThoughtEvaluation => take_judgement(solving, stage, &done),
+            LinearStage::ThoughtRevision => take_worded(solving, stage, &done, "Revised."),
+            LinearStage::ContinuationDecision => take_decision(solving, stage, &done),
+            LinearStage::ThoughtAdjustment => take_adjustment(solving, stage, &done),
+            LinearStage::BranchCreation => take_branch(solving, stage, &done),
+            LinearStage::HypothesisGeneration => take_hypothesis(solving, stage, &done),
+            LinearStage::HypothesisVerification => self.take_verification(solving, stage, &done),
+            LinearStage::SolutionFinalization => take_solution(solving, stage, &done),
+            LinearStage::ProblemReception | LinearStage::ThoughtGeneration | LinearStage::FinalResponse => {
+                take_as_it_is(solving, stage, &done)
+            }
+        }
+    }
+
+    fn answer(&self, solving: &Solving) -> Option<Answer> {
+        answered(solving).or_else(|| last_hypothesis(solving).map(Answer::new))
+    }
+
+    /// Returns thoughts, revisions and hypotheses. The judgement on two thoughts may be the
+    /// same.
+    fn progress(&self, thought: &Thought) -> Option<String> {
+        match LinearStage::of(thought.stage()).ok()? {
+            LinearStage::ThoughtGeneration | LinearStage::ThoughtRevision => Some(thought.text().to_owned()),
+            LinearStage::HypothesisGeneration => thought.parameter(HYPOTHESIS).map(Value::to_string),
+            LinearStage::ProblemReception
+            | LinearStage::InitialThoughtPlanning
+            | LinearStage::ThoughtEvaluation
+            | LinearStage::ContinuationDecision
+            | LinearStage::ThoughtAdjustment
+            | LinearStage::BranchCreation
+            | LinearStage::HypothesisVerification
+            | LinearStage::SolutionFinalization
+            | LinearStage::FinalResponse => None,
+        }
+    }
+}
+
+impl Linear {
+    /// Returns whether as many thoughts were generated as may be.
+    fn is_over(&self, solving: &Solving) -> bool {
+        generated(solving) >= self.max_thoughts
+    }
+
+    /// Returns the ways among which the model may choose when it decides.
+    fn ways(&self, solving: &Solving) -> Vec<Way> {
+        if self.is_over(solving) {
+            return vec![Way::Conclude];
+        }
+        if solving.session().branches().len() > self.max_branches {
+            return vec![Way::ThinkMore, Way::Conclude];
+        }
+        vec![Way::ThinkMore, Way::Branch, Way::Conclude]
+    }
+
+    fn judgement(&self, turn: &Turn<'_>) -> Ask {
+        let mut ways = self.ways(turn.solving);
+        ways.push(Way::Revise);
+        questions::choice(turn, &ways)
+    }
+
+    fn decide(&self, turn: &Turn<'_>) -> Work {
+        if let Some(decision) = noted(turn.solving, DECISION) {
+            return Work::say(format!("Next: {decision}."));
+        }
+
+        let ways = self.ways(turn.solving);
+        match ways.as_slice() {
+            [only] => Work::say(format!("Next: {}.", only.stage().name())),
+            several => Work::Ask(questions::choice(turn, several)),
+        }
+    }
+
+    /// Goes to the solution if the hypothesis holds, else on as long as there may be more
+    /// thoughts.
+    fn take_verification(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        done: &Done,
+    ) -> Result<Next, SolveError> {
+        let Some(reply) = done.reply() else {
+            return take_as_it_is(solving, stage, done);
+        };
+        take_worded(solving, stage, done, reply.field(VERIFICATION))?;
+
+        if says_yes(reply, HOLDS) {
+            return Ok(Next::stage(LinearStage::SolutionFinalization.name()));
+        }
+        if self.is_over(solving) {
+            let thoughts = generated(solving);
+            return Ok(Next::GiveUp(format!("after {thoughts} thoughts the hypothesis does not hold")));
+        }
+        Ok(Next::stage(LinearStage::ContinuationDecision.name()))
+    }
+}
+
+fn say_needed(solving: &Solving) -> Work {
+    match solving.note(NEEDED).and_then(Value::as_u64) {
+        Some(needed) => Work::say(format!("About {needed} more thoughts are needed.")),
+        None => Work::say("More thoughts are needed."),
+    }
+}
+
+/// Returns how many thoughts and hypotheses were generated.
+fn generated(solving: &Solving) -> usize {
+    let is_generated = |thought: &&Thought| {
+        LinearStage::ThoughtGeneration.is_stage_of(thought)
+            || LinearStage::HypothesisGeneration.is_stage_of(thought)
+    };
+    solving.session().thoughts().iter().filter(is_generated).count()
+}
+
+fn last_hypothesis(solving: &Solving) -> Option<&str> {
+    let thought = solving.last_at(LinearStage::HypothesisGeneration.name())?;
+    thought.parameter(HYPOTHESIS)?.as_str()
+}
+
+fn take_outline(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+
+    let thought = draft(stage, &reply.text, "The way is open.");
+    let thought = with_total(solving, thought, whole_number(reply, NEEDED));
+    solving.think(thought)?;
+    Ok(done.next_of(stage))
+}
+
+/// Goes to the revision, or keeps the model's choice for the decision.
+fn take_judgement(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+    solving.think(draft(stage, &reply.text, "Judged."))?;
+
+    let revision = Next::stage(LinearStage::ThoughtRevision.name());
+    if done.next_of(stage) == revision {
+        return Ok(revision);
+    }
+
+    keep_choice(solving, reply);
+    Ok(Next::stage(LinearStage::ContinuationDecision.name()))
+}
+
+/// Goes the way that the model chose, now or with its judgement.
+fn take_decision(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    if let Some(reply) = done.reply() {
+        keep_choice(solving, reply);
+        solving.take_note(DECISION);
+        solving.think(draft(stage, &reply.text, "Decided."))?;
+        return Ok(done.next_of(stage));
+    }
+
+    let decision = solving.take_note(DECISION);
+    solving.think(done.draft_at(stage))?;
+    match decision {
+        Some(Value::String(stage)) => Ok(Next::Stage(stage)),
+        // Once the thoughts are used up, no other way is left.
+        Some(_) | None => Ok(Next::stage(Way::Conclude.stage().name())),
+    }
+}
+
+/// Keeps which way the model chose, and how many thoughts it still needs.
+fn keep_choice(solving: &mut Solving, reply: &Reply) {
+    if let Some(next) = &reply.next {
+        solving.set_note(DECISION, next.as_str());
+    }
+
+    match whole_number(reply, NEEDED) {
+        Some(needed) => solving.set_note(NEEDED, needed),
+        None => drop(solving.take_note(NEEDED)),
+    }
+}
+
+fn take_adjustment(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let needed = solving.take_note(NEEDED).and_then(|needed| needed.as_u64());
+
+    let thought = with_total(solving, done.draft_at(stage), needed);
+    solving.think(thought.needs_more_thoughts())?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds the thought that opens a branch, opens it, and goes on there.
+fn take_branch(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+    let name = reply.field(BRANCH);
+    let next = take_worded(solving, stage, done, name)?;
+
+    let named = whole_number(reply, FROM).unwrap_or_default();
+    let leads_on = |thought: &&Thought| {
+        let generation = LinearStage::ThoughtGeneration.name();
+        let may_follow = thought.stage().next_names().iter().any(|next| next == generation);
+        may_follow && u64::from(thought.id().get()) >= named
+    };
+
+    // The path begins with the newest thought, so the last one is the first after the named
+    // one. There is always one: the thought that opens the branch leads on.
+    let from = solving.path().filter(leads_on).last().map(Thought::id);
+    if let Some(from) = from {
+        let branch = solving.session_mut().fork(from, name)?;
+        solving.session_mut().switch(branch)?;
+    }
+    Ok(next)
+}
+
+fn take_hypothesis(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let hypothesis = done.reply().map_or("", |reply| reply.field(HYPOTHESIS));
+    take_worded(solving, stage, done, hypothesis)
+}
+
+fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    let thought = take_answer(solving, stage, done);
+    solving.think(thought)?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds a thought whose fields may say it all, in which case its text is `otherwise`.
+fn take_worded(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+    otherwise: &str,
+) -> Result<Next, SolveError> {
+    let mut thought = done.draft_at(stage);
+    if thought.thought.is_empty() {
+        thought.thought = otherwise.to_owned();
+    }
+
+    solving.think(thought)?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds the expected number of thoughts to a thought of the current branch. It may rise but
+/// doesn't fall.
+fn with_total(solving: &Solving, thought: Draft, needed: Option<u64>) -> Draft {
+    let Ok(branch) = solving.session().branch(solving.session().current()) else {
+        return thought;
+    };
+
+    let so_far = u32::try_from(branch.own().len()).unwrap_or(u32::MAX);
+    let needed = needed.and_then(|needed| u32::try_from(needed).ok()).unwrap_or_default();
+    let expected = so_far.saturating_add(1).saturating_add(needed);
+    thought.total_thoughts(expected.max(branch.total_thoughts()))
+}
+
+fn whole_number(reply: &Reply, field: &str) -> Option<u64> {
+    let number = reply.fields.get(field).and_then(Value::as_f64)?;
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "fields of whole numbers were held against their range"
+    )]
+    let number = number as u64;
+    Some(number)
+}

@@ -1,0 +1,162 @@
+//! What the model is asked. Every question gives the number of the thought that it asks
+//! for.
+
+use serde_json::Value;
+
+use super::ways::Way;
+use super::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
+use crate::drivers::answering::{ANSWER, answer_field, ask};
+use crate::drivers::stage_names::StageName;
+use crate::quote::Name;
+use crate::{Ask, Branch, Parameter, ParameterType, Reply, Solving, Stage, Thought, ThoughtId, Turn};
+
+/// The maximum number of earlier thoughts that a question names. Older ones are in the
+/// conversation.
+const MAX_NAMED: usize = 50;
+
+/// Asks for the approach, and how many thoughts it will take.
+pub(super) fn outline(turn: &Turn<'_>) -> Ask {
+    ask(turn, prompt(turn)).with_field(NEEDED, needed_thoughts())
+}
+
+/// Asks for the next thought.
+pub(super) fn thought(turn: &Turn<'_>) -> Ask {
+    let branch = on_new_branch(turn.solving);
+    ask(turn, format!("{branch}{}", prompt(turn)))
+}
+
+/// Asks for a judgement or a decision, and in which of the `ways` to go on.
+pub(super) fn choice(turn: &Turn<'_>, ways: &[Way]) -> Ask {
+    let way = |way: &Way| format!("{} {}", way.stage().name(), way.purpose());
+    let listed: Vec<String> = ways.iter().map(way).collect();
+    let question = format!("{}\nThen go on: {}.", prompt(turn), listed.join(", "));
+
+    let in_table = |way: &Way| turn.strategy.stage(way.stage().name());
+    let stages: Vec<&Stage> = ways.iter().filter_map(in_table).collect();
+    ask(turn, question).with_field(NEEDED, needed_thoughts().optional()).with_next(stages)
+}
+
+/// Asks for a better version of an earlier thought.
+pub(super) fn revision(turn: &Turn<'_>) -> Ask {
+    let known = revisable(turn.solving);
+    let question = format!("{}{}", prompt(turn), can_name(&known));
+
+    let ask = with_parameters(turn, ask(turn, question));
+    ask.with_check(move |reply| check_named(reply, REVISES, &known))
+}
+
+/// Asks for the thought where a branch begins, and for its name.
+pub(super) fn branch(turn: &Turn<'_>) -> Ask {
+    let known = newest(turn.solving.path());
+    let branches = turn.solving.session().branches().iter();
+    let taken: Vec<String> = branches.map(|branch| branch.name().to_owned()).collect();
+    let question = format!("{}{}", prompt(turn), can_name(&known));
+
+    with_parameters(turn, ask(turn, question)).with_check(move |reply| {
+        check_named(reply, FROM, &known)?;
+        check_free(reply.field(BRANCH), &taken)
+    })
+}
+
+/// Asks for the parameters of the stage.
+pub(super) fn parameters(turn: &Turn<'_>) -> Ask {
+    with_parameters(turn, ask(turn, prompt(turn)))
+}
+
+/// Asks for the solution, with the answer.
+pub(super) fn solution(turn: &Turn<'_>) -> Ask {
+    ask(turn, prompt(turn)).with_field(ANSWER, answer_field())
+}
+
+/// Returns the prompt of the stage, with the number of the thought.
+fn prompt(turn: &Turn<'_>) -> String {
+    let number = turn.solving.session().thoughts().len() + 1;
+    format!("This is thought {number}. {}", turn.stage.prompt())
+}
+
+fn with_parameters(turn: &Turn<'_>, ask: Ask) -> Ask {
+    let parameters = turn.stage.parameters().iter();
+    ask.with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
+}
+
+fn needed_thoughts() -> Parameter {
+    let kind = ParameterType::Integer { min: Some(1.0), max: Some(1000.0) };
+    Parameter::new(kind, "how many more thoughts you expect to need")
+}
+
+/// Returns the thoughts that can be revised, the newest last.
+fn revisable(solving: &Solving) -> Vec<ThoughtId> {
+    const REVISABLE: [LinearStage; 3] =
+        [LinearStage::InitialThoughtPlanning, LinearStage::ThoughtGeneration, LinearStage::ThoughtRevision];
+
+    let is_revisable = |thought: &&Thought| REVISABLE.iter().any(|stage| stage.is_stage_of(thought));
+    newest(solving.path().filter(is_revisable))
+}
+
+/// Returns the first thoughts of a path from the newest back, the newest last.
+fn newest<'s>(path: impl Iterator<Item = &'s Thought>) -> Vec<ThoughtId> {
+    let mut newest: Vec<ThoughtId> = path.map(Thought::id).take(MAX_NAMED).collect();
+    newest.reverse();
+    newest
+}
+
+/// Lists the numbers that the model can name, since models count badly.
+fn can_name(known: &[ThoughtId]) -> String {
+    format!(" Thoughts that you can name: {}.", list(known))
+}
+
+fn list(thoughts: &[ThoughtId]) -> String {
+    let thoughts: Vec<String> = thoughts.iter().map(ThoughtId::to_string).collect();
+    thoughts.join(", ")
+}
+
+/// Checks that a field names one of the `known` thoughts.
+fn check_named(reply: &Reply, field: &str, known: &[ThoughtId]) -> Result<(), String> {
+    let value = reply.fields.get(field);
+    let number = value.and_then(Value::as_u64);
+    if number.is_some_and(|number| known.iter().any(|known| u64::from(known.get()) == number)) {
+        return Ok(());
+    }
+
+    let found = value.map_or_else(String::new, Value::to_string);
+    let found = Name(&found);
+    Err(format!("`{field}` is {found}, expected one of the thoughts {}", list(known)))
+}
+
+/// Checks that a branch can have this name.
+fn check_free(name: &str, taken: &[String]) -> Result<(), String> {
+    let shown = Name(name);
+    if taken.iter().any(|taken| taken == name) {
+        return Err(format!("`{BRANCH}` is `{shown}`, expected a name that no branch has yet"));
+    }
+    if name.trim().is_empty() || name.chars().count() > 64 {
+        return Err(format!("`{BRANCH}` is `{shown}`, expected a name of 1 to 64 characters"));
+    }
+    Ok(())
+}
+
+/// Says which branch the model is on if the branch is new.
+fn on_new_branch(solving: &Solving) -> String {
+    let new_branch = || {
+        let session = solving.session();
+        let branch = session.branch(session.current()).ok()?;
+        let from = branch.forked_from().filter(|_| branch.own().is_empty())?;
+        described(branch, from, session.thoughts().last()?)
+    };
+    new_branch().unwrap_or_default()
+}
+
+/// Returns the description of a branch that was opened by the thought `opening`.
+fn described(branch: &Branch, from: ThoughtId, opening: &Thought) -> Option<String> {
+    let name = Name(branch.name());
+    let named = opening.parameter(FROM)?;
+
+    let last = opening.id();
+    let aside = if from == last {
+        String::new()
+    } else {
+        let first = from.get().saturating_add(1);
+        format!(" Thoughts {first} to {last} are left aside.")
+    };
+    Some(format!("You are on the branch `{name}` now, from thought {named} on.{aside}\n\n"))
+}

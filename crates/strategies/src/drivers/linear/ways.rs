@@ -1,0 +1,34 @@
+//! The ways in which the model may go on after a judgement.
+
+use super::LinearStage;
+
+/// A way to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Revise,
+    ThinkMore,
+    Branch,
+    Conclude,
+}
+
+impl Way {
+    /// Returns the stage to which it leads.
+    pub(super) fn stage(self) -> LinearStage {
+        match self {
+            Self::Revise => LinearStage::ThoughtRevision,
+            Self::ThinkMore => LinearStage::ThoughtAdjustment,
+            Self::Branch => LinearStage::BranchCreation,
+            Self::Conclude => LinearStage::HypothesisGeneration,
+        }
+    }
+
+    /// Returns when the model should choose it, to follow the name of the stage.
+    pub(super) fn purpose(self) -> &'static str {
+        match self {
+            Self::Revise => "to put a wrong thought right",
+            Self::ThinkMore => "to think more",
+            Self::Branch => "to try another way",
+            Self::Conclude => "when you see a solution",
+        }
+    }
+}
