@@ -1,36 +1,22 @@
-//! What the model is asked, and what its replies are worth. Every question stands behind the problem alone:
-//! it tells of the branch what is needed and of the others nothing.
-
-use serde_json::Value;
+//! What the model is asked, and what its replies are worth. Every question follows the
+//! problem alone: it includes what is needed of its branch, and nothing of the others.
 
 use super::settings::{TreeOfThoughts, Worth};
-use super::tree::Tree;
+use super::tree::{self, Tree};
+use super::{ANSWER, APPROACHES, SCORE};
+use crate::drivers::answering::{ask, says_yes};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, Reply, Turn};
 
+/// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
-const SCORE: &str = "evaluation_score";
+
+/// The field that says whether a branch holds the whole solution.
 const SOLVED: &str = "solved";
+
+/// The field with the number of the branch that is voted for.
 const CHOICE: &str = "choice";
 
-fn ask(turn: &Turn<'_>, question: String) -> Ask {
-    Ask::new(turn.solving.transcript().clone(), question)
-}
-
-/// A parameter of the stage's table.
-fn field(turn: &Turn<'_>, name: &str) -> impl Iterator<Item = (String, Parameter)> {
-    turn.stage.parameters().get(name).map(|parameter| (name.to_owned(), parameter.clone())).into_iter()
-}
-
-fn solved() -> Parameter {
-    Parameter::new(ParameterType::Boolean, "whether the steps hold the whole solution already")
-}
-
-/// The approach and the steps, numbered.
-fn told(steps: &[&str]) -> String {
-    let lines = (1..).zip(steps).map(|(number, step): (usize, _)| format!("{number}. {step}"));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
+/// Asks for approaches.
 pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
     let question = match settings.approaches {
         1 => "Name the approach that promises most, and how much it does, from 0 to 10.".to_owned(),
@@ -38,131 +24,185 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
             format!("Name {several} approaches that differ, and how much each promises, from 0 to 10.")
         }
     };
-    ask(turn, question).with_fields(field(turn, "approaches")).with_check(|reply| {
-        match super::tree::approaches(reply.fields.get("approaches")).is_empty() {
-            true => Err("`approaches` has none with an id and a description".to_owned()),
-            false => Ok(()),
-        }
-    })
+
+    let ask = ask(turn, question).with_fields(stage_parameter(turn, APPROACHES));
+    ask.with_check(has_approaches)
 }
 
+fn has_approaches(reply: &Reply) -> Result<(), String> {
+    if tree::approaches(reply.fields.get(APPROACHES)).is_empty() {
+        return Err(format!("`{APPROACHES}` has none with an id and a description"));
+    }
+    Ok(())
+}
+
+/// Asks for the next step of a branch, or for several from which to choose.
 pub(super) fn development(
     settings: &TreeOfThoughts,
     turn: &Turn<'_>,
     tree: &Tree<'_>,
     branch: BranchId,
 ) -> Ask {
-    let so_far = format!("The way so far:\n{}", told(&tree.steps(branch)));
+    let steps = numbered(&tree.steps(branch));
     let most = settings.proposals;
+
     if most == 1 {
-        let question =
-            format!("{so_far}\n\nTake the next step on this way. One step only, with what it gives.");
+        let question = format!(
+            "The way so far:\n{steps}\n\nTake the next step on this way. One step only, with what it gives."
+        );
         return ask(turn, question).named(tree.name(branch));
     }
+
     let question = format!(
-        "{so_far}\n\nPropose up to {most} different next steps. Each is one step only, on one line, with what it \
-         gives. If no step is left to take, write `none`."
+        "The way so far:\n{steps}\n\nPropose up to {most} different next steps. Each is one step only, on one \
+         line, with what it gives. If no step is left to take, write `none`."
     );
     let items = Box::new(ParameterType::Text { choices: Vec::new() });
-    let proposals = Parameter::new(
-        ParameterType::List { items, min_items: 0 },
-        "the steps, each in the place of the others",
-    );
+    let list = ParameterType::List { items, min_items: 0 };
+    let proposals = Parameter::new(list, "the steps, each in the place of the others");
     ask(turn, question).named(tree.name(branch)).with_field(PROPOSALS, proposals)
 }
 
+/// Asks what a branch is worth.
 pub(super) fn value(turn: &Turn<'_>, tree: &Tree<'_>, branch: BranchId) -> Ask {
+    let steps = numbered(&tree.steps(branch));
     let question = format!(
-        "A way to the solution, as far as it was gone:\n{}\n\nJudge it: are the steps right, and can they lead to a \
-         solution? 0 means that they cannot, 10 that they surely do.",
-        told(&tree.steps(branch))
+        "A way to the solution, as far as it was gone:\n{steps}\n\nJudge it: are the steps right, and can they \
+         lead to a solution? 0 means that they cannot, 10 that they surely do."
     );
-    ask(turn, question).named(tree.name(branch)).with_fields(field(turn, SCORE)).with_field(SOLVED, solved())
-}
 
-pub(super) fn vote(turn: &Turn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> Ask {
-    let way = |(number, branch): (usize, &BranchId)| format!("Way {number}:\n{}", told(&tree.steps(*branch)));
-    let ways: Vec<_> = (1..).zip(branches).map(way).collect();
-    let question = format!(
-        "Ways to the solution, as far as they were gone.\n\n{}\n\nJudge them, and choose the one that is most likely \
-         to lead to a solution.",
-        ways.join("\n\n")
-    );
-    #[expect(clippy::cast_precision_loss, reason = "there are at most a thousand branches")]
-    let choice = ParameterType::Integer { min: Some(1.0), max: Some(branches.len() as f64) };
+    let solved = "whether the steps hold the whole solution already";
     ask(turn, question)
-        .with_field(CHOICE, Parameter::new(choice, "the number of the way that is chosen"))
-        .with_field(
-            SOLVED,
-            Parameter::new(ParameterType::Boolean, "whether it holds the whole solution already"),
-        )
+        .named(tree.name(branch))
+        .with_fields(stage_parameter(turn, SCORE))
+        .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
 }
 
-pub(super) fn solution(turn: &Turn<'_>, tree: &Tree<'_>) -> Ask {
+/// Asks which of several branches is the best.
+pub(super) fn vote(turn: &Turn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> Ask {
+    let way = |number: usize, branch: &BranchId| {
+        let steps = numbered(&tree.steps(*branch));
+        format!("Way {number}:\n{steps}")
+    };
+    let ways: Vec<String> = (1..).zip(branches).map(|(number, branch)| way(number, branch)).collect();
+    let ways = ways.join("\n\n");
     let question = format!(
-        "The best way that was found:\n{}\n\nPut its steps together into a solution.",
-        told(&tree.steps(turn.solving.session().current()))
+        "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
+         most likely to lead to a solution."
     );
-    ask(turn, question).with_field(super::ANSWER, Parameter::text("the answer, short and complete"))
+
+    #[expect(clippy::cast_precision_loss, reason = "there are at most a thousand branches")]
+    let most = branches.len() as f64;
+    let choice = ParameterType::Integer { min: Some(1.0), max: Some(most) };
+    let choice = Parameter::new(choice, "the number of the way that is chosen");
+    let solved = "whether it holds the whole solution already";
+    ask(turn, question)
+        .with_field(CHOICE, choice)
+        .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
 }
 
-/// What a branch was found to be worth, and why.
-pub(super) type Judged = (String, Worth);
+/// Asks for the solution that follows from the steps of the current branch.
+pub(super) fn solution(turn: &Turn<'_>, tree: &Tree<'_>) -> Ask {
+    let steps = numbered(&tree.steps(turn.solving.session().current()));
+    let question =
+        format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
+    ask(turn, question).with_field(ANSWER, Parameter::text("the answer, short and complete"))
+}
+
+/// Returns a parameter of the stage's table as a field.
+fn stage_parameter(turn: &Turn<'_>, name: &str) -> Option<(String, Parameter)> {
+    let parameter = turn.stage.parameters().get(name)?;
+    Some((name.to_owned(), parameter.clone()))
+}
+
+/// Returns the approach and the steps as a numbered list.
+fn numbered(steps: &[&str]) -> String {
+    let line = |number: usize, step: &str| format!("{number}. {step}");
+    let lines: Vec<String> = (1..).zip(steps).map(|(number, step)| line(number, step)).collect();
+    lines.join("\n")
+}
+
+/// What a branch was found to be worth.
+pub(super) struct Judged {
+    /// Why, in the words of the model; empty if there are none.
+    pub(super) text: String,
+    pub(super) worth: Worth,
+}
+
+/// Returns what the values of one branch say: their mean, with the text of the first. The
+/// branch is solved if most say so.
+pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
+    let score = |reply: &Reply| reply.fields.get(SCORE)?.as_f64();
+    let scores: Vec<f64> = replies(asked).filter_map(score).collect();
+    let Some(first) = replies(asked).next().filter(|_| !scores.is_empty()) else {
+        return Err(problem(asked));
+    };
+
+    let solved = replies(asked).filter(|reply| says_yes(reply, SOLVED)).count();
+    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty values")]
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    let worth = Worth::new(rounded(mean)).or_solved(is_majority(solved, scores.len()));
+    Ok(Judged { text: first.text.clone(), worth })
+}
+
+/// A vote for one of several branches.
+struct Vote {
+    /// The number of the branch, from 1.
+    choice: usize,
+    solved: bool,
+}
+
+impl Vote {
+    fn read(reply: &Reply) -> Option<Self> {
+        // As a floating-point number, since `2` and `2.0` are both integers.
+        let choice = reply.fields.get(CHOICE)?.as_f64()?;
+
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it was checked to be an integer from 1 to the number of branches"
+        )]
+        let choice = choice as usize;
+        Some(Self { choice, solved: says_yes(reply, SOLVED) })
+    }
+}
+
+/// Returns what the votes say of each branch: its share of ten.
+pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskProblem>> {
+    let votes: Vec<Vote> = replies(asked).filter_map(Vote::read).collect();
+    if votes.is_empty() {
+        return (0..branches).map(|_| Err(problem(asked))).collect();
+    }
+    (1..=branches).map(|branch| Ok(share(&votes, branch))).collect()
+}
+
+/// Returns what the votes say of the branch with this number.
+fn share(votes: &[Vote], branch: usize) -> Judged {
+    let for_branch = || votes.iter().filter(|vote| vote.choice == branch);
+    let count = for_branch().count();
+    let solved = for_branch().filter(|vote| vote.solved).count();
+
+    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty votes")]
+    let share = 10.0 * count as f64 / votes.len() as f64;
+    let worth = Worth::new(rounded(share)).or_solved(is_majority(solved, count));
+    Judged { text: format!("{count} of {} votes.", votes.len()), worth }
+}
+
+fn is_majority(count: usize, of: usize) -> bool {
+    count * 2 > of
+}
 
 fn replies(asked: &[Asked]) -> impl Iterator<Item = &Reply> {
     asked.iter().filter_map(|asked| asked.reply.as_ref().ok())
 }
 
+/// Returns why no question has a reply.
 fn problem(asked: &[Asked]) -> AskProblem {
     let problem = asked.iter().find_map(|asked| asked.reply.as_ref().err());
     problem.cloned().unwrap_or(AskProblem::NotNeeded)
 }
 
-fn says_solved(reply: &Reply) -> bool {
-    reply.fields.get(SOLVED).and_then(Value::as_bool).unwrap_or_default()
-}
-
-/// Values of one branch: their mean, with the words of the first; solved where most say so.
-pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
-    let scores: Vec<f64> = replies(asked).filter_map(|reply| reply.fields.get(SCORE)?.as_f64()).collect();
-    let Some(first) = replies(asked).next().filter(|_| !scores.is_empty()) else {
-        return Err(problem(asked));
-    };
-    let solved = replies(asked).filter(|reply| says_solved(reply)).count() * 2 > scores.len();
-    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty values")]
-    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-    Ok((first.text.clone(), Worth::new(rounded(mean)).or_solved(solved)))
-}
-
-/// Votes on all branches: of each its share of ten.
-pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskProblem>> {
-    // As a number with or without a fraction of zero, which are both integers.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it was checked to be an integer from 1 to the number of branches"
-    )]
-    let choice = |reply: &Reply| reply.fields.get(CHOICE)?.as_f64().map(|choice| choice as usize);
-    let votes: Vec<(usize, bool)> =
-        replies(asked).filter_map(|reply| Some((choice(reply)?, says_solved(reply)))).collect();
-    if votes.is_empty() {
-        return (0..branches).map(|_| Err(problem(asked))).collect();
-    }
-    let worth = |branch: usize| {
-        let mine: Vec<bool> =
-            votes.iter().filter(|(choice, _)| *choice == branch).map(|(_, solved)| *solved).collect();
-        let solved = mine.iter().filter(|solved| **solved).count() * 2 > mine.len();
-        #[expect(clippy::cast_precision_loss, reason = "there are at most twenty votes")]
-        let share = 10.0 * mine.len() as f64 / votes.len() as f64;
-        Ok((
-            format!("{} of {} votes.", mine.len(), votes.len()),
-            Worth::new(rounded(share)).or_solved(solved),
-        ))
-    };
-    (1..=branches).map(worth).collect()
-}
-
-/// To hundredths, which is finer than any of them is meant.
+/// Rounds to hundredths; no score is meant more precisely.
 fn rounded(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
 }

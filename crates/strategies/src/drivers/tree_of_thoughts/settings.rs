@@ -1,28 +1,31 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Several approaches as branches, developed step by step, judged, and the best followed (Yao et al. 2023).
+/// Develops several approaches as branches, step by step, judges them, and follows the best
+/// (Yao et al. 2023).
 ///
-/// The model names approaches, each with what it promises. A branch is opened for those whose turn it is. In
-/// every round branches are developed: for each, at the same time, the model proposes next steps, and each
-/// proposal that differs is a branch of its own. They are scored from 0 to 10, those below the
-/// [threshold](Self::with_threshold) are given up, and the [`Search`] says which are developed next. A branch
-/// that holds the whole solution ends the search; so does the best one that has come to the full
-/// [depth](Self::with_depth), or to a place where no step is left. When no branch is left, the approaches
-/// that were not tried are, and after them the run gives up.
+/// The model names approaches, each with how much it promises. A branch is opened for those
+/// that are next. In every round, branches are developed: for each of them, at the same
+/// time, the model proposes next steps, and each proposal that differs becomes a branch. The
+/// branches are scored from 0 to 10, those below the [threshold](Self::with_threshold) are
+/// pruned, and the [`Search`] says which are developed next. A branch that holds the whole
+/// solution ends the search. So does the best branch once it has reached the full
+/// [depth](Self::with_depth), or once no step is left on it. When no branch is left, the
+/// approaches that weren't tried are opened, and after them the run gives up.
 ///
 /// | stage | who speaks |
 /// |---|---|
 /// | `problem_reception` | the program |
 /// | `approach_exploration` | the model: the approaches |
 /// | `branch_creation` | the program |
-/// | `branch_development` | the model, side by side: the next steps of each branch |
-/// | `branch_evaluation` | the model, side by side, or the [program](Self::with_check) |
+/// | `branch_development` | the model, for all branches at once: their next steps |
+/// | `branch_evaluation` | the model, for all branches at once, or the [program](Self::with_check) |
 /// | `branch_selection`, `continuation_decision` | the program |
 /// | `solution_formulation` | the model: the steps as a solution, and the answer |
 /// | `path_justification`, `final_response` | the program: the scores, and the answer |
 ///
-/// Stopped before the end, the answer is what the branch with the highest score holds so far.
+/// The best answer of a run that was stopped earlier is what the branch with the highest
+/// score holds so far.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -57,20 +60,20 @@ pub struct TreeOfThoughts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Search {
-    /// All of a level, of which the best are kept.
+    /// All branches of a level, of which the best are kept.
     BreadthFirst {
-        /// How many are kept; also how many approaches are opened at once. From 1 to 20.
+        /// How many are kept, and how many approaches are opened at once, from 1 to 20.
         beam_width: usize,
     },
-    /// The best of the deepest. When all steps from it are given up, the next best, back towards the root;
-    /// then the next approach.
+    /// The best of the deepest. When all steps from it are pruned, the next best one, back
+    /// towards the root; then the next approach.
     DepthFirst,
-    /// The one with the highest score, wherever it stands. An approach that was not opened counts with what
-    /// it promises.
+    /// The one with the highest score, at any depth. An approach that wasn't opened counts
+    /// with what it promises.
     BestFirst,
 }
 
-/// What a program finds a branch to be worth. See [`TreeOfThoughts::with_check`].
+/// What a branch is worth, as judged by a program. See [`TreeOfThoughts::with_check`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worth {
     score: f64,
@@ -78,18 +81,19 @@ pub struct Worth {
 }
 
 impl Worth {
-    /// So promising, from 0 to 10; what is outside is brought to the nearer end, and what is no number is 0.
+    /// Returns a score from 0 to 10. A score outside that range is moved to its nearer end, and
+    /// NaN counts as 0.
     pub fn new(score: f64) -> Self {
         let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 10.0) };
         Self { score, solved: false }
     }
 
-    /// It holds the whole solution.
+    /// Returns the worth of a branch that holds the whole solution.
     pub fn solved() -> Self {
         Self { score: 10.0, solved: true }
     }
 
-    /// It leads nowhere.
+    /// Returns the worth of a branch that leads nowhere.
     pub fn hopeless() -> Self {
         Self::new(0.0)
     }
@@ -98,40 +102,31 @@ impl Worth {
         Self { solved, ..self }
     }
 
-    /// From 0 to 10.
+    /// Returns the score, from 0 to 10.
     pub fn score(self) -> f64 {
         self.score
     }
 
-    /// Whether it holds the whole solution.
+    /// Returns whether the branch holds the whole solution.
     pub fn is_solved(self) -> bool {
         self.solved
     }
 }
 
-/// Who judges, and how.
+/// Who judges the branches, and how.
 #[derive(Clone)]
 pub(super) enum Evaluation {
-    /// The model, each branch by itself, so often.
+    /// The model judges each branch separately, this many times.
     Values(usize),
-    /// The model, all branches together, with so many votes.
+    /// The model compares all branches, with this many votes.
     Votes(usize),
+    /// A program judges each branch.
     Check(Check),
 }
 
 pub(super) type Check = Arc<dyn Fn(&str, &[&str]) -> Worth + Send + Sync>;
 
-impl Evaluation {
-    /// How often a branch by itself is judged.
-    pub(super) fn values(&self) -> usize {
-        match self {
-            Self::Values(times) => *times,
-            Self::Votes(_) | Self::Check(_) => 1,
-        }
-    }
-}
-
-/// The most of anything that is wanted in one round.
+/// The maximum number of approaches, proposals, values or votes in one round.
 const MOST: usize = 20;
 
 impl Default for TreeOfThoughts {
@@ -160,13 +155,14 @@ impl fmt::Debug for TreeOfThoughts {
 }
 
 impl TreeOfThoughts {
-    /// With the default settings, which make at most 26 calls where the approaches that are opened first lead
-    /// to a solution, and 46 where none of them does; those that ask again come on top.
+    /// Creates a driver with the default settings. They make at most 26 calls if the
+    /// approaches that are opened first lead to a solution, and 46 if none of them does, plus
+    /// the calls that ask again.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which branches are developed next. Default: breadth first, with a beam of 2.
+    /// Sets which branches are developed next. The default is breadth first, with a beam of 2.
     #[must_use]
     pub fn with_search(mut self, search: Search) -> Self {
         self.search = match search {
@@ -178,53 +174,56 @@ impl TreeOfThoughts {
         self
     }
 
-    /// How many approaches are wanted, from 1 to 20. Default: 3.
+    /// Sets the number of approaches, from 1 to 20. The default is 3.
     #[must_use]
     pub fn with_approaches(mut self, approaches: usize) -> Self {
         self.approaches = approaches.clamp(1, MOST);
         self
     }
 
-    /// How many next steps are proposed for a branch, from 1 to 20. With 1 the model takes the step.
-    /// Default: 3.
+    /// Sets the maximum number of next steps that are proposed for a branch, from 1 to 20. With
+    /// 1, the model takes the step. The default is 3.
     #[must_use]
     pub fn with_proposals(mut self, proposals: usize) -> Self {
         self.proposals = proposals.clamp(1, MOST);
         self
     }
 
-    /// How many steps a branch has at most, from 1 to 50. Default: 3.
+    /// Sets the maximum number of steps of a branch, from 1 to 50. The default is 3.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth.clamp(1, 50);
         self
     }
 
-    /// A branch with a lower score is given up. From 0 to 10. Default: 2.
+    /// Sets the score below which a branch is pruned, from 0 to 10. The default is 2.
     #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Worth::new(threshold).score();
         self
     }
 
-    /// The model scores each branch by itself, so often, from 1 to 20; the mean counts. Default: once.
+    /// Has the model score each branch separately, from 1 to 20 times; the mean counts. This is
+    /// the default, with one time.
     #[must_use]
     pub fn with_values(mut self, times: usize) -> Self {
         self.evaluation = Evaluation::Values(times.clamp(1, MOST));
         self
     }
 
-    /// The model compares the branches of a round, so often, from 1 to 20, and each time votes for one; the
-    /// score is the share of the votes. A branch without others is scored by itself. Good where a score
-    /// alone is hard to give, as for texts. Default: scores, no votes.
+    /// Has the model compare the branches of a round, from 1 to 20 times, and vote for one each
+    /// time; the score of a branch is its share of the votes. A branch without others is
+    /// scored separately. This helps where a score alone is hard to give, as for texts. By
+    /// default, branches are scored.
     #[must_use]
     pub fn with_votes(mut self, votes: usize) -> Self {
         self.evaluation = Evaluation::Votes(votes.clamp(1, MOST));
         self
     }
 
-    /// The program scores the branches: it is given the problem, and the approach with the steps after it.
-    /// It must answer the same for the same branch. Default: the model does.
+    /// Has the program score the branches. `check` is given the problem, and the approach with
+    /// the steps after it. It must return the same for the same branch. By default, the model
+    /// scores them.
     ///
     /// ```
     /// use cogwork_strategies::{TreeOfThoughts, Worth};

@@ -1,25 +1,32 @@
-//! The tree as the session holds it. It is read anew in every turn, so that a run that is taken up again
+//! The tree as the session holds it. It is read anew in every turn, so that a resumed run
 //! finds it as it was and nothing is kept twice.
 
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::settings::{Search, TreeOfThoughts};
-use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought};
+use super::{APPROACH, APPROACHES, TreeStage};
+use crate::drivers::stage_names::StageName;
+use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought, ThoughtKind};
 
-/// The branches that hold the whole solution.
+/// The note with the branches that hold the whole solution.
 pub(super) const SOLVED: &str = "solved";
 
-/// The branches that came to a place where no step is left.
+/// The note with the branches on which no step is left.
 pub(super) const ENDED: &str = "ended";
 
-/// Characters of a step; the rest is cut, since every question about the branch repeats it.
-const LONGEST: usize = 4_000;
+/// The maximum number of characters of a step. The rest is cut off, since every question
+/// about the branch repeats the step.
+const MAX_STEP: usize = 4_000;
 
-/// Characters of the name of a branch that come from its approach.
-const LONGEST_NAME: usize = 40;
+/// The maximum number of characters of an approach that go into the name of a branch.
+const MAX_NAME: usize = 40;
+
+/// The maximum number of other branches that a justification names.
+const MAX_OTHERS: usize = 5;
 
 /// An approach as the model names it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +36,7 @@ pub(super) struct Approach {
     pub(super) promise: f64,
 }
 
+/// The tree of a run.
 pub(super) struct Tree<'a> {
     settings: &'a TreeOfThoughts,
     solving: &'a Solving,
@@ -39,7 +47,7 @@ pub(super) struct Tree<'a> {
 pub(super) enum Way {
     /// With these branches.
     Develop { first: BranchId, names: Vec<String> },
-    /// With approaches that were not tried.
+    /// With approaches that weren't tried.
     Open { ids: Vec<String> },
     /// With the solution of this branch.
     Formulate { branch: BranchId, name: String, solved: bool },
@@ -52,14 +60,16 @@ impl fmt::Display for Way {
         match self {
             Self::Develop { names, .. } => write!(f, "Go on with {}.", names.join(", ")),
             Self::Open { ids } => write!(f, "Try {}.", ids.join(", ")),
-            Self::Formulate { name, solved: true, .. } => write!(f, "`{name}` holds the solution."),
-            Self::Formulate { name, .. } => write!(f, "`{name}` has come to its end and is the best."),
-            Self::Exhausted { threshold } => {
-                write!(
-                    f,
-                    "every approach was tried, and no branch with a score of {threshold} or more is left"
-                )
+            Self::Formulate { name, solved: true, .. } => {
+                write!(f, "`{name}` holds the solution.")
             }
+            Self::Formulate { name, solved: false, .. } => {
+                write!(f, "`{name}` has come to its end and is the best.")
+            }
+            Self::Exhausted { threshold } => write!(
+                f,
+                "every approach was tried, and no branch with a score of {threshold} or more is left"
+            ),
         }
     }
 }
@@ -73,34 +83,45 @@ impl<'a> Tree<'a> {
         self.solving.session()
     }
 
-    /// The open branches whose last thought is in one of the stages, the oldest first.
-    fn at(&self, stages: &[&str]) -> Vec<BranchId> {
-        let stands = |branch: &&Branch| {
-            let stage = self.session().stage_on(branch.id());
-            branch.status() == BranchStatus::Open && stage.is_ok_and(|stage| stages.contains(&stage.name()))
-        };
-        self.session().branches().iter().filter(stands).map(Branch::id).collect()
+    pub(super) fn problem(&self) -> &'a str {
+        self.solving.problem()
     }
 
-    /// From the last thought of a branch back to the first.
+    /// Returns the open branches whose last thought is in one of the `stages`, the oldest
+    /// first.
+    fn at(&self, stages: &[TreeStage]) -> Vec<BranchId> {
+        let session = self.session();
+        let is_at = |branch: &&Branch| {
+            let Ok(at) = session.stage_on(branch.id()) else {
+                return false;
+            };
+            let is_in_stage = stages.iter().any(|stage| stage.name() == at.name());
+            is_in_stage && branch.status() == BranchStatus::Open
+        };
+        session.branches().iter().filter(is_at).map(Branch::id).collect()
+    }
+
+    /// Returns the thoughts from the last one of a branch back to the first.
     fn path(&self, branch: BranchId) -> impl Iterator<Item = &'a Thought> {
         let tip = self.session().branch(branch).ok().and_then(Branch::tip);
         self.session().path(tip)
     }
 
-    /// The approach and the steps after it, the oldest first.
+    /// Returns the approach and the steps after it, the oldest first.
     pub(super) fn steps(&self, branch: BranchId) -> Vec<&'a str> {
         steps(self.path(branch))
     }
 
+    /// Returns the number of steps on a branch.
     fn depth(&self, branch: BranchId) -> usize {
-        self.path(branch).filter(|thought| thought.stage().name() == "branch_development").count()
+        self.path(branch).filter(|thought| TreeStage::BranchDevelopment.is_stage_of(thought)).count()
     }
 
-    /// The name of a branch's approach.
+    /// Returns the name of a branch's approach.
     pub(super) fn approach(&self, branch: BranchId) -> &'a str {
-        let created = self.path(branch).find(|thought| thought.stage().name() == "branch_creation");
-        created.and_then(|thought| thought.parameter("approach_id")?.as_str()).unwrap_or_default()
+        let mut path = self.path(branch);
+        let created = path.find(|thought| TreeStage::BranchCreation.is_stage_of(thought));
+        created.and_then(approach_of).unwrap_or_default()
     }
 
     pub(super) fn name(&self, branch: BranchId) -> &'a str {
@@ -115,38 +136,44 @@ impl<'a> Tree<'a> {
         marked(self.solving, mark).contains(&branch.get())
     }
 
-    /// Whether no step will be taken from it.
+    /// Returns whether no step will be taken from a branch.
     fn is_leaf(&self, branch: BranchId) -> bool {
         self.is_marked(SOLVED, branch)
             || self.is_marked(ENDED, branch)
             || self.depth(branch) >= self.settings.depth
     }
 
-    /// The thought that names the approaches.
+    /// Returns the thought with the approaches.
     pub(super) fn explored(&self) -> Option<&'a Thought> {
-        self.session().thoughts().iter().find(|thought| thought.stage().name() == "approach_exploration")
+        let mut thoughts = self.session().thoughts().iter();
+        thoughts.find(|thought| TreeStage::ApproachExploration.is_stage_of(thought))
     }
 
-    /// The approaches without a branch, the most promising first.
+    /// Returns the approaches without a branch, the most promising first.
     fn untried(&self) -> Vec<Approach> {
-        let mut approaches = approaches(self.explored().and_then(|thought| thought.parameter("approaches")));
-        for thought in
-            self.session().thoughts().iter().filter(|thought| thought.stage().name() == "branch_creation")
-        {
-            let tried = thought.parameter("approach_id").and_then(Value::as_str);
-            approaches.retain(|approach| Some(approach.id.as_str()) != tried);
-        }
+        let thoughts = self.session().thoughts().iter();
+        let created = thoughts.filter(|thought| TreeStage::BranchCreation.is_stage_of(thought));
+        let tried: Vec<&str> = created.filter_map(approach_of).collect();
+
+        let explored = self.explored().and_then(|thought| thought.parameter(APPROACHES));
+        let mut approaches = approaches(explored);
+        approaches.retain(|approach| !tried.contains(&approach.id.as_str()));
         approaches
     }
 
-    /// The approaches that are opened next.
+    /// Returns the approaches that are opened next.
     pub(super) fn to_open(&self) -> Vec<Approach> {
         let mut approaches = self.untried();
         approaches.truncate(self.beam());
         approaches
     }
 
-    /// How many branches are worked on at once.
+    /// Returns the ids of the approaches that are opened next.
+    pub(super) fn to_open_ids(&self) -> Vec<String> {
+        self.to_open().into_iter().map(|approach| approach.id).collect()
+    }
+
+    /// Returns how many branches are developed at once.
     fn beam(&self) -> usize {
         match self.settings.search {
             Search::BreadthFirst { beam_width } => beam_width,
@@ -154,61 +181,74 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The branches that take the next step: those just opened, else those chosen.
+    /// Returns the branches that take the next step: those just opened, or else those
+    /// chosen.
     pub(super) fn to_develop(&self) -> Vec<BranchId> {
-        let opened = self.at(&["branch_creation"]);
+        let opened = self.at(&[TreeStage::BranchCreation]);
         if !opened.is_empty() {
             return opened;
         }
-        let ready = self.at(&["continuation_decision"]);
+
+        let ready = self.at(&[TreeStage::ContinuationDecision]);
         let mut chosen = self.chosen();
         chosen.retain(|branch| ready.contains(branch) && !self.is_leaf(*branch));
         chosen
     }
 
-    /// The branches with a step that was not judged.
+    /// Returns the branches with a step that wasn't judged.
     pub(super) fn to_evaluate(&self) -> Vec<BranchId> {
-        self.at(&["branch_development"])
+        self.at(&[TreeStage::BranchDevelopment])
     }
 
-    /// The branches that were judged and not selected since, the best first.
+    /// Returns the branches that were judged and not selected since, the best first.
     pub(super) fn judged(&self) -> Vec<BranchId> {
-        self.ordered(self.at(&["branch_evaluation"]))
+        self.ordered(self.at(&[TreeStage::BranchEvaluation]))
     }
 
-    /// The branches of which the selection spoke.
+    /// Returns the branches about which the selection said something.
     pub(super) fn selected(&self) -> Vec<BranchId> {
-        self.at(&["branch_selection"])
+        self.at(&[TreeStage::BranchSelection])
     }
 
-    /// All that may be followed, in the order in which they are.
+    /// Returns all branches that may be followed, in the order in which they are.
     fn frontier(&self) -> Vec<BranchId> {
-        let mut frontier =
-            self.ordered(self.at(&["branch_evaluation", "branch_selection", "continuation_decision"]));
+        const JUDGED: [TreeStage; 3] =
+            [TreeStage::BranchEvaluation, TreeStage::BranchSelection, TreeStage::ContinuationDecision];
+
+        let mut frontier = self.ordered(self.at(&JUDGED));
         frontier.retain(|branch| self.score(*branch) >= self.settings.threshold);
         frontier
     }
 
+    /// Returns the branches with the best first: those that are solved, then by depth if
+    /// the search is depth first, then by score.
     fn ordered(&self, branches: Vec<BranchId>) -> Vec<BranchId> {
-        let deep = self.settings.search == Search::DepthFirst;
-        let key = |branch: BranchId| {
-            let depth = if deep { self.depth(branch) } else { 0 };
-            (branch, self.is_marked(SOLVED, branch), depth, self.score(branch))
-        };
-        let mut keyed: Vec<_> = branches.into_iter().map(key).collect();
-        // Stable: of equals the older.
-        keyed.sort_by(|one, other| (other.1, other.2).cmp(&(one.1, one.2)).then(other.3.total_cmp(&one.3)));
-        keyed.into_iter().map(|(branch, ..)| branch).collect()
+        let mut ranked: Vec<Ranked> = branches.into_iter().map(|branch| self.rank(branch)).collect();
+        // The sort is stable: of equal branches, the older one comes first.
+        ranked.sort_by(Ranked::best_first);
+        ranked.into_iter().map(|ranked| ranked.branch).collect()
     }
 
-    /// The branches to go on with, the best first.
+    fn rank(&self, branch: BranchId) -> Ranked {
+        let is_depth_first = self.settings.search == Search::DepthFirst;
+
+        Ranked {
+            branch,
+            solved: self.is_marked(SOLVED, branch),
+            depth: if is_depth_first { self.depth(branch) } else { 0 },
+            score: self.score(branch),
+        }
+    }
+
+    /// Returns the branches to go on with, the best first.
     pub(super) fn chosen(&self) -> Vec<BranchId> {
         let mut chosen = self.frontier();
         chosen.truncate(self.beam());
         chosen
     }
 
-    /// The branches that may still be followed: with a beam those in it, else all that are good enough.
+    /// Returns the branches that may still be followed: those in the beam if there is one,
+    /// or else all that are good enough.
     pub(super) fn kept(&self) -> Vec<BranchId> {
         match self.settings.search {
             Search::BreadthFirst { .. } => self.chosen(),
@@ -216,119 +256,172 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The branches that only carry what the selection said of others.
+    /// Returns the branches that are open only because the selection said something of
+    /// others on them.
     pub(super) fn hopeless(&self) -> Vec<BranchId> {
         let kept = self.kept();
-        let mut branches = self.at(&["branch_selection", "continuation_decision"]);
+        let mut branches = self.at(&[TreeStage::BranchSelection, TreeStage::ContinuationDecision]);
         branches.retain(|branch| !kept.contains(branch));
         branches
     }
 
-    /// How the search goes on, once branches are judged.
+    /// Returns how the search goes on once branches are judged.
     pub(super) fn way(&self) -> Way {
         let chosen = self.chosen();
         let untried = self.to_open();
-        let open = || Way::Open { ids: untried.iter().map(|approach| approach.id.clone()).collect() };
+        let open = || Way::Open { ids: self.to_open_ids() };
+
         let Some(best) = chosen.first().copied() else {
-            return match untried.is_empty() {
-                true => Way::Exhausted { threshold: self.settings.threshold },
-                false => open(),
-            };
+            let is_exhausted = untried.is_empty();
+            return if is_exhausted { Way::Exhausted { threshold: self.settings.threshold } } else { open() };
         };
+
         let solved = self.is_marked(SOLVED, best);
-        let further: Vec<BranchId> = chosen.iter().copied().filter(|branch| !self.is_leaf(*branch)).collect();
-        let (Some(first), false) = (further.first(), solved) else {
-            return Way::Formulate { branch: best, name: self.name(best).to_owned(), solved };
+        let formulate = || Way::Formulate { branch: best, name: self.name(best).to_owned(), solved };
+        if solved {
+            return formulate();
+        }
+
+        let further: Vec<BranchId> = chosen.into_iter().filter(|branch| !self.is_leaf(*branch)).collect();
+        let Some(first) = further.first().copied() else {
+            return formulate();
         };
-        let promises = untried.first().map_or(0.0, |approach| approach.promise);
-        if self.settings.search == Search::BestFirst && promises > self.score(*first) {
+
+        let promise = untried.first().map_or(0.0, |approach| approach.promise);
+        if self.settings.search == Search::BestFirst && promise > self.score(first) {
             return open();
         }
-        Way::Develop {
-            first: *first,
-            names: further.iter().map(|branch| self.name(*branch).to_owned()).collect(),
-        }
+        let names = further.iter().map(|branch| self.name(*branch).to_owned());
+        Way::Develop { first, names: names.collect() }
     }
 
-    /// What the branch with the highest score holds, as far as it was judged.
+    /// Returns what the branch with the highest score holds, up to the last step that was
+    /// judged.
     pub(super) fn best_steps(&self) -> Option<String> {
         let best = self.session().best(1).first().map(|branch| branch.id())?;
         if self.score(best) < self.settings.threshold {
             return None;
         }
-        let judged = self.path(best).skip_while(|thought| thought.stage().name() == "branch_development");
+
+        let path = self.path(best);
+        let judged = path.skip_while(|thought| TreeStage::BranchDevelopment.is_stage_of(thought));
         Some(steps(judged).join("\n")).filter(|steps| !steps.is_empty())
     }
 
-    /// Why the branch that is followed is the best, in numbers.
+    /// Says in numbers why the branch that is followed is the best.
     pub(super) fn justification(&self) -> String {
         let current = self.session().current();
-        let scored = |branch: &&Branch| branch.score().is_some() && branch.id() != current;
-        let mut others: Vec<_> = self.session().branches().iter().filter(scored).map(Branch::id).collect();
-        others.sort_by(|one, other| self.score(*other).total_cmp(&self.score(*one)));
         let mut text = format!("`{}` has a score of {}", self.name(current), self.score(current));
         if self.is_marked(SOLVED, current) {
             text.push_str(" and is solved");
         }
-        let named = |branch: &BranchId| format!("`{}` {}", self.name(*branch), self.score(*branch));
-        match others.iter().take(5).map(named).collect::<Vec<_>>() {
-            best if best.is_empty() => text.push_str("; it is the only branch."),
-            best => text.push_str(&format!("; best of the others: {}.", best.join(", "))),
+
+        let others = self.scored_except(current);
+        if others.is_empty() {
+            text.push_str("; it is the only branch.");
+            return text;
         }
+
+        let scored = |branch: &BranchId| format!("`{}` {}", self.name(*branch), self.score(*branch));
+        let best: Vec<String> = others.iter().take(MAX_OTHERS).map(scored).collect();
+        text.push_str(&format!("; best of the others: {}.", best.join(", ")));
         text
+    }
+
+    /// Returns the branches that have a score, the best first, without `current`.
+    fn scored_except(&self, current: BranchId) -> Vec<BranchId> {
+        let branches = self.session().branches().iter();
+        let scored = branches.filter(|branch| branch.score().is_some()).map(Branch::id);
+
+        let mut others: Vec<BranchId> = scored.filter(|branch| *branch != current).collect();
+        others.sort_by(|one, other| self.score(*other).total_cmp(&self.score(*one)));
+        others
     }
 }
 
-/// From the newest thought to the oldest: the approach and the steps, the oldest first.
+/// What decides which of several branches is the best.
+struct Ranked {
+    branch: BranchId,
+    solved: bool,
+    /// 0 unless the search is depth first.
+    depth: usize,
+    score: f64,
+}
+
+impl Ranked {
+    fn best_first(&self, other: &Self) -> Ordering {
+        let by_solved = Reverse(self.solved).cmp(&Reverse(other.solved));
+        let by_depth = Reverse(self.depth).cmp(&Reverse(other.depth));
+        let by_score = other.score.total_cmp(&self.score);
+        by_solved.then(by_depth).then(by_score)
+    }
+}
+
+/// Returns the approach and the steps of a path from the newest thought to the oldest; the
+/// oldest comes first.
 fn steps<'a>(path: impl Iterator<Item = &'a Thought>) -> Vec<&'a str> {
     let is_step = |thought: &&Thought| {
-        // A thought that stays in its stage is a remark, no step.
-        thought.kind() != crate::ThoughtKind::Stay
-            && matches!(thought.stage().name(), "branch_creation" | "branch_development")
+        let is_in_stage = TreeStage::BranchCreation.is_stage_of(thought)
+            || TreeStage::BranchDevelopment.is_stage_of(thought);
+        // A thought that stays in its stage is a remark.
+        is_in_stage && thought.kind() != ThoughtKind::Stay
     };
+
     let mut steps: Vec<&str> = path.filter(is_step).map(Thought::text).collect();
     steps.reverse();
     steps
 }
 
-/// The approaches of a parameter that was checked, in their order. Texts are cut to what a step may have.
-pub(super) fn approaches(parameter: Option<&Value>) -> Vec<Approach> {
-    let read = |value: &Value| serde_json::from_value::<Approach>(value.clone()).ok();
-    let items = parameter.and_then(Value::as_array).into_iter().flatten().filter_map(read);
-    let cut = |approach: Approach| Approach {
-        id: cut(approach.id.trim()),
-        description: cut(approach.description.trim()),
-        ..approach
-    };
-    items.map(cut).filter(|approach| !approach.id.is_empty() && !approach.description.is_empty()).collect()
+/// Returns the name of the approach that a thought belongs to.
+fn approach_of(thought: &Thought) -> Option<&str> {
+    thought.parameter(APPROACH)?.as_str()
 }
 
-/// A text of a length that can be repeated in every question.
+/// Returns the approaches of a parameter that was checked, in their order. Texts are cut to
+/// the length of a step.
+pub(super) fn approaches(parameter: Option<&Value>) -> Vec<Approach> {
+    let read = |value: &Value| serde_json::from_value::<Approach>(value.clone()).ok();
+    let items = parameter.and_then(Value::as_array).into_iter().flatten();
+
+    let approaches = items.filter_map(read).map(|approach| Approach {
+        id: cut(approach.id.trim()),
+        description: cut(approach.description.trim()),
+        promise: approach.promise,
+    });
+    approaches.filter(|approach| !approach.id.is_empty() && !approach.description.is_empty()).collect()
+}
+
+/// Returns a text that is short enough to be repeated in every question.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_STEP) {
         Some((end, _)) => format!("{} […]", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
 }
 
-/// The name of a branch of an approach, or with a number behind it where that is taken.
+/// Returns the name of a branch of an approach, with a number after it if the name is
+/// taken.
 pub(super) fn free_name(session: &Session, approach: &str) -> String {
-    let letters = approach.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME);
-    let base = match letters.collect::<String>().trim() {
-        "" => "approach".to_owned(),
-        name => name.to_owned(),
+    let letters = approach.chars().filter(|letter| !letter.is_control());
+    let short: String = letters.take(MAX_NAME).collect();
+    let base = match short.trim() {
+        "" => "approach",
+        name => name,
     };
+
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
-    let mut names = std::iter::once(base.clone()).chain(numbered);
-    names.find(|name| session.branch_named(name).is_none()).unwrap_or(base)
+    let mut names = std::iter::once(base.to_owned()).chain(numbered);
+    let free = names.find(|name| session.branch_named(name).is_none());
+    free.unwrap_or_else(|| base.to_owned())
 }
 
+/// Returns the branches with a mark.
 fn marked(solving: &Solving, mark: &str) -> Vec<u32> {
     let note = solving.note(mark).cloned();
     note.and_then(|note| serde_json::from_value(note).ok()).unwrap_or_default()
 }
 
-/// Remembers of a branch what its thoughts do not say.
+/// Marks a branch with something that its thoughts don't say.
 pub(super) fn mark(solving: &mut Solving, mark: &str, branch: BranchId) {
     let mut branches = marked(solving, mark);
     branches.push(branch.get());

@@ -1,0 +1,403 @@
+//! What the driver does in each stage: it asks for approaches, steps and scores, and makes
+//! branches and thoughts of them.
+
+use std::collections::BTreeSet;
+use std::iter::repeat_n;
+
+use serde_json::{Value, json};
+
+use super::questions::{self, Judged};
+use super::settings::{Evaluation, TreeOfThoughts};
+use super::tree::{self, Approach, Tree, Way};
+use super::{ANSWER, APPROACH, APPROACHES, SCORE, TreeStage};
+use crate::drivers::answering::draft;
+use crate::drivers::normal_form::normal_form;
+use crate::drivers::stage_names::StageName;
+use crate::{
+    Ask, AskProblem, Asked, BranchId, Done, Draft, Limit, Next, Reply, SessionError, SolveError, Solving,
+    Stage, Thought, ThoughtId, Turn, Work,
+};
+
+impl TreeOfThoughts {
+    pub(super) fn ask_for_approaches(&self, turn: &Turn<'_>) -> Work {
+        // A single question, but not a part of the conversation: the questions of the tree
+        // don't read each other's replies.
+        ask_all(vec![questions::approaches(self, turn)])
+    }
+
+    pub(super) fn ask_for_steps(&self, turn: &Turn<'_>, tree: &Tree<'_>) -> Work {
+        let branches = tree.to_develop();
+        let steps = |branch: &BranchId| questions::development(self, turn, tree, *branch);
+        ask_all(branches.iter().map(steps).collect())
+    }
+
+    pub(super) fn ask_for_scores(&self, turn: &Turn<'_>, tree: &Tree<'_>) -> Work {
+        let branches = tree.to_evaluate();
+        let value = |branch: &BranchId| questions::value(turn, tree, *branch);
+        let vote = |number: usize| questions::vote(turn, tree, &branches).named(format!("vote {number}"));
+
+        match self.evaluation {
+            Evaluation::Check(_) => Work::say(""),
+            Evaluation::Votes(votes) if branches.len() > 1 => ask_all((1..=votes).map(vote).collect()),
+            // A branch without others can't be compared.
+            Evaluation::Votes(_) => ask_all(branches.iter().map(value).collect()),
+            Evaluation::Values(times) => {
+                let values = |branch: &BranchId| repeat_n(value(branch), times);
+                ask_all(branches.iter().flat_map(values).collect())
+            }
+        }
+    }
+
+    /// Adds the thought with the approaches.
+    pub(super) fn explore(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        done: &Done,
+    ) -> Result<(), SolveError> {
+        let mut thought = done.draft_at(stage);
+        let approaches = self.best_approaches(tree::approaches(thought.parameters.get(APPROACHES)));
+
+        if thought.thought.is_empty() {
+            let ids: Vec<&str> = approaches.iter().map(|approach| approach.id.as_str()).collect();
+            thought.thought = format!("Approaches: {}.", ids.join(", "));
+        }
+        solving.think(thought.with(APPROACHES, json!(approaches)))?;
+        Ok(())
+    }
+
+    /// Returns the approaches that differ, the most promising first, up to the number that
+    /// is wanted.
+    fn best_approaches(&self, mut approaches: Vec<Approach>) -> Vec<Approach> {
+        approaches.sort_by(|one, other| other.promise.total_cmp(&one.promise));
+
+        let mut ids = BTreeSet::new();
+        let mut descriptions = BTreeSet::new();
+        approaches.retain(|approach| {
+            descriptions.insert(normal_form(&approach.description)) && ids.insert(normal_form(&approach.id))
+        });
+
+        approaches.truncate(self.approaches);
+        approaches
+    }
+
+    /// Opens branches for the approaches that are next, and returns whether there was room
+    /// for any.
+    pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<bool, SolveError> {
+        let tree = Tree::new(self, solving);
+        let approaches = tree.to_open();
+        let hopeless = tree.hopeless();
+        let Some(explored) = tree.explored().map(Thought::id) else {
+            return Err(SolveError::driver("there are no approaches to open a branch for"));
+        };
+
+        let mut first = None;
+        for approach in approaches {
+            let Some(branch) = fork(solving, explored, &approach.id)? else {
+                break;
+            };
+            let thought = Draft::at(stage.name(), approach.description).with(APPROACH, approach.id);
+            solving.session_mut().think_on(branch, thought)?;
+            first = first.or(Some(branch));
+        }
+
+        let Some(first) = first else {
+            return Ok(false);
+        };
+        solving.session_mut().switch(first)?;
+        prune_all(solving, hopeless)?;
+        Ok(true)
+    }
+
+    /// Adds the proposed steps to the branches that were developed.
+    pub(super) fn develop(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<(), SolveError> {
+        let Done::AllAsked(asked) = done else {
+            return think_if_said(solving, stage, &done);
+        };
+
+        let branches = Tree::new(self, solving).to_develop();
+        for (branch, asked) in branches.into_iter().zip(asked) {
+            match asked.reply {
+                Ok(reply) => self.add_steps(solving, stage, branch, &reply)?,
+                // The branch stays as it is; the run is about to end.
+                Err(AskProblem::OutOf(_)) => {}
+                Err(problem) => {
+                    let why = format!("No step could be taken: {problem}");
+                    prune_with_remark(solving, branch, why)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the first step of a reply to the branch, and the others to forks of it.
+    fn add_steps(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        branch: BranchId,
+        reply: &Reply,
+    ) -> Result<(), SolveError> {
+        let tree = Tree::new(self, solving);
+        let approach = tree.approach(branch).to_owned();
+        let steps = self.new_steps(&tree.steps(branch), reply);
+
+        let Some(tip) = solving.session().branch(branch)?.tip() else {
+            return Ok(());
+        };
+        let Some((first, others)) = steps.split_first() else {
+            return end_branch(solving, branch);
+        };
+
+        let thought = |step: &str| Draft::at(stage.name(), step).with(APPROACH, approach.as_str());
+        solving.session_mut().think_on(branch, thought(first))?;
+        for step in others {
+            let Some(fork) = fork(solving, tip, &approach)? else {
+                break;
+            };
+            solving.session_mut().think_on(fork, thought(step))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the steps of a reply that `path` doesn't have yet.
+    fn new_steps(&self, path: &[&str], reply: &Reply) -> Vec<String> {
+        let proposed: Vec<&str> = match reply.fields.get(questions::PROPOSALS).and_then(Value::as_array) {
+            Some(proposals) => proposals.iter().filter_map(Value::as_str).collect(),
+            None => vec![reply.text.as_str()],
+        };
+
+        let mut known: BTreeSet<String> = path.iter().map(|step| normal_form(step)).collect();
+        known.insert("none".to_owned());
+        known.insert("nothing".to_owned());
+
+        let steps = proposed.into_iter().map(|step| tree::cut(step.trim()));
+        let is_new = |step: &String| !step.is_empty() && known.insert(normal_form(step));
+        steps.filter(is_new).take(self.proposals).collect()
+    }
+
+    /// Scores the branches that have a new step.
+    pub(super) fn evaluate(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        done: Done,
+    ) -> Result<(), SolveError> {
+        let tree = Tree::new(self, solving);
+        let branches = tree.to_evaluate();
+        let judged = self.judged(&tree, &branches, done);
+
+        for (branch, judged) in branches.into_iter().zip(judged) {
+            match judged {
+                Ok(judged) => self.add_score(solving, stage, branch, judged)?,
+                // The branch is as good as it was; the run is about to end.
+                Err(AskProblem::OutOf(_)) => {}
+                Err(problem) => {
+                    let why = format!("This could not be judged: {problem}");
+                    prune_with_remark(solving, branch, why)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what each of the branches is worth.
+    fn judged(&self, tree: &Tree<'_>, branches: &[BranchId], done: Done) -> Vec<Result<Judged, AskProblem>> {
+        let asked: Vec<Asked> = if let Done::AllAsked(asked) = done { asked } else { Vec::new() };
+
+        match &self.evaluation {
+            Evaluation::Check(check) => {
+                let checked = |branch: &BranchId| Judged {
+                    text: String::new(),
+                    worth: check(tree.problem(), &tree.steps(*branch)),
+                };
+                branches.iter().map(|branch| Ok(checked(branch))).collect()
+            }
+            Evaluation::Votes(_) if branches.len() > 1 => questions::voted(&asked, branches.len()),
+            Evaluation::Votes(_) => asked.chunks(1).map(questions::valued).collect(),
+            Evaluation::Values(times) => asked.chunks(*times).map(questions::valued).collect(),
+        }
+    }
+
+    fn add_score(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        branch: BranchId,
+        judged: Judged,
+    ) -> Result<(), SolveError> {
+        let worth = judged.worth;
+        let approach = Tree::new(self, solving).approach(branch).to_owned();
+        let otherwise = if worth.is_solved() { "This is solved." } else { "This is judged." };
+        let thought =
+            draft(stage, &judged.text, otherwise).with(APPROACH, approach).with(SCORE, worth.score());
+
+        let session = solving.session_mut();
+        session.think_on(branch, thought)?;
+        session.score(branch, worth.score())?;
+
+        // A branch that is both solved and worthless is a slip of the model.
+        if worth.is_solved() && worth.score() >= self.threshold {
+            tree::mark(solving, tree::SOLVED, branch);
+        }
+        Ok(())
+    }
+
+    /// Chooses the branches to go on with, and prunes those that aren't needed any more.
+    pub(super) fn select(&self, solving: &mut Solving, stage: &Stage) -> Result<(), SolveError> {
+        let tree = Tree::new(self, solving);
+        let judged = tree.judged();
+        let chosen = tree.chosen();
+        let selected = selected(&tree, &judged, &chosen);
+
+        let mut kept: BTreeSet<BranchId> = tree.kept().into_iter().collect();
+        kept.extend(selected.iter().map(|selected| selected.branch));
+
+        for Selected { branch, text, approach } in selected {
+            let thought = Draft::at(stage.name(), text).with(APPROACH, approach);
+            solving.session_mut().think_on(branch, thought)?;
+        }
+
+        if let Some(current) = chosen.first().or(judged.first()) {
+            solving.session_mut().switch(*current)?;
+        }
+        prune_all(solving, judged.into_iter().filter(|branch| !kept.contains(branch)))
+    }
+
+    /// Goes on as the tree demands.
+    pub(super) fn decide(&self, solving: &mut Solving, stage: &Stage) -> Result<Next, SolveError> {
+        let tree = Tree::new(self, solving);
+        let way = tree.way();
+        let selected = tree.selected();
+        let hopeless = tree.hopeless();
+
+        for branch in selected {
+            let thought = Draft::at(stage.name(), way.to_string());
+            solving.session_mut().think_on(branch, thought)?;
+        }
+
+        match way {
+            Way::Develop { first, .. } => {
+                solving.session_mut().switch(first)?;
+                prune_all(solving, hopeless)?;
+                Ok(Next::stage(TreeStage::BranchDevelopment.name()))
+            }
+            Way::Open { .. } => Ok(Next::stage(TreeStage::BranchCreation.name())),
+            Way::Formulate { branch, .. } => {
+                solving.session_mut().switch(branch)?;
+                Ok(Next::stage(TreeStage::SolutionFormulation.name()))
+            }
+            Way::Exhausted { .. } => Ok(Next::GiveUp(way.to_string())),
+        }
+    }
+}
+
+/// Asks questions at the same time. Without questions there is nothing to do.
+fn ask_all(asks: Vec<Ask>) -> Work {
+    if asks.is_empty() { Work::say("") } else { Work::AskAll { asks, enough: None } }
+}
+
+/// Keeps the answer, and adds the thought with the solution.
+pub(super) fn formulate(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<(), SolveError> {
+    let Some(reply) = done.reply() else {
+        return think_if_said(solving, stage, done);
+    };
+
+    let answer = reply.field(ANSWER);
+    solving.set_note(ANSWER, answer);
+    solving.think(draft(stage, &reply.text, answer))?;
+    Ok(())
+}
+
+/// Adds what was done as a thought. A driver that says nothing thinks nothing.
+pub(super) fn think_if_said(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<(), SolveError> {
+    let is_silent = matches!(done, Done::Said { text, .. } if text.is_empty());
+    if !is_silent {
+        solving.think(done.draft_at(stage))?;
+    }
+    Ok(())
+}
+
+/// What the selection says of a branch, on that branch or on another.
+struct Selected {
+    /// The branch that gets the thought.
+    branch: BranchId,
+    text: String,
+    /// The approach of the branch that the text is about.
+    approach: String,
+}
+
+/// Returns what the selection says of those branches among the `chosen` that were just
+/// `judged`. If there are none, the best judged branch says what was chosen instead.
+fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]) -> Vec<Selected> {
+    let chosen_with_score = |branch: BranchId| Selected {
+        branch,
+        text: format!("Chosen with a score of {}.", tree.score(branch)),
+        approach: tree.approach(branch).to_owned(),
+    };
+    let just_judged = chosen.iter().copied().filter(|branch| judged.contains(branch));
+    let all: Vec<Selected> = just_judged.map(chosen_with_score).collect();
+    if !all.is_empty() {
+        return all;
+    }
+
+    let Some(last) = judged.first().copied() else {
+        return Vec::new();
+    };
+    vec![none_selected(tree, last, chosen.first().copied())]
+}
+
+/// Returns what the best judged branch says if it isn't chosen.
+fn none_selected(tree: &Tree<'_>, branch: BranchId, chosen: Option<BranchId>) -> Selected {
+    let about = chosen.unwrap_or(branch);
+    let score = tree.score(about);
+    let approach = tree.approach(about).to_owned();
+
+    let text = match chosen {
+        Some(chosen) => format!("`{}` stays the best, with a score of {score}.", tree.name(chosen)),
+        None => format!("None is good enough; this is the best, with a score of {score}."),
+    };
+    Selected { branch, text, approach }
+}
+
+/// Opens a branch of an approach under a free name; `None` if the session holds no more
+/// branches.
+fn fork(solving: &mut Solving, from: ThoughtId, approach: &str) -> Result<Option<BranchId>, SolveError> {
+    let session = solving.session_mut();
+    let name = tree::free_name(session, approach);
+
+    match session.fork(from, name) {
+        Ok(branch) => Ok(Some(branch)),
+        Err(SessionError::Full { limit: Limit::Branches, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Marks a branch on which no step is left as ended. One that was never judged is pruned.
+fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
+    let session = solving.session_mut();
+    session.think_on(branch, Draft::here("No step is left to take."))?;
+
+    if session.branch(branch)?.score().is_none() {
+        return prune(solving, branch);
+    }
+    tree::mark(solving, tree::ENDED, branch);
+    Ok(())
+}
+
+fn prune_with_remark(solving: &mut Solving, branch: BranchId, why: String) -> Result<(), SolveError> {
+    solving.session_mut().think_on(branch, Draft::here(why))?;
+    prune(solving, branch)
+}
+
+fn prune_all(solving: &mut Solving, branches: impl IntoIterator<Item = BranchId>) -> Result<(), SolveError> {
+    branches.into_iter().try_for_each(|branch| prune(solving, branch))
+}
+
+fn prune(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
+    let session = solving.session_mut();
+    if session.current() == branch {
+        session.switch(BranchId::MAIN)?;
+    }
+    Ok(session.prune(branch)?)
+}
