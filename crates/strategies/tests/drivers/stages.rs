@@ -1,0 +1,81 @@
+//! A built-in driver knows the stages of its table, all of them and no others.
+
+use cogwork_llm::ScriptedClient;
+use cogwork_strategies::{
+    Done, Driver, Next, SolveError, Solver, Solving, Stage, Strategies, Strategy, StrategyName, Turn, Work,
+};
+
+/// A built-in driver over a table that isn't its own.
+struct Misplaced {
+    driver: StrategyName,
+    /// Whether the driver says what is to be done. Otherwise it only takes what was done.
+    works: bool,
+}
+
+impl Driver for Misplaced {
+    fn strategy(&self) -> Strategy {
+        let table = "
+            elsewhere:
+              description: A table of another strategy.
+              stages:
+                lost: {description: A stage., prompt: Think., final: true}
+            ";
+        Strategies::from_yaml(table).unwrap().get("elsewhere").unwrap().clone()
+    }
+
+    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+        if self.works { self.driver.work(turn) } else { Ok(Work::say("Here.")) }
+    }
+
+    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
+        self.driver.take(solving, stage, done)
+    }
+}
+
+async fn error_of(misplaced: Misplaced) -> String {
+    let solver = Solver::new(ScriptedClient::default(), misplaced);
+    solver.solve("What is 17 * 3?").await.unwrap_err().to_string()
+}
+
+/// Returns the stages that an error says were expected.
+fn expected(error: &str) -> Vec<&str> {
+    let (_, expected) = error.split_once("expected ").unwrap();
+    expected.split('`').skip(1).step_by(2).collect()
+}
+
+#[tokio::test]
+async fn an_unknown_stage_is_an_error_that_names_the_stages_of_the_table() {
+    for driver in StrategyName::ALL {
+        let table = driver.strategy();
+        let stages: Vec<&str> = table.stages().iter().map(Stage::name).collect();
+        let opening = format!("stage `lost`: `lost` is not a stage of `{driver}`; expected ");
+
+        for works in [true, false] {
+            let error = error_of(Misplaced { driver, works }).await;
+            assert!(error.starts_with(&opening), "{error}");
+            assert_eq!(expected(&error), stages, "{driver}");
+        }
+    }
+}
+
+#[test]
+fn every_stage_of_the_table_is_known() {
+    for driver in StrategyName::ALL {
+        let solver = Solver::new(ScriptedClient::default(), driver);
+
+        for stage in driver.strategy().stages() {
+            let done = Done::Said { text: "Here.".to_owned(), parameters: Vec::new() };
+            let taken = driver.take(&mut solver.begin("What is 17 * 3?"), stage, done);
+
+            // The session may refuse a stage to which no thought has led.
+            let is_unknown = taken.is_err_and(|error| error.to_string().contains("is not a stage of"));
+            assert!(!is_unknown, "{driver}: {}", stage.name());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_error_of_an_unknown_stage_is_one_line() {
+    let error = error_of(Misplaced { driver: StrategyName::Scratchpad, works: true }).await;
+    insta::assert_snapshot!(error, @"stage `lost`: `lost` is not a stage of `scratchpad`; expected `problem_reception`, `scratchpad_initialization`, `iterative_calculation`, `state_tracking`, `continuation_decision`, `result_extraction` or `final_response`");
+}
