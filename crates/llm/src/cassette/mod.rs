@@ -23,6 +23,25 @@ struct Recording {
     response: Option<ChatResponse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
+    /// Written last, so that a recording that was cut off does not have it.
+    #[serde(default)]
+    complete: bool,
+}
+
+impl Recording {
+    /// What keeps this from being played.
+    fn problem(&self) -> Option<&'static str> {
+        if !self.complete {
+            return Some(
+                "has no `complete: true`, so it may have been cut off; expected that as its last key",
+            );
+        }
+        match (&self.response, &self.error) {
+            (Some(_), None) | (None, Some(_)) => None,
+            (Some(_), Some(_)) => Some("has both a response and an error; expected one of them"),
+            (None, None) => Some("has neither a response nor an error; expected one of them"),
+        }
+    }
 }
 
 /// An error without its source, which is of this process.

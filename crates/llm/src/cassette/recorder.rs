@@ -1,16 +1,19 @@
+use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cogwork_files::Folder;
 
 use super::{Failure, Recording, wrong};
 use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
 
 const HEAD: &str = "\
 # Calls to a model, each with the request as it was sent and the response or error that came back.
-# Requests are matched whole; responses may be edited.
+# Requests are matched whole; responses may be edited. A call without `complete: true` at its end was cut off.
 ";
 
 /// A client that writes every call to another one into a file, a cassette, for
@@ -19,6 +22,11 @@ const HEAD: &str = "\
 /// Each call is in the file before its outcome is given on, in the order in which they end, so that
 /// a program that crashes has recorded what it saw. A stream is recorded at its end, as the whole
 /// response or the error; one that is dropped is not recorded.
+///
+/// Each call ends with the line `complete: true`. One without it may have been cut off, when a program or its
+/// machine stopped in the middle of a write, and [`Replay`](crate::Replay) refuses the cassette. Nothing else
+/// guards the file, so it can be edited; whoever adds a call by hand, or has a cassette of before this line
+/// was written, adds the line to each call.
 ///
 /// A cassette holds what [`ChatRequest`], [`ChatResponse`] and [`LlmError`] hold. Keys are in none of
 /// them, and errors of this crate's clients hide them where a server repeats them; a secret in the
@@ -48,7 +56,17 @@ pub struct Recorder<C> {
 #[derive(Debug)]
 struct Tape {
     path: PathBuf,
-    file: Mutex<File>,
+    folder: Folder,
+    name: OsString,
+    end: Mutex<End>,
+}
+
+/// Where the next call is written.
+#[derive(Debug)]
+struct End {
+    file: File,
+    /// How long the file is with all calls that were written whole.
+    bytes: u64,
 }
 
 impl<C> Recorder<C> {
@@ -56,14 +74,18 @@ impl<C> Recorder<C> {
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), if the file exists or cannot be made. One
-    /// that exists is not written over: recording anew means deleting it first, on purpose.
+    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), if there is a file, or anything else, at that path, or
+    /// the file cannot be made. One that exists is not written over: recording anew means deleting it first, on
+    /// purpose.
     pub fn create(client: C, path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
-        let mut file =
-            File::create_new(&path).map_err(|error| wrong(&path, format_args!("cannot be made: {error}")))?;
-        file.write_all(HEAD.as_bytes()).map_err(|error| wrong(&path, error))?;
-        Ok(Self { client, tape: Arc::new(Tape { path, file: Mutex::new(file) }) })
+        let cannot_be_made = |error| wrong(&path, format_args!("cannot be made: {error}"));
+        let (folder, name) = Folder::of_file(&path).map_err(cannot_be_made)?;
+        let file = folder.create_new(&name).map_err(cannot_be_made)?;
+
+        let mut end = End { file, bytes: 0 };
+        end.append(HEAD.as_bytes()).map_err(|error| wrong(&path, error))?;
+        Ok(Self { client, tape: Arc::new(Tape { path, folder, name, end: Mutex::new(end) }) })
     }
 }
 
@@ -79,13 +101,38 @@ impl Tape {
             request: request.clone(),
             response: outcome.ok().cloned(),
             error: outcome.err().map(Failure::of),
+            complete: true,
         };
-        let written =
-            serde_yaml::to_string(&[recording]).map_err(|error| error.to_string()).and_then(|text| {
-                let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.write_all(text.as_bytes()).map_err(|error| error.to_string())
-            });
-        written.map_err(|error| wrong(&self.path, format_args!("cannot be written: {error}")))
+        let text = serde_yaml::to_string(&[recording]).map_err(|error| self.cannot_be_written(error))?;
+        self.append(text.as_bytes()).map_err(|error| self.cannot_be_written(error))
+    }
+
+    fn append(&self, call: &[u8]) -> io::Result<()> {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.append(call)?;
+
+        // After the write, which may have gone to a file without a name.
+        if self.folder.holds(&self.name, &end.file)? {
+            return Ok(());
+        }
+        let lost = "the file was removed or replaced while it was recorded; expected it to stay";
+        Err(io::Error::new(io::ErrorKind::NotFound, lost))
+    }
+
+    fn cannot_be_written(&self, error: impl Display) -> LlmError {
+        wrong(&self.path, format_args!("cannot be written: {error}"))
+    }
+}
+
+impl End {
+    fn append(&mut self, text: &[u8]) -> io::Result<()> {
+        // What a write left that failed, of a full disk for example.
+        if self.file.metadata()?.len() > self.bytes {
+            self.file.set_len(self.bytes)?;
+        }
+        self.file.write_all(text)?;
+        self.bytes += text.len() as u64;
+        Ok(())
     }
 }
 

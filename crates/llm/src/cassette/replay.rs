@@ -1,10 +1,9 @@
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use cogwork_files::Folder;
 
 use super::difference::Difference;
 use super::{Recording, wrong};
@@ -48,36 +47,32 @@ struct Takes {
 }
 
 impl Replay {
-    /// The cassette at `path`.
+    /// Opens the cassette at `path`, which may be a link to the file. Blocks while the file is read.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](LlmErrorKind::Settings), if the file cannot be read, is over 64 MiB, or is
-    /// no cassette.
+    /// Of kind [`Settings`](LlmErrorKind::Settings), if the path leads to no regular file, or one that cannot be
+    /// read, is over 64 MiB, or is no cassette; or if any of its recordings was cut off, so that half a reply is
+    /// never played as a whole one.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
-        let mut text = String::new();
-        let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
-        let bytes = read.map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
-        if u64::try_from(bytes).unwrap_or(u64::MAX) > LARGEST {
-            return Err(wrong(&path, format_args!("is over {LARGEST} bytes; expected fewer")));
-        }
+        let text = read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
         // A recorder that saw no call leaves its two lines of comment.
         let recordings: Option<Vec<Recording>> =
             serde_yaml::from_str(&text).map_err(|error| wrong(&path, error))?;
+
         let recordings = recordings.unwrap_or_default();
         for (number, recording) in (1..).zip(&recordings) {
-            let found = match (&recording.response, &recording.error) {
-                (Some(_), None) | (None, Some(_)) => continue,
-                (Some(_), Some(_)) => "both a response and an error",
-                (None, None) => "neither a response nor an error",
-            };
-            return Err(wrong(&path, format_args!("recording {number} has {found}; expected one of them")));
+            if let Some(problem) = recording.problem() {
+                return Err(wrong(&path, format_args!("recording {number} {problem}")));
+            }
         }
 
         let unplayed = Mutex::new(Unplayed::of(&recordings));
-        let cassette = Cassette { path, recordings, unplayed };
-        Ok(Self { cassette: Arc::new(cassette), capabilities: Capabilities::none() })
+        Ok(Self {
+            cassette: Arc::new(Cassette { path, recordings, unplayed }),
+            capabilities: Capabilities::none(),
+        })
     }
 
     /// What the recorded client was able to do, for programs that ask in another way where less is
@@ -111,6 +106,11 @@ impl Unplayed {
         }
         Self { by_request, count: recordings.len() }
     }
+}
+
+fn read(path: &Path) -> Result<String, cogwork_files::Error> {
+    let (folder, name) = Folder::of_linked_file(path)?;
+    folder.read_text_file(name, LARGEST)
 }
 
 impl Cassette {

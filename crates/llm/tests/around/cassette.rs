@@ -64,7 +64,7 @@ async fn a_cassette_holds_tools_calls_and_images() {
     recorder.complete(with_tools()).await.unwrap();
     insta::assert_snapshot!(std::fs::read_to_string(&path).unwrap(), @r#"
     # Calls to a model, each with the request as it was sent and the response or error that came back.
-    # Requests are matched whole; responses may be edited.
+    # Requests are matched whole; responses may be edited. A call without `complete: true` at its end was cut off.
     - request:
         messages:
         - role: user
@@ -97,6 +97,7 @@ async fn a_cassette_holds_tools_calls_and_images() {
         - id: call_1
           name: weather
           arguments: '{"city": "Bergen"}'
+      complete: true
     "#);
     let replay = Replay::open(&path).unwrap();
     assert_eq!(replay.stream(with_tools()).await.unwrap().collect().await.unwrap(), asks());
@@ -265,7 +266,7 @@ async fn an_edited_cassette_plays_what_it_says() {
     let (_folder, path) = place();
     std::fs::write(
         &path,
-        "- request: {messages: [{role: user, content: Hello}]}\n  response: {text: Edited.}\n",
+        "- request: {messages: [{role: user, content: Hello}]}\n  response: {text: Edited.}\n  complete: true\n",
     )
     .unwrap();
     assert_eq!(ask(&Replay::open(&path).unwrap()).await.unwrap(), ChatResponse::new("Edited."));
@@ -279,8 +280,10 @@ fn files_that_are_no_cassette_are_refused() {
         without_folder(&Replay::open(&path).unwrap_err().to_string(), &folder)
     };
     let said = [
-        complaint("- request: {messages: []}\n"),
-        complaint("- request: {messages: []}\n  response: {text: a}\n  error: {kind: server, message: m}\n"),
+        complaint("- request: {messages: []}\n  complete: true\n"),
+        complaint(
+            "- request: {messages: []}\n  response: {text: a}\n  error: {kind: server, message: m}\n  complete: true\n",
+        ),
         complaint("- request: {messages: []}\n  reply: {text: a}\n"),
         complaint("- request: {messages: []}\n  error: {kind: mood, message: m}\n"),
         complaint("{"),
@@ -288,7 +291,7 @@ fn files_that_are_no_cassette_are_refused() {
     insta::assert_snapshot!(said.join("\n"), @"
     settings: the cassette /calls.yaml: recording 1 has neither a response nor an error; expected one of them
     settings: the cassette /calls.yaml: recording 1 has both a response and an error; expected one of them
-    settings: the cassette /calls.yaml: .[0]: unknown field `reply`, expected one of `request`, `response`, `error` at line 2 column 3
+    settings: the cassette /calls.yaml: .[0]: unknown field `reply`, expected one of `request`, `response`, `error`, `complete` at line 2 column 3
     settings: the cassette /calls.yaml: .[0].error.kind: unknown variant `mood`, expected one of `settings`, `authentication`, `quota`, `rate_limit`, `overloaded`, `server`, `timeout`, `transport`, `invalid_request`, `context_length`, `content_filter`, `decode`, `interrupted_stream`, `budget`, `cancelled`, `other` at line 2 column 17
     settings: the cassette /calls.yaml: invalid type: map, expected a sequence
     ");

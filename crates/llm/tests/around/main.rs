@@ -1,6 +1,6 @@
 //! Clients around clients, in paused time: the waits are exact and cost nothing.
 // Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod budget;
 mod cache;
@@ -8,8 +8,13 @@ mod cache;
 mod cassette;
 mod concurrency_limit;
 mod fallback;
+#[cfg(feature = "cassette")]
+mod hostile_cassette;
 mod rate_limit;
 mod stacks;
+#[cfg(all(feature = "cassette", unix))]
+#[path = "../../../files/tests/support/obstacles.rs"]
+mod support;
 mod timeout;
 #[cfg(feature = "tracing")]
 mod tracing;
