@@ -12,6 +12,7 @@ const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
 const SECOND_KEY: &str = "sk-proj-second-0123456789";
 
 /// Long enough for a loaded machine to answer, short enough to wait for.
+#[cfg(all(feature = "cassette", feature = "tracing"))]
 const SHORT: Duration = Duration::from_millis(300);
 
 /// All that can be seen of an error.
