@@ -83,6 +83,9 @@ pub use format::ReplyFormat;
 mod response;
 pub use response::{ChatResponse, FinishReason, Usage};
 
+mod thinking;
+pub use thinking::{SplitThinking, split_thinking};
+
 mod stream;
 pub use stream::{Delta, ReplyStream};
 

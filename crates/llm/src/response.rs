@@ -2,7 +2,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Delta, Message, ToolCall, guess};
+use crate::{Delta, Message, ToolCall, guess, split_thinking};
 
 /// What a model answered.
 ///
@@ -78,6 +78,35 @@ impl ChatResponse {
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
         self
+    }
+
+    /// Moves what the model thought aloud at the beginning of the text to the
+    /// [reasoning](Self::reasoning).
+    ///
+    /// A closing tag without an opening one counts only if text follows it; otherwise it may be a word
+    /// of the answer. See [`split_thinking`](crate::split_thinking).
+    ///
+    /// ```
+    /// use cogwork_llm::ChatResponse;
+    ///
+    /// let response = ChatResponse::new("<think>Easy.</think>\n4").separate_thinking();
+    /// assert_eq!((response.text(), response.reasoning()), ("4", Some("Easy.")));
+    /// ```
+    #[must_use]
+    pub fn separate_thinking(self) -> Self {
+        let Some(split) = split_thinking(&self.text) else { return self };
+
+        let answer = split.answer.trim_start();
+        if answer.is_empty() && !split.is_opened {
+            return self;
+        }
+
+        let answer = answer.to_owned();
+        let reasoning = match &self.reasoning {
+            Some(before) => format!("{before}\n{}", split.thinking),
+            None => split.thinking.to_owned(),
+        };
+        self.with_texts(answer, reasoning)
     }
 
     /// The same with what a server may have told beside the reply.

@@ -109,6 +109,26 @@ fn a_form_is_read_however_it_is_dressed() {
 }
 
 #[test]
+fn thinking_aloud_is_not_read_with_or_without_its_opening_tag() {
+    let form_after = [
+        "<think>action: wait\nscore: 1</think>\naction: look\nscore: 8\nnext: action_planning",
+        "action: wait\nscore: 1</think>\naction: look\nscore: 8\nnext: action_planning",
+        "Let me see.\n</thinking>\n\naction: look\nscore: 8\nnext: action_planning",
+        "\n <thinking>action: wait</thinking>action: look\nscore: 8\nnext: action_planning",
+    ];
+    insta::assert_snapshot!(all(&form(), &form_after), @r#"
+    "" action="look" score=8 -> action_planning
+    "" action="look" score=8 -> action_planning
+    "" action="look" score=8 -> action_planning
+    "" action="look" score=8 -> action_planning
+    "#);
+
+    // A closing tag that ends the reply is a word of it.
+    let word = ["action: look\nscore: 8\nnext: action_planning\n</think>"];
+    insta::assert_snapshot!(all(&form(), &word), @r#""" action="look" score=8 -> action_planning"#);
+}
+
+#[test]
 fn what_follows_the_form_is_not_read() {
     let replies = [
         "action: look\nscore: 8\nnext: action_planning\nObservation: I see a tree.\naction: climb\nscore: 2",

@@ -161,7 +161,7 @@ impl Moment<'_> {
         &self,
         outcome: Result<ChatResponse, cogwork_llm::LlmError>,
     ) -> Result<ChatResponse, ThinkingError> {
-        let response = outcome?;
+        let response = outcome?.separate_thinking();
         let (bytes, most) = (response.text().len(), self.limits.answer_bytes);
         match response.finish_reason() {
             FinishReason::ContentFilter => Err(ThinkingError::Withheld),

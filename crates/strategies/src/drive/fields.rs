@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use cogwork_llm::split_thinking;
 use serde_json::Value;
 
 use super::Reply;
@@ -163,13 +164,14 @@ fn unlabelled(text: &str) -> String {
     said(ANSWER).or_else(|| said(THOUGHT)).unwrap_or_else(|| text.to_owned())
 }
 
-/// The reply without what a model thought aloud before it.
+/// Returns the reply without what a model thought aloud before it.
 fn answer_of(text: &str) -> &str {
-    let text = text.trim();
-    match text.strip_prefix("<think>") {
-        Some(rest) => rest.split_once("</think>").map_or("", |(_, answer)| answer).trim(),
-        None => text,
-    }
+    let Some(split) = split_thinking(text) else { return text.trim() };
+    let answer = split.answer.trim();
+
+    // A closing tag by itself, with nothing after it, may be a word of the reply.
+    let is_answered = split.is_opened || !answer.is_empty();
+    if is_answered { answer } else { text.trim() }
 }
 
 /// What stands in a fence, where that is all there is.

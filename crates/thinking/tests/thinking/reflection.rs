@@ -52,6 +52,15 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
         let told = "[user] Calculate again.\n\nIf your answer needs no change, reply with APPROVED and nothing else.";
         assert!(shown(&script.requests()[1]).ends_with(told));
     }
+    // What a model thinks aloud is no part of its verdict.
+    for approval in ["<think>APPROVED?\nNot sure.</think>\nAPPROVED", "Not sure.\n</think>APPROVED"] {
+        let script = ScriptedClient::new(["41", "42", approval, "43"]);
+        let reflection = Reflection::new("Calculate again.").with_rounds(9).with_verdict("APPROVED");
+        assert_eq!(reflected(reflection, &script).await.response.text(), "42");
+    }
+    let script = ScriptedClient::new(["41", "<think>APPROVED? No.</think>42"]);
+    let generation = reflected(Reflection::new("Calculate again.").with_verdict("APPROVED"), &script).await;
+    assert_eq!(generation.response.text(), "42");
     // The word inside a sentence is none.
     let script = ScriptedClient::new(["41", "It is not approved: 42."]);
     let generation = reflected(Reflection::new("Calculate again.").with_verdict("APPROVED"), &script).await;

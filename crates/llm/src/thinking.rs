@@ -1,0 +1,52 @@
+/// What a reasoning model thought aloud, and its answer.
+///
+/// Some servers leave the thinking of a reasoning model in the text of the reply, between
+/// `<think>` and `</think>` (or `<thinking>` and `</thinking>`). Others remove the opening tag,
+/// or the reply is cut off before the closing one.
+///
+/// ```
+/// use cogwork_llm::split_thinking;
+///
+/// let split = split_thinking("<think>2 + 2 is easy.</think>\n4").unwrap();
+/// assert_eq!(split.thinking, "2 + 2 is easy.");
+/// assert_eq!(split.answer, "\n4");
+///
+/// // A server removed the opening tag.
+/// assert_eq!(split_thinking("2 + 2 is easy.</think>4").unwrap().answer, "4");
+/// // The reply was cut off: there is no answer yet.
+/// assert_eq!(split_thinking("<think>2 + 2 is").unwrap().answer, "");
+/// // No tag begins or ends any thinking.
+/// assert!(split_thinking("The tag <think> begins it.").is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SplitThinking<'t> {
+    /// The thinking, without its tags.
+    pub thinking: &'t str,
+    /// The text after the thinking. It is empty if the thinking has no end.
+    pub answer: &'t str,
+    /// Whether the opening tag is there. Without it, the closing tag may be a word of the reply
+    /// itself, so a reader that knows the form of the answer should check it.
+    pub is_opened: bool,
+}
+
+const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+
+/// Splits a reply into the thinking at its beginning and the answer after it.
+///
+/// Returns `None` for a reply without thinking.
+pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
+    let trimmed = text.trim_start();
+
+    for (opening, closing) in TAGS {
+        if let Some(rest) = trimmed.strip_prefix(opening) {
+            let (thinking, answer) = rest.split_once(closing).unwrap_or((rest, ""));
+            return Some(SplitThinking { thinking, answer, is_opened: true });
+        }
+    }
+
+    TAGS.iter().find_map(|(_, closing)| {
+        let (thinking, answer) = text.split_once(closing)?;
+        Some(SplitThinking { thinking, answer, is_opened: false })
+    })
+}
