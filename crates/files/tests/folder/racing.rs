@@ -2,15 +2,16 @@
 
 use std::io::Write;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cogwork_files::{Access, Error, Folder, LockFile};
 
 use super::Scratch;
-use crate::support::make_pipe;
+use crate::support::{Theirs, at_once, make_pipe};
 
-const ROUNDS: usize = 2_000;
+const ROUNDS: usize = 20_000;
 /// How often each outcome must be seen.
 const ENOUGH: usize = 50;
 
@@ -28,47 +29,88 @@ fn while_swapping(swap: impl Fn() + Sync, work: impl FnOnce()) {
     });
 }
 
-/// Puts a file, a link and a pipe in turn under one name.
-fn take_turns(place: &Path, theirs: &Path, pipe: &Path) {
-    let _ = std::fs::remove_file(place);
-    let _ = symlink(theirs, place);
-    let _ = std::fs::remove_file(place);
-    let _ = std::fs::write(place, "file");
-    let _ = std::fs::remove_file(place);
-    let _ = std::fs::hard_link(pipe, place);
+/// Gives a name to a file, to a link to another file, and to a pipe, in turn and with nothing in between.
+struct Turns {
+    scratch: Scratch,
+    theirs: Theirs,
+}
+
+impl Turns {
+    fn new() -> Self {
+        let turns = Self { scratch: Scratch::new(), theirs: Theirs::new() };
+        turns.scratch.write("it", "file");
+        turns.scratch.write("file", "file");
+        turns.scratch.write("other", "other");
+        make_pipe(&turns.path("pipe"));
+        symlink("other", turns.path("near")).unwrap();
+        symlink(turns.theirs.path(), turns.path("far")).unwrap();
+        turns
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn take(&self) {
+        for name in ["file", "near", "file", "pipe", "file", "far"] {
+            std::fs::hard_link(self.path(name), self.path("next")).unwrap();
+            std::fs::rename(self.path("next"), self.path("it")).unwrap();
+            // Renaming one name of a file to another of its names does nothing.
+            let _ = std::fs::remove_file(self.path("next"));
+        }
+    }
+
+    /// Runs `work` in the folder while the turns are taken, and checks that only `it` was touched.
+    fn while_taken(self, work: impl FnOnce(Folder) + Send + 'static) {
+        let turns = Arc::new(self);
+        let done = Arc::new(AtomicBool::new(false));
+        let taker = std::thread::spawn({
+            let turns = turns.clone();
+            let done = done.clone();
+            move || {
+                while !done.load(Ordering::Relaxed) {
+                    turns.take();
+                }
+            }
+        });
+
+        let folder = turns.scratch.folder.clone();
+        at_once(move || work(folder));
+        done.store(true, Ordering::Relaxed);
+        taker.join().unwrap();
+        turns.theirs.assert_untouched();
+        assert_eq!(turns.scratch.text("other"), "other");
+    }
 }
 
 #[test]
-fn a_link_that_is_swapped_in_redirects_nothing() {
-    let inside = Scratch::new();
-    let outside = Scratch::new();
-    outside.write("theirs", "theirs");
-    let theirs = outside.path().join("theirs");
-    let pipe = inside.path().join("pipe");
-    make_pipe(&pipe);
-    let place = inside.path().join("it");
-
-    let mut opened = 0;
-    while_swapping(
-        || take_turns(&place, &theirs, &pipe),
-        || {
-            for _ in 0..ROUNDS {
-                if let Ok(mut file) = inside.folder.open_or_create("it", Access::Append) {
-                    assert!(file.metadata().unwrap().is_file());
-                    file.write_all(b"ours").unwrap();
-                    opened += 1;
-                }
-                if let Ok(read) = inside.folder.read_file("it", 1024) {
-                    assert!(!read.starts_with(b"theirs"));
-                }
-                let _ = inside.folder.replace("it", b"ours");
-                let _ = LockFile::try_lock(&inside.folder, "it");
+fn what_is_swapped_in_is_not_opened() {
+    Turns::new().while_taken(|folder| {
+        let mut opened = 0;
+        for round in 0.. {
+            if let Ok(read) = folder.read_file("it", 1 << 20) {
+                assert!(read.starts_with(b"file"));
             }
-        },
-    );
-    assert!(opened > 0);
-    assert_eq!(outside.text("theirs"), "theirs");
-    assert_eq!(outside.names(), ["theirs"]);
+            if let Ok(mut file) = folder.open_or_create("it", Access::Append) {
+                assert!(file.metadata().unwrap().is_file());
+                file.write_all(b"!").unwrap();
+                opened += 1;
+            }
+            if round >= ROUNDS && opened >= ENOUGH {
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_swapped_in_is_not_replaced_or_locked() {
+    Turns::new().while_taken(|folder| {
+        for _ in 0..ROUNDS / 100 {
+            let _ = folder.replace("it", b"ours");
+            let _ = LockFile::try_lock(&folder, "it");
+        }
+    });
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(crate) fn make_pipe(place: &Path) {
 pub(crate) fn at_once<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(work()));
-    receiver.recv_timeout(Duration::from_secs(60)).expect("it blocks")
+    receiver.recv_timeout(Duration::from_secs(60)).expect("it blocks, or panicked")
 }
 
 /// Puts a link to a file in place of everything that appears in a folder.

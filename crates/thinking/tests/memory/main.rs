@@ -122,6 +122,18 @@ async fn a_last_line_that_was_not_written_whole_is_forgotten() {
 }
 
 #[test]
+fn a_new_file_that_a_crash_left_is_cleared_away() {
+    let notes = notes("{\"text\":\"one\"}\n");
+    let beside = |name: &str| notes.path.with_file_name(name);
+    fs::write(beside("notes.jsonl.0badf00d.new"), "{\"text\":\"tw").unwrap();
+    fs::write(beside("notes.jsonl.new"), "somebody's").unwrap();
+
+    FileMemory::open(&notes.path).unwrap();
+    assert!(!beside("notes.jsonl.0badf00d.new").exists());
+    assert_eq!(fs::read_to_string(beside("notes.jsonl.new")).unwrap(), "somebody's");
+}
+
+#[test]
 fn damage_in_another_line_is_an_error_and_touches_nothing() {
     let content = "{\"text\":\"one\"}\n{\"tex\n{\"text\":\"three\"}\n";
     let notes = notes(content);
