@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use cogwork_read::charge;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     message: String,
@@ -31,6 +33,7 @@ impl Complaint {
 
     /// With a message that may hold any text, of any length: one line of it, shortened in the middle.
     pub(crate) fn quoting(message: &str) -> Self {
+        charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
         let line: Vec<char> = message.chars().map(harmless).collect();
         let message = match (line.get(..head), line.len().checked_sub(tail).and_then(|from| line.get(from..)))
@@ -45,6 +48,7 @@ impl Complaint {
 
     /// Adds the place at an offset in bytes, and the lines around it.
     pub(crate) fn at(mut self, text: &str, offset: usize) -> Self {
+        charge(offset.min(text.len()));
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.matches('\n').count() + 1;

@@ -10,6 +10,8 @@
 //! 5. Where no line begins with a key, the last fenced block, so that the complaint can say what is
 //!    wrong with it.
 
+use cogwork_read::charge;
+
 use super::repair::{Key, top_key};
 
 /// A part of the text, where in the text it begins, and whether a fence closes it.
@@ -66,6 +68,7 @@ fn unfenced(text: &str) -> Option<Block<'_>> {
 
 /// Where a text ends in which a fence was opened: before its last fence, if no key follows that.
 fn end_of_fences(text: &str) -> usize {
+    charge(text.len());
     match text.rfind("\n```") {
         Some(at) if !text.get(at + 1..).is_some_and(names_a_key) => at + 1,
         _ => text.len(),
@@ -75,6 +78,7 @@ fn end_of_fences(text: &str) -> usize {
 /// Where the thinking of a reasoning model ends that stands before its reply; servers that cut the
 /// opening tag off leave the closing one.
 fn end_of_thinking(text: &str) -> usize {
+    charge(text.len());
     let end = |tag: &str| text.find(tag).map(|at| (at, at + tag.len()));
     let Some((begin, end)) = end("</think>").or_else(|| end("</thinking>")) else { return 0 };
     // Without the opening tag it may be a word of a reply.
@@ -103,6 +107,7 @@ impl TopKeys {
 
 /// The keys with which a line begins, or which follow a bracket or a comma in a line of JSON.
 fn beginnings(line: &str) -> impl Iterator<Item = Key> {
+    charge(line.len() + 1);
     let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
     let json = line.contains(['{', ',']) && line.contains('"');
     let pieces = json.then(|| line.split([',', '{']).map(str::trim_start)).into_iter().flatten();
@@ -123,12 +128,16 @@ fn top_keys(text: &str) -> TopKeys {
 
 /// A JSON object that begins with a key of a reply, and stands outside of any fence.
 fn object(text: &str) -> Option<Block<'_>> {
+    charge(text.len());
     let mut from = 0;
     // A bracket that opens nothing of ours is passed over, so each is looked at once.
     while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
-        let inside = text.get(at + 1..)?.trim_start();
+        let rest = text.get(at + 1..)?;
+        let inside = rest.trim_start();
+        charge(rest.len() - inside.len());
         if top_key(inside).is_some() {
             let end = closing_bracket(text, at);
+            charge(end.unwrap_or(text.len()) - at);
             return Some(Block { open: end.is_none(), ..block(text, at, end.unwrap_or(text.len()), false)? });
         }
         from = at + 1;
@@ -165,6 +174,7 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
     }
     let (mut first, mut end, mut offset) = (None, text.len(), 0);
     for line in text.split_inclusive('\n') {
+        charge(line.len());
         let begins = line.trim_start_matches(is_blank);
         let key = top_key(begins);
         // Prose may begin with "Planning:", but not with the key as it is spelt.
@@ -181,6 +191,7 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
 
 /// The last YAML document of a block that has all three keys, if the block has several.
 fn document(block: Block<'_>) -> Block<'_> {
+    charge(block.text.len());
     // What a directive begins is refused as a whole.
     if block.text.starts_with('%') || !block.text.contains("---") {
         return block;
@@ -221,6 +232,7 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
     let mut open: Option<Open> = None;
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
+        charge(line.len());
         match &open {
             None => open = Open::begins(line, offset),
             Some(fence) => {
@@ -324,6 +336,7 @@ fn is_label(word: &str) -> bool {
 /// blank.
 fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> {
     let part = text.get(from..to)?;
+    charge(part.len());
     let text = part.trim_start_matches(BYTE_ORDER_MARK);
     let offset = from + part.len() - text.len();
     (!text.trim().is_empty()).then_some(Block { text, offset, closed, open: false })

@@ -1,8 +1,8 @@
 //! From a model's raw text to a typed reply: find the block, guard against hostile YAML, parse, validate;
 //! repair what fails, and say so.
 
+pub(crate) mod bounds;
 mod candidates;
-pub(crate) mod guard;
 mod problem;
 mod reader;
 mod repair;

@@ -1,10 +1,11 @@
 use std::fmt;
 
 use cogwork_llm::FinishReason;
+use cogwork_read::charge;
 use serde::Serialize;
 
+use super::bounds::Bounds;
 use super::candidates::{Block, candidates};
-use super::guard::Bounds;
 use super::repair::{Mended, Repair, RepairKind, mend, repeats};
 use super::strict::{self, Fault};
 use super::{Reply, ReplyProblem, ReplyProblemKind, whole_json};
@@ -118,6 +119,7 @@ impl ReplyReader {
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
         let wanted = self.form;
+        charge(text.len());
         if text.trim().is_empty() {
             let message = format!("the reply is empty; expected a {wanted}");
             return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
@@ -263,11 +265,14 @@ impl ReplyReader {
 
 /// The line of an offset, from 1.
 fn line_at(text: &str, offset: usize) -> usize {
-    text.get(..offset).unwrap_or(text).matches('\n').count() + 1
+    let before = text.get(..offset).unwrap_or(text);
+    charge(before.len());
+    before.matches('\n').count() + 1
 }
 
 /// The offset of a line and a column, both from 1, or the end of that line.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
+    charge(text.len());
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
     start + line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)

@@ -1,16 +1,19 @@
 //! The one way in which a reply is read in the end, be it as the model wrote it or as it was repaired.
 
-use super::guard;
+use cogwork_read::charge;
+
+use super::bounds::{Bounds, told};
 use super::{Reply, ReplyProblemKind};
 use crate::complaint::without_places;
 
 /// Reads a block that is YAML and a reply, and nothing else.
-pub(super) fn read(block: &str, bounds: guard::Bounds) -> Result<Reply, Fault> {
-    guard::check(block, bounds).map_err(|refusal| Fault {
+pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {
+    bounds.guard().check(block).map_err(|refusal| Fault {
         kind: ReplyProblemKind::Refused,
-        message: refusal.message.to_owned(),
+        message: told(refusal.reason),
         offset: refusal.offset,
     })?;
+    charge(block.len());
     let invalid = |message: String, offset| Fault { kind: ReplyProblemKind::Invalid, message, offset };
     let reply: Reply = serde_yaml::from_str(block).map_err(|error| {
         let offset = error.location().map_or(0, |place| place.index());

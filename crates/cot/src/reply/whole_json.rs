@@ -4,15 +4,19 @@
 //! YAML reads nearly all JSON too, but not to the last character: it folds line separators in a text,
 //! and knows no escapes in pairs. What is not whole JSON goes the way of all other replies.
 
+use cogwork_read::charge;
+
 use super::Reply;
-use super::guard::Bounds;
+use super::bounds::Bounds;
 
 /// Reads a text that is a reply in JSON and nothing else; none if it is not.
 pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
+    charge(text.len());
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     if !text.starts_with('{') || !text.ends_with('}') || !is_plain(text, bounds) {
         return None;
     }
+    charge(text.len());
     let reply: Reply = serde_json::from_str(text).ok()?;
     (!reply.current_thinking.trim().is_empty() && !reply.planning.is_empty()).then_some(reply)
 }

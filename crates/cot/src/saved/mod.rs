@@ -9,7 +9,7 @@ use cogwork_ask::Spent;
 use crate::Thought;
 use crate::complaint::{Complaint, without_places};
 use crate::record::ReasoningRecord;
-use crate::reply::guard;
+use crate::reply::bounds::{Bounds, told};
 
 mod error;
 pub use error::StateError;
@@ -36,9 +36,9 @@ pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, StateError> {
 pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, StateError> {
     check_length(text, YAML_BYTES)?;
 
-    let bounds = guard::Bounds { steps: usize::MAX, ..guard::Bounds::default() };
-    guard::check(text, bounds).map_err(|refusal| {
-        let complaint = Complaint::new(refusal.message);
+    let bounds = Bounds { steps: usize::MAX, ..Bounds::default() };
+    bounds.guard().check(text).map_err(|refusal| {
+        let complaint = Complaint::new(told(refusal.reason));
         StateError::new(complaint.at(text, refusal.offset))
     })?;
 

@@ -1,6 +1,7 @@
 //! A reply as far as it could be made out, before its values are judged.
 
 use cogwork_plan::{Plan, Status, Step};
+use cogwork_read::charge;
 
 use super::keys::Key;
 use super::text::in_quotes;
@@ -58,9 +59,14 @@ impl DraftStep {
             .map(|field| field.as_ref().and_then(|field| field.text.as_deref()))
     }
 
+    fn bytes(&self) -> usize {
+        self.texts().into_iter().flatten().map(str::len).sum()
+    }
+
     /// Whether two steps without sub-steps say the same.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         let alone = |step: &Self| step.sub_steps.is_empty() && step.unknown.is_empty();
+        charge(self.bytes().min(other.bytes()));
         alone(self) && alone(other) && self.texts() == other.texts()
     }
 
@@ -86,6 +92,7 @@ pub(super) struct Written {
 
 impl Written {
     fn line(&mut self, place: (usize, usize, usize), line: &str) {
+        charge(line.len());
         self.text.push_str(line);
         self.text.push('\n');
         self.places.push(place);
@@ -164,6 +171,7 @@ impl Draft {
 /// The steps that have what a step must have. Drafts are no deeper than plans.
 fn whole(steps: &[DraftStep]) -> Vec<Step> {
     let step = |step: &DraftStep| {
+        charge(step.bytes() + 1);
         let [description, status, result, mark] = step.texts();
         Some(Step {
             description: description?.to_owned(),

@@ -2,30 +2,34 @@
 //! left open. It is rewritten in lines of block style, so that all other repairs see one form only.
 //! What JSON and YAML have is rewritten without a word; the rest is reported.
 
+use cogwork_read::charge;
+
 use super::flow_text::{Place, Scalar};
+use super::flow_writer::{Output, Writer};
 use super::keys::{self, Key};
 use super::lines::Line;
 use super::repairs::{RepairKind, Report};
-use super::text::in_quotes;
 
 /// The lines with every collection of flow style in block style. `open`: the text may end in the middle
-/// of a word. None if they nest deeper than so many brackets.
+/// of a word. None if they nest deeper than so many brackets, or would take far more room in block style.
 pub(super) fn expand<'t>(
     lines: Vec<Line<'t>>,
     open: bool,
     nesting: usize,
     report: &mut Report,
 ) -> Option<Vec<Line<'t>>> {
-    if !lines.iter().any(|line| line.text().contains(['{', '['])) {
+    if !lines.iter().any(has_bracket) {
         return Some(lines);
     }
     let mut starts = Vec::with_capacity(lines.len());
     let mut source = String::new();
     for line in &lines {
         starts.push(source.len());
-        source.push_str(line.dedented(0));
+        source.push_str(&line.dedented(0));
         source.push('\n');
     }
+    charge(source.len());
+
     let numbers: Vec<usize> = lines.iter().map(|line| line.number).collect();
     let mut reader = Reader {
         source: &source,
@@ -38,39 +42,44 @@ pub(super) fn expand<'t>(
         cut: None,
         unclosed: 0,
     };
-    let mut out = Vec::with_capacity(lines.len());
+    let mut out = Output::for_source(&source, lines.len());
+
     for (index, line) in lines.into_iter().enumerate() {
         let start = starts.get(index).copied().unwrap_or(0);
         let end = starts.get(index + 1).copied().unwrap_or(source.len());
+
         if reader.at >= end {
             continue;
-        } else if reader.at > start {
-            // What follows a collection in its last line.
+        }
+        if reader.at > start {
             let rest = source.get(reader.at..end).unwrap_or_default();
-            let rest = rest.trim_start().trim_start_matches(',').trim_end();
-            if !rest.is_empty() {
-                out.push(Line::new(line.number, format!("{}{rest}", " ".repeat(line.indent))));
-            }
+            out.push_rest(&line, rest);
             continue;
         }
-        let first = out.is_empty() || out.iter().all(Line::is_blank);
-        let Some((before, column)) = opens(&line, first, source.get(end..).unwrap_or_default()) else {
+        let next = source.get(end..).unwrap_or_default();
+        let Some((before, column)) = opens(&line, out.is_blank(), next) else {
             out.push(line);
             continue;
         };
         reader.at = start + before;
-        let whole_block = line.text().starts_with('{');
+        let is_whole_block = line.text().starts_with('{');
         let node = reader.value(0, Place::Value)?;
-        let text = source.get(start..start + before).unwrap_or_default().trim();
-        let mut writer = Writer { out: &mut out, source: &source };
-        if whole_block {
-            writer.top(&node);
+
+        let mut writer = Writer::new(&mut out, &source);
+        if is_whole_block {
+            writer.top(&node)?;
         } else {
-            writer.after(line.number, column, text, &node);
+            let text = source.get(start..start + before).unwrap_or_default().trim();
+            writer.after(line.number, column, text, &node)?;
         }
         reader.leave_brackets();
     }
-    Some(out)
+    Some(out.into_lines())
+}
+
+fn has_bracket(line: &Line<'_>) -> bool {
+    charge(line.text().len());
+    line.text().contains(['{', '['])
 }
 
 /// Where in a line a collection begins that stands for a list or a step, and the column of what it
@@ -78,26 +87,36 @@ pub(super) fn expand<'t>(
 /// bracket: others like it are text.
 fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
     let text = line.text();
-    let offset = line.dedented(0).find(text)?;
     let (item, column) = match text.strip_prefix('-').map(str::trim_start) {
         Some(item) if !text.starts_with("--") => (item, line.indent + 2),
         _ => (text, line.indent),
     };
+    charge(text.len() - item.len());
+
     let known = keys::top(item).or_else(|| keys::step(item));
     let value = match known {
-        Some(found) if matches!(found.key, Key::Planning | Key::SubSteps) => found.value,
+        Some(found) if matches!(found.key, Key::Planning | Key::SubSteps) => found.value(),
         Some(_) => return None,
         None => item,
     };
     let opens = match value.chars().next()? {
         '{' if known.is_none() && !text.starts_with('-') => first,
-        '{' if known.is_none() => keys::step(value.get(1..)?.trim_start()).is_some(),
+        '{' if known.is_none() => {
+            let inside = skipped_blanks(value.get(1..)?);
+            keys::step(inside).is_some()
+        }
         '{' => true,
-        '[' => known.is_some() && (value.len() > 1 || !next.trim_start().starts_with('-')),
+        '[' => known.is_some() && (value.len() > 1 || !skipped_blanks(next).starts_with('-')),
         _ => false,
     };
-    // The value is the rest of the line without blanks at its end.
-    opens.then(|| (offset + text.len() - value.len(), column))
+    // The value is the rest of its line without blanks at its end.
+    opens.then(|| (line.text_offset() + text.len() - value.len(), column))
+}
+
+fn skipped_blanks(text: &str) -> &str {
+    let rest = text.trim_start();
+    charge(text.len() - rest.len());
+    rest
 }
 
 /// A piece of flow style, with its line and its place in the source.
@@ -252,13 +271,16 @@ impl<'s> Reader<'s, '_> {
     fn leave_brackets(&mut self) {
         let rest = self.rest().trim_start_matches([' ', '\t']);
         let behind = rest.trim_start_matches([']', '}', ',']);
+        charge(self.rest().len() - behind.len() + 1);
+
         if behind.len() < rest.len() {
             if rest.starts_with([']', '}']) {
                 self.report.add(RepairKind::Json, self.line(), "left out a bracket that closes nothing");
             }
             self.at = self.source.len() - behind.len();
         }
-        if self.cut.is_some() && self.report.0.iter().all(|made| made.kind != RepairKind::CutOff) {
+        // Asked once: a collection that was cut off reaches to the end.
+        if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
             self.report.add(RepairKind::Json, self.line(), "closed the brackets");
         }
     }
@@ -279,6 +301,7 @@ impl<'s> Reader<'s, '_> {
             } else {
                 0
             };
+            charge(blanks + skipped + 1);
             let comment = trimmed.starts_with('/') && skipped > 0;
             self.at += blanks;
             if comment {
@@ -293,81 +316,3 @@ impl<'s> Reader<'s, '_> {
 }
 
 pub(super) const CUT: &str = "left out a step that was not written to its end";
-
-struct Writer<'o, 't, 's> {
-    out: &'o mut Vec<Line<'t>>,
-    source: &'s str,
-}
-
-impl Writer<'_, '_, '_> {
-    fn line(&mut self, number: usize, column: usize, text: &str) {
-        self.out.push(Line::new(number, format!("{}{text}", " ".repeat(column))));
-    }
-
-    /// The pairs of the outermost mapping.
-    fn top(&mut self, node: &Node) {
-        if let Node::Map { pairs, .. } = node {
-            self.pairs(0, pairs);
-        }
-    }
-
-    fn pairs(&mut self, column: usize, pairs: &[(Scalar, Node)]) {
-        for (key, value) in pairs {
-            self.after(key.line, column, &format!("{}:", key.text), value);
-        }
-    }
-
-    /// A value behind a key or a dash.
-    fn after(&mut self, number: usize, column: usize, before: &str, value: &Node) {
-        let takes_list = {
-            let key = before.trim_start_matches("- ");
-            keys::top(key)
-                .or_else(|| keys::step(key))
-                .is_none_or(|found| matches!(found.key, Key::Planning | Key::SubSteps))
-        };
-        let indent = if before.starts_with('-') { column.saturating_sub(2) } else { column };
-        match value {
-            Node::Scalar(scalar) => {
-                let text = if scalar.quoted { in_quotes(&scalar.text) } else { scalar.text.clone() };
-                self.line(number, indent, format!("{before} {text}").trim_end());
-            }
-            // A text was meant: it stays as it is written.
-            Node::Seq { span, .. } | Node::Map { span, .. } if !takes_list => {
-                let text = self.source.get(span.0..span.1).unwrap_or_default().replace('\n', " ");
-                self.line(number, indent, &format!("{before} {text}"));
-            }
-            Node::Seq { items, .. } if items.is_empty() => self.line(number, indent, &format!("{before} []")),
-            Node::Map { pairs, .. } if pairs.is_empty() => {
-                self.line(number, indent, &format!("{before} {{}}"))
-            }
-            Node::Seq { items, .. } => {
-                self.line(number, indent, before);
-                items.iter().for_each(|item| self.item(column + 2, item));
-            }
-            Node::Map { pairs, .. } if before == "-" => self.item_pairs(number, indent, pairs),
-            Node::Map { pairs, .. } => {
-                self.line(number, indent, before);
-                self.pairs(column + 2, pairs);
-            }
-        }
-    }
-
-    fn item(&mut self, column: usize, item: &Node) {
-        match item {
-            Node::Map { line, pairs, .. } => self.item_pairs(*line, column, pairs),
-            Node::Scalar(scalar) => self.after(scalar.line, column + 2, "-", item),
-            // A list in a list: its items are taken for its own.
-            Node::Seq { items, .. } => items.iter().for_each(|item| self.item(column, item)),
-        }
-    }
-
-    fn item_pairs(&mut self, line: usize, column: usize, pairs: &[(Scalar, Node)]) {
-        match pairs.split_first() {
-            Some(((key, value), rest)) => {
-                self.after(line, column + 2, &format!("- {}:", key.text), value);
-                self.pairs(column + 2, rest);
-            }
-            None => self.line(line, column, "-"),
-        }
-    }
-}

@@ -1,5 +1,7 @@
 //! The scalars of flow style.
 
+use cogwork_read::charge;
+
 use super::flow::Reader;
 use super::keys;
 use super::quoted::unescaped_or_verbatim;
@@ -50,6 +52,7 @@ impl Reader<'_, '_> {
 fn before_bracket(rest: &str) -> Option<Found> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
+        charge(line.len());
         if end > 0 && line.trim_start().starts_with(['}', ']']) {
             let text = rest.get(1..end)?.trim().trim_end_matches(',').to_owned();
             return Some(Found {
@@ -73,6 +76,12 @@ struct Found {
 
 /// A text in quotes. A quote closes it if what may follow a text follows it; others are part of it.
 fn in_quotes(rest: &str, open: char, place: Place) -> Found {
+    let found = quoted(rest, open, place);
+    charge(found.length);
+    found
+}
+
+fn quoted(rest: &str, open: char, place: Place) -> Found {
     let is_value = place != Place::Key;
     let (close, curly): (&[char], bool) = match open {
         '"' => (&['"'], false),
@@ -125,6 +134,7 @@ fn closes(behind: &str, is_value: bool) -> bool {
     let mut blanks = behind.chars().take(REACH);
     let mut broken = false;
     loop {
+        charge(1);
         match blanks.next() {
             None => return true,
             Some('\n') => broken = true,
@@ -141,7 +151,10 @@ fn closes(behind: &str, is_value: bool) -> bool {
 
 /// Whether a key in quotes begins the next line.
 fn begins_pair(rest: &str) -> bool {
-    let next = rest.strip_prefix('\n').unwrap_or(rest).trim_start_matches([' ', '\t']);
+    let line = rest.strip_prefix('\n').unwrap_or(rest);
+    let next = line.trim_start_matches([' ', '\t']);
+    charge(line.len() - next.len() + 1);
+
     next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
 }
 
@@ -174,6 +187,7 @@ fn plain(rest: &str, place: Place, open: bool) -> Found {
             break;
         }
     }
+    charge(end + 1);
     let text = rest.get(..end).unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     // At least one character is read, so that the reader goes on.
@@ -186,6 +200,8 @@ fn plain(rest: &str, place: Place, open: bool) -> Found {
 /// Whether a comma ends a value: a known key, a bracket or another item follows.
 fn ends_value(behind: &str) -> bool {
     let next = behind.trim_start_matches(keys::is_blank);
+    charge(behind.len() - next.len() + 1);
+
     next.is_empty()
         || next.starts_with(['}', ']', '{', '"', '\'', '“'])
         || keys::top(next).is_some()

@@ -1,6 +1,8 @@
 //! The keys of a reply, as models spell them. Known keys let a line be told from text with certainty,
 //! which YAML alone cannot.
 
+use cogwork_read::charge;
+
 /// A key of a reply or of one of its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::reply) enum Key {
@@ -84,7 +86,14 @@ const REACH: usize = 64;
 pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
     // Most lines are told by one letter, which matters where every line of a reply is looked at.
-    let letter = text.bytes().take(REACH).find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    let stands_before = |byte: &u8| {
+        let is_blank = byte.is_ascii() && is_blank(char::from(*byte));
+        is_blank || b"_-*`\"'".contains(byte)
+    };
+    let before = text.bytes().take(REACH).take_while(stands_before).count();
+    charge(before + 1);
+
+    let letter = text.as_bytes().get(before).filter(|_| before < REACH)?;
     if !matches!(letter.to_ascii_lowercase(), b'c' | b'p' | b'n') && letter.is_ascii() {
         return None;
     }
@@ -96,9 +105,18 @@ pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
 pub(super) struct Known<'t> {
     pub(super) key: Key,
     pub(super) spelling: Spelling,
-    pub(super) value: &'t str,
+    /// What stands behind the colon, to the end of the text.
+    rest: &'t str,
     /// Whether an ASCII colon and a blank, or the end, follow the name, as YAML wants it.
     pub(super) spaced: bool,
+}
+
+impl<'t> Known<'t> {
+    /// What follows the colon, without the blanks around it. Goes over all blanks at both ends of the text,
+    /// so it is for texts of one line.
+    pub(super) fn value(&self) -> &'t str {
+        trimmed(self.rest)
+    }
 }
 
 pub(super) fn top(text: &str) -> Option<Known<'_>> {
@@ -110,11 +128,11 @@ pub(super) fn step(text: &str) -> Option<Known<'_>> {
 }
 
 fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Known<'t>> {
-    let Pair { name, value, spaced, apart } = pair(text)?;
+    let Pair { name, rest, spaced, apart } = pair(text)?;
     let exact = keys.iter().find(|key| key.as_str() == name);
     // Only of a key that is spelt as asked for it is certain that a blank was forgotten.
     if let Some(key) = exact {
-        return Some(Known { key: *key, spelling: Spelling::Exact, value, spaced });
+        return Some(Known { key: *key, spelling: Spelling::Exact, rest, spaced });
     }
     let bare = letters(name);
     let bare = bare.as_str();
@@ -122,31 +140,46 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
     let quoted = name.starts_with(['"', '\'', '“', '*', '`']);
     let separate = apart || quoted;
     if let Some(key) = variant.filter(|_| separate) {
-        return Some(Known { key: *key, spelling: Spelling::Variant, value, spaced });
+        return Some(Known { key: *key, spelling: Spelling::Variant, rest, spaced });
     }
     let synonym = synonyms.iter().find(|(word, _)| *word == bare).filter(|_| separate);
-    synonym.map(|(_, key)| Known { key: *key, spelling: Spelling::Synonym, value, spaced })
+    synonym.map(|(_, key)| Known { key: *key, spelling: Spelling::Synonym, rest, spaced })
 }
 
 /// A name before the first colon, and what stands behind it.
 pub(super) struct Pair<'t> {
     pub(super) name: &'t str,
-    pub(super) value: &'t str,
+    /// What stands behind the colon, to the end of the text.
+    rest: &'t str,
     /// Whether an ASCII colon and a space, a tab or the end follow the name.
     pub(super) spaced: bool,
     /// Whether the colon stands apart by any kind of blank, or by itself.
     apart: bool,
 }
 
+impl<'t> Pair<'t> {
+    /// What follows the colon, without the blanks around it: for texts of one line.
+    pub(super) fn value(&self) -> &'t str {
+        trimmed(self.rest)
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    let trimmed = text.trim_matches(is_blank);
+    charge(text.len() - trimmed.len());
+    trimmed
+}
+
 /// A colon in bold belongs to the name: `**status:** Done`.
 pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
+    charge(REACH.min(text.len()));
     let colon = text.char_indices().take(REACH).find(|(_, c)| matches!(c, ':' | '：'))?;
     let (name, rest) = text.split_at_checked(colon.0)?;
-    let value = rest.get(colon.1.len_utf8()..)?;
-    let value = if name.starts_with("**") { value.strip_prefix("**").unwrap_or(value) } else { value };
-    let spaced = colon.1 == ':' && (value.is_empty() || value.starts_with([' ', '\t']));
-    let apart = colon.1 == '：' || value.is_empty() || value.starts_with(is_blank);
-    Some(Pair { name: name.trim_end(), value: value.trim_matches(is_blank), spaced, apart })
+    let rest = rest.get(colon.1.len_utf8()..)?;
+    let rest = if name.starts_with("**") { rest.strip_prefix("**").unwrap_or(rest) } else { rest };
+    let spaced = colon.1 == ':' && (rest.is_empty() || rest.starts_with([' ', '\t']));
+    let apart = colon.1 == '：' || rest.is_empty() || rest.starts_with(is_blank);
+    Some(Pair { name: name.trim_end(), rest, spaced, apart })
 }
 
 /// Blanks of any kind, and the marks that are none and look like it.

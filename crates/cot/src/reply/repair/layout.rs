@@ -2,6 +2,7 @@
 //! YAML, as long as they can; where they cannot, the nearest step that lacks the key.
 
 use cogwork_plan::MAX_DEPTH;
+use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::keys::Key;
@@ -36,6 +37,7 @@ pub(super) fn lay_out(entries: &[Entry<'_>], report: &mut Report) -> Option<Draf
     let mut layout =
         Layout { draft: Draft::default(), levels: Vec::new(), opened: None, beside: None, report };
     for entry in entries {
+        charge(layout.levels.len() + 1);
         layout.add(entry)?;
     }
     layout.close_plan();
@@ -112,6 +114,7 @@ impl Layout<'_> {
             value.line,
             format!("read the text behind `{}` as steps", key.as_str()),
         );
+        charge(text.len());
         let lines = text.lines().map(|line| unnumbered(line.trim())).filter(|line| !line.is_empty());
         let step = |line: &str| DraftStep {
             line: value.line,
@@ -145,11 +148,7 @@ impl Layout<'_> {
         };
         if entry.dash.is_none() {
             level = self.nearest_without(key, level, value.column);
-            let (has, same) = self.last(level).map_or((false, false), |step| {
-                let known = step.field(key).and_then(|field| field.clone());
-                (known.is_some(), known.and_then(|field| field.text).is_some_and(|text| text == value.head))
-            });
-            if key == Key::Description && has && !same {
+            if key == Key::Description && self.says_otherwise(level, &value.head) {
                 self.close_to(level);
                 self.report.add(RepairKind::Form, value.line, "began a step where `description` came again");
                 let list = self.levels.last_mut()?;
@@ -231,6 +230,15 @@ impl Layout<'_> {
         }
     }
 
+    /// Whether the last step of a level has another description than this one.
+    fn says_otherwise(&self, level: usize, description: &str) -> bool {
+        let step = self.levels.get(level).and_then(|level| level.steps.last());
+        let known = step.and_then(|step| step.description.as_ref());
+        charge(description.len());
+
+        known.is_some_and(|known| known.text.as_deref() != Some(description))
+    }
+
     fn last(&mut self, level: usize) -> Option<&mut DraftStep> {
         self.levels.get_mut(level)?.steps.last_mut()
     }
@@ -296,6 +304,7 @@ impl Layout<'_> {
         while self.levels.len() > level + 1 {
             let Some(inner) = self.levels.pop() else { return };
             if let Some(step) = self.levels.last_mut().and_then(|outer| outer.steps.last_mut()) {
+                charge(inner.steps.len());
                 step.sub_steps.extend(inner.steps);
             }
         }
@@ -304,6 +313,7 @@ impl Layout<'_> {
     fn close_plan(&mut self) {
         self.close_to(0);
         if let (Some(list), Some((_, steps))) = (self.levels.pop(), &mut self.draft.planning) {
+            charge(list.steps.len());
             steps.extend(list.steps);
         }
         self.opened = None;

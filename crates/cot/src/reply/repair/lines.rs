@@ -1,6 +1,9 @@
 //! A block as lines that know where in the raw text they stand.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use cogwork_read::charge;
 
 use super::keys::is_blank;
 
@@ -15,14 +18,26 @@ pub(super) struct Line<'t> {
     /// Columns before the text.
     pub(super) indent: usize,
     raw: Cow<'t, str>,
-    /// Bytes before the text.
-    start: usize,
+    /// The text without the blanks around it, in `raw`.
+    text: Range<usize>,
+    /// Columns before `raw`, in a line that was made.
+    padding: usize,
 }
 
 impl<'t> Line<'t> {
-    pub(super) fn new(number: usize, raw: impl Into<Cow<'t, str>>) -> Self {
-        let raw = raw.into();
-        let (mut indent, mut start) = (0, raw.len());
+    pub(super) fn new(number: usize, raw: &'t str) -> Self {
+        Self::padded(number, 0, raw.into())
+    }
+
+    /// A line that stands nowhere as it is, at this column. The blanks before it are not written out: many
+    /// lines that are indented far would take far more room than the reply.
+    pub(super) fn made(number: usize, column: usize, text: String) -> Self {
+        Self::padded(number, column, text.into())
+    }
+
+    fn padded(number: usize, padding: usize, raw: Cow<'t, str>) -> Self {
+        let mut indent = padding;
+        let mut start = raw.len();
         for (at, c) in raw.char_indices() {
             if !is_blank(c) {
                 start = at;
@@ -30,26 +45,41 @@ impl<'t> Line<'t> {
             }
             indent = next_column(indent, c);
         }
-        Self { number, indent, raw, start }
+        let end = raw.trim_end_matches(is_blank).len();
+        charge(start + raw.len() - end + 1);
+
+        Self { number, indent, raw, text: start..end.max(start), padding }
     }
 
     /// The text without the blanks around it.
     pub(super) fn text(&self) -> &str {
-        self.raw.get(self.start..).unwrap_or_default().trim_end_matches(is_blank)
+        self.raw.get(self.text.clone()).unwrap_or_default()
+    }
+
+    /// Where the text begins in the raw line, in bytes.
+    pub(super) fn text_offset(&self) -> usize {
+        self.text.start
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        self.start == self.raw.len()
+        self.text.is_empty()
     }
 
     /// Whether something other than spaces indents the text, or fills a line without one.
     pub(super) fn has_odd_blanks(&self) -> bool {
-        self.raw.get(..self.start).is_some_and(|blanks| blanks.contains(|c| c != ' '))
+        charge(self.text.start);
+        self.raw.get(..self.text.start).is_some_and(|blanks| blanks.contains(|c| c != ' '))
     }
 
     /// The line without so many columns of indentation.
-    pub(super) fn dedented(&self, columns: usize) -> &str {
-        let (mut column, mut from) = (0, self.start);
+    pub(super) fn dedented(&self, columns: usize) -> Cow<'_, str> {
+        if columns < self.padding {
+            let padding = " ".repeat(self.padding - columns);
+            charge(padding.len() + self.raw.len());
+            return Cow::Owned(padding + &self.raw);
+        }
+        let mut column = self.padding;
+        let mut from = self.text.start;
         for (at, c) in self.raw.char_indices() {
             if column >= columns || !is_blank(c) {
                 from = at;
@@ -57,7 +87,8 @@ impl<'t> Line<'t> {
             }
             column = next_column(column, c);
         }
-        self.raw.get(from..).unwrap_or_default()
+        charge(from + 1);
+        Cow::Borrowed(self.raw.get(from..).unwrap_or_default())
     }
 }
 
@@ -73,6 +104,7 @@ fn next_column(column: usize, blank: char) -> usize {
 /// The lines of a block that begins in this line of the raw reply. A carriage return alone ends a
 /// line for YAML, and is no line for who looks at the text.
 pub(super) fn split(block: &str, first: usize) -> Vec<Line<'_>> {
+    charge(block.len());
     let numbered = (first..).zip(block.split('\n'));
     numbered
         .flat_map(|(number, line)| {

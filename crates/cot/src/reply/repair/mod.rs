@@ -15,6 +15,7 @@
 mod draft;
 mod flow;
 mod flow_text;
+mod flow_writer;
 mod keys;
 mod layout;
 mod lines;
@@ -33,7 +34,9 @@ use draft::{Draft, DraftStep, Written};
 use repairs::Report;
 use scan::Entry;
 
-use super::{Partial, guard::Bounds};
+use cogwork_read::charge;
+
+use super::{Partial, bounds::Bounds};
 
 /// A block after its repairs.
 #[derive(Debug)]
@@ -55,6 +58,7 @@ impl Mended {
     /// The line and the column in the raw reply of what stands at this offset, both from 1.
     pub(super) fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.written.text.get(..offset).unwrap_or(&self.written.text);
+        charge(before.len());
         let index = before.matches('\n').count().min(self.written.places.len().saturating_sub(1));
         let (line, column, value_column) = self.written.places.get(index).copied().unwrap_or((1, 1, 1));
         let in_line = before.rsplit('\n').next().unwrap_or_default();
@@ -74,7 +78,7 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
         drop_unfinished(&mut draft, entries.last(), &mut report);
     }
     steps::repair(&mut draft, &mut report);
-    let truncated = report.0.iter().any(|repair| repair.kind == RepairKind::CutOff);
+    let truncated = report.has(RepairKind::CutOff);
     let (written, partial) = (draft.write(), draft.partial());
     (!written.places.is_empty()).then(|| Mended {
         written,

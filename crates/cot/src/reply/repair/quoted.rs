@@ -1,5 +1,7 @@
 //! Texts in quotes, some of which are not where they should be.
 
+use cogwork_read::charge;
+
 /// A text taken out of its quotes, and what was wrong with them.
 pub(super) struct Quoted {
     pub(super) text: String,
@@ -31,6 +33,7 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
 /// What stands in the outer quotes of a text that holds quotes itself: `"He said "no" to it"`,
 /// `'it's'`. In `"a" and "b"` the first quote closes what it follows.
 fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Option<&'t str> {
+    charge(inner.len());
     let body = inner.trim_end().strip_suffix(quote)?;
     let opens =
         before.is_empty() || before.ends_with(char::is_whitespace) || before.ends_with(['(', '[', '=']);
@@ -43,6 +46,12 @@ fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Optio
 
 /// Where the quote closes.
 pub(super) fn closing(text: &str, quote: char) -> Option<usize> {
+    let end = closing_quote(text, quote);
+    charge(end.unwrap_or(text.len()));
+    end
+}
+
+fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         if c == '\\' && quote == '"' {
@@ -61,6 +70,7 @@ pub(super) fn closing(text: &str, quote: char) -> Option<usize> {
 /// The text that escapes stand for. Where one is none, as in a path of Windows, all backslashes are
 /// text, but before quotes and backslashes.
 pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
+    charge(body.len());
     if quote != '"' {
         return (body.replace("''", "'"), false);
     }
@@ -124,6 +134,7 @@ fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
 
 /// What stands between curly quotes that enclose the whole of a text.
 pub(super) fn in_curly_quotes(text: &str) -> Option<&str> {
+    charge(text.len());
     let inner = text.strip_prefix(['“', '”', '„'])?.strip_suffix(['”', '“'])?;
     (!inner.contains(['“', '”', '„'])).then_some(inner)
 }

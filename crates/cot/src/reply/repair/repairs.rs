@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_read::charge;
 use serde::{Deserialize, Serialize};
 
 use crate::text::OneLine;
@@ -93,11 +94,20 @@ pub(super) struct Report(pub(super) Vec<Repair>);
 
 impl Report {
     pub(super) fn add(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
-        self.0.push(Repair { kind, line, what: what.into() });
+        let what = what.into();
+        charge(what.len());
+        self.0.push(Repair { kind, line, what });
+    }
+
+    /// Whether there is one of this kind.
+    pub(super) fn has(&self, kind: RepairKind) -> bool {
+        charge(self.0.len());
+        self.0.iter().any(|repair| repair.kind == kind)
     }
 
     /// In the order of the lines; of very many the first.
     pub(super) fn into_sorted(mut self) -> Vec<Repair> {
+        charge(self.0.len());
         self.0.sort_by_key(|repair| repair.line);
         if let Some(line) = self.0.get(LISTED).map(|repair| repair.line) {
             let more = self.0.len() - LISTED;
@@ -116,6 +126,7 @@ const EXCERPT: usize = 40;
 
 /// The beginning of a text, to be quoted.
 pub(super) fn excerpt(text: &str) -> String {
+    charge(text.len());
     let line = OneLine(text).to_string();
     let mut rest = line.chars();
     let mut start: String = rest.by_ref().take(EXCERPT).collect();

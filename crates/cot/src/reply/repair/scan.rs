@@ -1,6 +1,8 @@
 //! From lines to entries: which lines begin a key or a step, and which are text of the one before.
 //! Known keys decide it, by their spelling and their column, where YAML goes by columns and signs.
 
+use cogwork_read::charge;
+
 use super::keys::{self, Key, Known, Pair, Spelling, pair};
 use super::lines::Line;
 use super::quoted::closing;
@@ -33,12 +35,7 @@ impl<'t> Entry<'t> {
         let head = head.into();
         let quote = head.chars().next().filter(|c| matches!(c, '"' | '\''));
         let open_quote = quote.filter(|quote| closing(head.get(1..).unwrap_or_default(), *quote).is_none());
-        Self {
-            dash,
-            name,
-            value: Value { line, column, value_column: column + 1, head, tail: Vec::new() },
-            open_quote,
-        }
+        Self { dash, name, value: Value::new(line, column, head), open_quote }
     }
 
     fn takes_list(&self) -> bool {
@@ -80,6 +77,7 @@ impl Accepted {
         let tops = || lines.iter().filter_map(|line| Some((line.indent, top(line.text())?)));
         let spelt = || tops().filter(|(_, known)| known.spelling < Spelling::Synonym);
         let margin = spelt().map(|(indent, _)| indent).min().unwrap_or(0);
+        charge(lines.len());
         let keys = [Key::Thinking, Key::Planning, Key::Needed].into_iter().filter_map(|key| {
             let of_key = tops().filter(|(_, known)| known.key == key);
             // At the margin before deeper ones; then by spelling. Other words count at the margin only.
@@ -102,8 +100,8 @@ impl Accepted {
         let deeper = line.indent > self.margin;
         let looks = match known.key {
             _ if !deeper || region != Region::Thinking => true,
-            Key::Planning => known.value.is_empty() || is_opener(known.value),
-            Key::Needed => words::truth(known.value).is_some(),
+            Key::Planning => known.value().is_empty() || is_opener(known.value()),
+            Key::Needed => words::truth(known.value()).is_some(),
             _ => false,
         };
         (known.spelling == *spelling && (!deeper || !at_margin) && looks).then_some(known)
@@ -127,6 +125,7 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
     let swallowed = if accepted.has(Key::Planning) { None } else { swallowed(&lines) };
     let mut scan = Scan { entries: Vec::new(), region: Region::Before, prose: false, report };
     for (index, line) in lines.into_iter().enumerate() {
+        charge(line.text().len() + 1);
         if line.is_blank() {
             if line.has_odd_blanks() {
                 scan.report.add(RepairKind::Blanks, line.number, "took a line of blanks for an empty one");
@@ -164,6 +163,7 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
 
 /// The first line of steps that stand in the thinking, where there is no key for them.
 fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
+    charge(lines.len());
     let is = |line: &Line<'_>, key| {
         keys::step(Item::of(line).map_or(line.text(), |item| item.rest)).is_some_and(|known| known.key == key)
     };
@@ -181,6 +181,7 @@ struct Item<'l> {
 impl<'l> Item<'l> {
     fn of(line: &'l Line<'_>) -> Option<Self> {
         let text = line.text();
+        charge(text.len());
         let item = |rest: &'l str| {
             let trimmed = rest.trim_start();
             let width = text.chars().count() - trimmed.chars().count();
@@ -243,6 +244,7 @@ impl<'t> Scan<'t, '_> {
     fn drop_marker(&mut self) {
         let Some(open) = self.entries.last_mut() else { return };
         let last = open.value.tail.iter().rposition(|line| !line.is_blank());
+        charge(open.value.tail.len() - last.unwrap_or(0));
         let Some(marker) = last.and_then(|last| open.value.tail.get(last)) else { return };
         if marker.indent == 0 && matches!(marker.text(), "---" | "...") {
             self.report.add(RepairKind::Prose, marker.number, "left out a marker between the parts");
@@ -252,7 +254,8 @@ impl<'t> Scan<'t, '_> {
 
     /// Begins an entry with a known key.
     fn begin(&mut self, dash: Option<usize>, known: Known<'_>, line: &Line<'_>, column: usize) {
-        let Known { key, spelling, value, spaced } = known;
+        let Known { key, spelling, spaced, .. } = known;
+        let value = known.value();
         if spelling != Spelling::Exact {
             let text = Item::of(line).map_or(line.text(), |item| item.rest);
             let name = pair(text).map_or("", |pair| pair.name);
@@ -281,6 +284,7 @@ impl<'t> Scan<'t, '_> {
             self.report.add(RepairKind::Form, line.number, what);
         }
         let head = if opener { "" } else { value };
+        charge(line.text().len());
         // A value is the rest of its line.
         let value_column = line.indent + line.text().chars().count() - value.chars().count() + 1;
         let mut entry = Entry::new(dash, Name::Key(key), line.number, column, head);
@@ -376,6 +380,7 @@ impl<'t> Scan<'t, '_> {
 
 /// A bracket, a tag or a fence alone on its line: left over from what the model thought to close.
 fn is_sign(text: &str) -> bool {
+    charge(text.len());
     let tag = text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
     let brackets = text.chars().all(|c| matches!(c, ']' | '}' | '[' | '{' | ','));
     tag || brackets || text.starts_with("```") || matches!(text, "---" | "...")
@@ -383,8 +388,9 @@ fn is_sign(text: &str) -> bool {
 
 /// A name before a colon that is no key of a reply, and its value.
 fn unknown(text: &str) -> Option<(&str, &str)> {
-    let Pair { name, value, spaced, .. } = pair(text)?;
+    let pair = pair(text)?;
+    let Pair { name, spaced, .. } = pair;
     let in_quotes = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
     let is_name = in_quotes || name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
-    (spaced && is_name && name.split_whitespace().count() <= 3).then_some((name, value))
+    (spaced && is_name && name.split_whitespace().count() <= 3).then(|| (name, pair.value()))
 }

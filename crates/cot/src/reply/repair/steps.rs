@@ -1,6 +1,7 @@
 //! Steps that are whole in another form, and values in other words: one small function for each.
 
 use cogwork_plan::{Plan, Status};
+use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::keys::Key;
@@ -15,6 +16,7 @@ const LOOP: usize = 10;
 /// A step that is a bare text: as it is printed, `[Done] Buy: $23`; as a pair of text and status,
 /// `Buy: Done`; or a description.
 pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, report: &mut Report) {
+    charge(text.len());
     let field = |text: &str| {
         let column = value.column + 1;
         Some(Field { line: value.line, column, value_column: column, text: Some(text.trim().to_owned()) })
@@ -71,6 +73,7 @@ pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
 
 /// Calls with every list of steps, the deepest first. Drafts are no deeper than plans.
 fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftStep>)) {
+    charge(steps.len());
     for step in steps.iter_mut() {
         each_list(&mut step.sub_steps, work);
     }
@@ -163,6 +166,7 @@ fn truth(draft: &mut Draft, report: &mut Report) {
 
 /// A word without a comment behind it, and without quotes around it.
 fn bare(text: &str) -> &str {
+    charge(text.len());
     let text = text.split_once(" #").map_or(text, |(text, _)| text).trim();
     let inner = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_suffix(['"', '\'']));
     inner.unwrap_or(text)
@@ -176,6 +180,7 @@ fn is_quoted(text: &str, bare: &str) -> bool {
 pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
     let (mut equal, mut before) = (0, None);
     plan.walk().any(|entry| {
+        charge(1 + entry.step.description.len());
         // Sub-steps come deeper, so equal steps side by side have none between them.
         let same = before == Some((entry.depth, entry.step)) && entry.step.sub_steps.is_empty();
         before = Some((entry.depth, entry.step));
@@ -189,6 +194,7 @@ fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
     let mut kept: Vec<DraftStep> = Vec::with_capacity(steps.len());
     let mut equal = 0;
     for step in steps.drain(..) {
+        charge(1);
         if kept.last().is_some_and(|last| last.repeats(&step)) {
             equal += 1;
         } else {

@@ -1,5 +1,7 @@
 //! What text a value was meant to be, whatever its quotes, its indentation and its signs.
 
+use cogwork_read::charge;
+
 use super::keys::is_blank;
 use super::lines::Line;
 use super::quoted::{self, Quoted};
@@ -15,17 +17,26 @@ pub(super) struct Value<'t> {
     pub(super) value_column: usize,
     pub(super) head: String,
     pub(super) tail: Vec<Line<'t>>,
+    /// Whether the head is the header of a block scalar. Asked for every line that follows.
+    is_block: bool,
 }
 
 impl Value<'_> {
+    pub(super) fn new(line: usize, column: usize, head: String) -> Self {
+        let is_block = is_block(&head);
+        Self { line, column, value_column: column + 1, head, tail: Vec::new(), is_block }
+    }
+
     pub(super) fn is_block(&self) -> bool {
-        is_block(&self.head)
+        self.is_block
     }
 
     /// All of it on one line.
     pub(super) fn one_line(&self) -> String {
         let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
-        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+        let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        charge(text.len() + self.tail.len());
+        text
     }
 
     /// The text, and what had to be repaired to read it; none for `null` and nothing. `name` is
@@ -52,11 +63,13 @@ impl Value<'_> {
         if let Some(line) = lines().find(|line| line.has_odd_blanks() && line.indent <= first) {
             report.add(RepairKind::Blanks, line.number, format!("indented the text of `{name}` with spaces"));
         }
-        let lines = self.tail.iter().map(|line| line.dedented(least));
-        let text = match self.head.starts_with('>') {
-            true => folded(lines),
-            false => lines.collect::<Vec<_>>().join("\n"),
+        let lines: Vec<_> = self.tail.iter().map(|line| line.dedented(least)).collect();
+        let text = if self.head.starts_with('>') {
+            folded(lines.iter().map(AsRef::as_ref))
+        } else {
+            lines.join("\n")
         };
+        charge(text.len() + self.tail.len());
         let end = if self.head.contains('-') || text.trim().is_empty() { "" } else { "\n" };
         text.trim_end_matches('\n').to_owned() + end
     }
@@ -104,6 +117,7 @@ impl Value<'_> {
 
 /// Whether what follows a key is the header of a block scalar.
 pub(super) fn is_block(head: &str) -> bool {
+    charge(head.len());
     let (header, comment) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
     let mut signs = header.chars();
     matches!(signs.next(), Some('|' | '>'))
@@ -116,6 +130,7 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut text = String::new();
     let mut breaks = 0;
     for line in lines {
+        charge(line.len() + 1);
         let line = line.trim_matches(is_blank);
         if line.is_empty() {
             breaks += 1;
@@ -133,6 +148,7 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
 
 /// Whether YAML would read a text without quotes as anything else, or refuse it.
 pub(super) fn needs_quotes(text: &str) -> bool {
+    charge(text.len());
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());
     let spaced = second.is_none_or(char::is_whitespace);
@@ -153,6 +169,7 @@ pub(super) fn needs_quotes(text: &str) -> bool {
 
 /// A text in double quotes, on one line, as YAML reads it back to the last character.
 pub(super) fn in_quotes(text: &str) -> String {
+    charge(text.len());
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

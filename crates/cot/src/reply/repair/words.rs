@@ -1,6 +1,7 @@
 //! Statuses, truth values and "nothing" in the words that models use for them.
 
 use cogwork_plan::Status;
+use cogwork_read::charge;
 
 /// The status that a text names. What names none is an error and never a guess.
 pub(super) fn status(text: &str) -> Option<Status> {
@@ -52,6 +53,7 @@ pub(super) fn status(text: &str) -> Option<Status> {
 
 /// A status that is a sign alone.
 fn sign(text: &str) -> Option<Status> {
+    charge(text.len());
     let has = |signs: &[char]| text.contains(signs);
     if has(&['✅', '✓', '✔', '☑']) {
         Some(Status::Done)
@@ -82,6 +84,7 @@ pub(super) fn is_nothing(text: &str) -> bool {
 /// Letters and digits, in small letters. A text with other signs than those around and between words
 /// is not one of our words: `true/false`, `Done, 4`.
 fn words(text: &str) -> String {
+    charge(text.len());
     let around = |c: char| !c.is_alphanumeric();
     let inner = text.trim_matches(around);
     let between = |c: char| c.is_whitespace() || matches!(c, '_' | '-');

@@ -1,0 +1,37 @@
+//! How much structure a reply may have, and what is said of one that has more.
+
+use cogwork_read::{Refused, YamlGuard};
+
+/// The bounds of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Levels of nesting: columns of block style and brackets of flow style.
+    pub(crate) nesting: usize,
+    /// Dashes of lists and brackets of mappings; each step has one or the other.
+    pub(crate) steps: usize,
+}
+
+impl Default for Bounds {
+    /// A plan of the greatest depth takes two levels a step.
+    fn default() -> Self {
+        Self { nesting: 2 * cogwork_plan::MAX_DEPTH + 8, steps: 10_000 }
+    }
+}
+
+impl Bounds {
+    /// Returns what stands before the YAML library.
+    pub(crate) fn guard(self) -> YamlGuard {
+        YamlGuard::new(self.nesting).max_items(self.steps)
+    }
+}
+
+/// Says to a model why its block is refused.
+pub(crate) fn told(reason: Refused) -> String {
+    match reason {
+        Refused::Nesting(_) => {
+            "the nesting is too deep; plans may have at most 32 levels of steps".to_owned()
+        }
+        Refused::Items(_) => "the block has more steps than are read; expected a shorter plan".to_owned(),
+        other => other.to_string(),
+    }
+}

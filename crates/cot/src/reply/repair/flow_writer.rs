@@ -1,0 +1,152 @@
+//! Writes collections of flow style as lines of block style.
+
+use cogwork_read::charge;
+
+use super::flow::Node;
+use super::flow_text::Scalar;
+use super::keys::{self, Key};
+use super::lines::Line;
+use super::text::in_quotes;
+
+/// How many times its length a block may have in block style, beyond [`LEAST_ROOM`]. Each item begins at the
+/// column of its list, so without a bound a list that is indented far would be written as its length squared.
+const MAX_GROWTH: usize = 16;
+/// The bytes that any block may have in block style.
+const LEAST_ROOM: usize = 64 * 1024;
+
+/// The lines of a block in block style.
+pub(super) struct Output<'t> {
+    lines: Vec<Line<'t>>,
+    /// Bytes and columns that may still be written.
+    room: usize,
+    is_blank: bool,
+}
+
+impl<'t> Output<'t> {
+    pub(super) fn for_source(source: &str, lines: usize) -> Self {
+        let room = source.len().saturating_mul(MAX_GROWTH).saturating_add(LEAST_ROOM);
+        Self { lines: Vec::with_capacity(lines), room, is_blank: true }
+    }
+
+    pub(super) fn push(&mut self, line: Line<'t>) {
+        self.is_blank = self.is_blank && line.is_blank();
+        self.lines.push(line);
+    }
+
+    /// Adds what follows a collection in its last line.
+    pub(super) fn push_rest(&mut self, line: &Line<'_>, rest: &str) {
+        charge(rest.len());
+        let rest = rest.trim_start().trim_start_matches(',').trim_end();
+
+        if !rest.is_empty() {
+            self.push(Line::made(line.number, line.indent, rest.to_owned()));
+        }
+    }
+
+    /// Whether there is no text yet.
+    pub(super) fn is_blank(&self) -> bool {
+        self.is_blank
+    }
+
+    pub(super) fn into_lines(self) -> Vec<Line<'t>> {
+        self.lines
+    }
+
+    /// Writes a line; none if there is no room for it.
+    fn write(&mut self, number: usize, column: usize, text: String) -> Option<()> {
+        let taken = column.saturating_add(text.len());
+        charge(text.len());
+
+        self.room = self.room.checked_sub(taken)?;
+        self.push(Line::made(number, column, text));
+        Some(())
+    }
+}
+
+/// Writes collections; none where there is no room.
+pub(super) struct Writer<'o, 't, 's> {
+    out: &'o mut Output<'t>,
+    source: &'s str,
+}
+
+impl<'o, 't, 's> Writer<'o, 't, 's> {
+    pub(super) fn new(out: &'o mut Output<'t>, source: &'s str) -> Self {
+        Self { out, source }
+    }
+
+    /// The pairs of the outermost mapping.
+    pub(super) fn top(&mut self, node: &Node) -> Option<()> {
+        match node {
+            Node::Map { pairs, .. } => self.pairs(0, pairs),
+            _ => Some(()),
+        }
+    }
+
+    fn pairs(&mut self, column: usize, pairs: &[(Scalar, Node)]) -> Option<()> {
+        pairs
+            .iter()
+            .try_for_each(|(key, value)| self.after(key.line, column, &format!("{}:", key.text), value))
+    }
+
+    /// A value behind a key or a dash.
+    pub(super) fn after(&mut self, number: usize, column: usize, before: &str, value: &Node) -> Option<()> {
+        let indent = if before.starts_with('-') { column.saturating_sub(2) } else { column };
+
+        match value {
+            Node::Scalar(scalar) => {
+                let text = if scalar.quoted { in_quotes(&scalar.text) } else { scalar.text.clone() };
+                self.out.write(number, indent, format!("{before} {text}").trim_end().to_owned())
+            }
+            Node::Seq { span, .. } | Node::Map { span, .. } if !takes_list(before) => {
+                self.verbatim(number, indent, before, *span)
+            }
+            Node::Seq { items, .. } if items.is_empty() => {
+                self.out.write(number, indent, format!("{before} []"))
+            }
+            Node::Map { pairs, .. } if pairs.is_empty() => {
+                self.out.write(number, indent, format!("{before} {{}}"))
+            }
+            Node::Seq { items, .. } => {
+                self.out.write(number, indent, before.to_owned())?;
+                items.iter().try_for_each(|item| self.item(column + 2, item))
+            }
+            Node::Map { pairs, .. } if before == "-" => self.item_pairs(number, indent, pairs),
+            Node::Map { pairs, .. } => {
+                self.out.write(number, indent, before.to_owned())?;
+                self.pairs(column + 2, pairs)
+            }
+        }
+    }
+
+    /// A collection where a text was meant: it stays as it is written.
+    fn verbatim(&mut self, number: usize, column: usize, before: &str, span: (usize, usize)) -> Option<()> {
+        let text = self.source.get(span.0..span.1).unwrap_or_default().replace('\n', " ");
+        self.out.write(number, column, format!("{before} {text}"))
+    }
+
+    fn item(&mut self, column: usize, item: &Node) -> Option<()> {
+        match item {
+            Node::Map { line, pairs, .. } => self.item_pairs(*line, column, pairs),
+            Node::Scalar(scalar) => self.after(scalar.line, column + 2, "-", item),
+            // A list in a list: its items are taken for its own.
+            Node::Seq { items, .. } => items.iter().try_for_each(|item| self.item(column, item)),
+        }
+    }
+
+    fn item_pairs(&mut self, line: usize, column: usize, pairs: &[(Scalar, Node)]) -> Option<()> {
+        let Some(((key, value), rest)) = pairs.split_first() else {
+            return self.out.write(line, column, "-".to_owned());
+        };
+        self.after(line, column + 2, &format!("- {}:", key.text), value)?;
+        self.pairs(column + 2, rest)
+    }
+}
+
+/// Whether a list may stand behind a key or a dash.
+fn takes_list(before: &str) -> bool {
+    let key = before.trim_start_matches("- ");
+    charge(before.len() - key.len() + 1);
+
+    let known = keys::top(key).or_else(|| keys::step(key));
+    known.is_none_or(|found| matches!(found.key, Key::Planning | Key::SubSteps))
+}
