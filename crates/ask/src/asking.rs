@@ -53,7 +53,14 @@ pub trait Policy: Send {
     }
 
     /// Reads a reply.
-    fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Self::Reply, Self::Problem>;
+    ///
+    /// Implement it as an `async fn`. [`offload`](crate::offload) reads a long reply without
+    /// holding up other tasks.
+    fn judge(
+        &mut self,
+        response: &ChatResponse,
+        rung: Rung,
+    ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
 
     /// Called when the model is about to be asked again because of `problem`.
     fn on_ask_again(&mut self, problem: &Self::Problem) {
@@ -101,7 +108,7 @@ pub enum Unanswered<P, L> {
 pub struct Try {
     /// The raw text of the reply.
     pub reply: String,
-    /// Why the model was asked again; `None` if the reply was accepted.
+    /// Why the reply was not used; `None` if it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,
 }
@@ -213,9 +220,10 @@ impl<'a> Asking<'a> {
             };
             policy.after_call(&request, &response);
 
-            let (problem, message) = match policy.judge(&response, self.record.rung) {
+            self.keep(&response);
+            let (problem, message) = match policy.judge(&response, self.record.rung).await {
                 Verdict::Usable(reply) => {
-                    self.accept(response);
+                    self.accept();
                     return Ok(reply);
                 }
                 Verdict::Questionable { problem, message } if !self.has_questioned => {
@@ -227,7 +235,7 @@ impl<'a> Asking<'a> {
                     (problem, message)
                 }
             };
-            self.complain(&mut request, response, &problem, message);
+            self.complain(&mut request, &problem, message);
 
             if asks_left == 0 {
                 return Err(Unanswered::Unusable(problem));
@@ -288,29 +296,29 @@ impl<'a> Asking<'a> {
         Ok(request)
     }
 
-    fn accept(&mut self, response: ChatResponse) {
-        let reply = response.into_text();
-        self.record.tries.push(Try { reply, complaint: None });
+    /// Keeps a reply before it is read, so that it survives when the time runs out meanwhile.
+    fn keep(&mut self, response: &ChatResponse) {
+        let reply = response.text().to_owned();
+        self.record.tries.push(Try { reply, complaint: Some(UNREAD.to_owned()) });
     }
 
-    /// Keeps an unusable reply, and appends it and the complaint to the conversation.
-    fn complain(
-        &mut self,
-        request: &mut ChatRequest,
-        response: ChatResponse,
-        problem: &impl fmt::Display,
-        complaint: Message,
-    ) {
-        let text = response.into_text();
+    fn accept(&mut self) {
+        if let Some(accepted) = self.record.tries.last_mut() {
+            accepted.complaint = None;
+        }
+    }
 
-        for message in [Message::assistant(excerpt(&text)), complaint] {
+    /// Appends an unusable reply and the complaint to the conversation.
+    fn complain(&mut self, request: &mut ChatRequest, problem: &impl fmt::Display, complaint: Message) {
+        let Some(unusable) = self.record.tries.last_mut() else { return };
+
+        for message in [Message::assistant(excerpt(&unusable.reply)), complaint] {
             request.push(message.clone());
             self.follow_up.push(message);
         }
 
-        self.record
-            .tries
-            .push(Try { reply: cut(text, self.max_kept_bytes), complaint: Some(problem.to_string()) });
+        cut(&mut unusable.reply, self.max_kept_bytes);
+        unusable.complaint = Some(problem.to_string());
     }
 }
 
@@ -322,6 +330,9 @@ impl fmt::Debug for Asking<'_> {
             .finish_non_exhaustive()
     }
 }
+
+/// The complaint about a reply that was not read to its end.
+const UNREAD: &str = "the asking ended before the reply was read";
 
 /// The mark behind a text that was cut.
 const CUT: &str = " […]";
@@ -345,13 +356,12 @@ fn excerpt(reply: &str) -> String {
     }
 }
 
-fn cut(mut text: String, max_bytes: usize) -> String {
+fn cut(text: &mut String, max_bytes: usize) {
     if text.len() <= max_bytes {
-        return text;
+        return;
     }
 
     let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
     text.truncate(end.unwrap_or_default());
     text.push_str(CUT);
-    text
 }

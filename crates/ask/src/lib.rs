@@ -26,7 +26,7 @@
 //!         ChatRequest::new([Message::user("How many legs does a spider have?")])
 //!     }
 //!
-//!     fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+//!     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
 //!         match response.text().trim().parse() {
 //!             Ok(number) => Verdict::Usable(number),
 //!             Err(_) => Verdict::Unusable {
@@ -58,6 +58,9 @@ pub use spent::Spent;
 
 mod ladder;
 pub use ladder::{Ladder, Refusal, Rung};
+
+mod offload;
+pub use offload::offload;
 
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict};

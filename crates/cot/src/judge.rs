@@ -1,6 +1,6 @@
 //! What a reply is good for, and what the model is told where it is not.
 
-use cogwork_ask::{Policy, Rung, Spent, Verdict};
+use cogwork_ask::{Policy, Rung, Spent, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 use tokio::time::Instant;
 
@@ -86,11 +86,14 @@ impl Policy for Judge<'_> {
         self.spent.count_tokens(request, response);
     }
 
-    fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
+    async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
         let form = Form::from(rung);
         let reader = self.node.limits.reader(self.node.reading).asked_for(form);
+        let text = response.text().to_owned();
+        let reason = response.finish_reason().clone();
 
-        let read = match reader.read_finished(response.text(), response.finish_reason()) {
+        let read = offload(text.len(), move || reader.read_finished(&text, &reason)).await;
+        let read = match read {
             Ok(read) => read,
             Err(problem) => {
                 let is_too_long = problem.kind() == ReplyProblemKind::CutOff

@@ -24,8 +24,8 @@ pub struct Limits {
     pub time: Duration,
     /// How often a turn asks again when a reply cannot be used. Default: 2.
     pub asks_again: u32,
-    /// The longest reply that is read, in bytes. Default: 256 KiB; made as bad as can be,
-    /// such a text takes some 200 ms to read and repair.
+    /// The longest reply that is read, in bytes. Default: 256 KiB. Reading takes time in proportion to
+    /// the reply, whatever it says, and a deadline is met while a long one is read.
     pub reply_bytes: usize,
     /// The most steps of a reply's plan, on all levels. Default: 10,000.
     pub reply_steps: usize,

@@ -1,6 +1,9 @@
 //! The work that reading a reply takes, counted: it grows with the length of the reply, whatever it says.
 
-use cogwork_cot::{Reasoning, ReplyReader};
+use std::future::poll_fn;
+use std::pin::pin;
+
+use cogwork_cot::{ChainOfThought, CotError, Limits, Reasoning, ReplyReader, ScriptedClient};
 use cogwork_read::measure;
 
 /// The most work for each byte of a text that may be found. The worst text that a search over all tokens and
@@ -97,4 +100,37 @@ fn reading_a_saved_state_takes_work_in_proportion_to_it() {
     let (_, twice) = measure(|| Reasoning::from_yaml(&state(2000)).is_err());
 
     assert!(once > 0 && twice < once * 23 / 10, "{once} units of work became {twice}");
+}
+
+/// The most work that one poll of a future takes on the thread that polls it.
+async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
+    let mut future = pin!(future);
+    let mut most = 0;
+
+    let value = poll_fn(|context| {
+        let (poll, work) = measure(|| future.as_mut().poll(context));
+        most = most.max(work);
+        poll
+    });
+    (value.await, most)
+}
+
+/// A long reply is read elsewhere: it takes none of the time between two looks at the deadline.
+#[tokio::test]
+async fn a_deadline_is_never_far_while_a_turn_reads_a_reply() {
+    for (what, text) in slow_texts(6000) {
+        let client = ScriptedClient::new([text.as_str()]);
+        let limits = Limits::default().asks_again(0);
+        let flow = ChainOfThought::new(client).with_limits(limits).into_flow();
+
+        let mut reasoning = Reasoning::new("x");
+        let (ended, work) = most_work_of_a_poll(flow.run(&mut reasoning)).await;
+
+        assert!(work <= text.len() as u64, "{what}: one poll takes {work} units of work");
+        let tries = match &ended {
+            Ok(_) => &reasoning.thoughts()[0].trace().tries,
+            Err(error) => error.downcast_ref::<CotError>().unwrap().tries(),
+        };
+        assert_eq!(tries[0].reply, text, "{what}");
+    }
 }

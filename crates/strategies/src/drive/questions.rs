@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
+use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ToolCall,
 };
@@ -158,8 +158,12 @@ impl Policy for Question<'_> {
         self.meter.count_tokens(request, response);
     }
 
-    fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Reply, String> {
-        match read(self.ask, response) {
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Reply, String> {
+        let ask = self.ask.clone();
+        let response = response.clone();
+        let bytes = response.text().len();
+
+        match offload(bytes, move || read(&ask, &response)).await {
             Ok(reply) => Verdict::Usable(reply),
             Err(problem) => {
                 let message = Message::user(format!(

@@ -1,0 +1,48 @@
+use std::future::pending;
+use std::panic::resume_unwind;
+
+use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The maximum number of bytes that are read at once. The worst texts of this length take a few
+/// milliseconds.
+const INLINE_BYTES: usize = 4096;
+
+/// Runs `read`, which goes over `bytes` bytes of text, without holding up other tasks.
+///
+/// A short text is read at once. A longer one is read on a thread where tasks may block, so that a
+/// deadline is met and other tasks run meanwhile, however long the reading takes. When the future
+/// is dropped, `read` runs to its end and what it returns is dropped. Outside of a tokio runtime
+/// every text is read at once.
+///
+/// ```
+/// use cogwork_ask::offload;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let reply = "word ".repeat(100_000);
+/// let words = offload(reply.len(), move || reply.split_whitespace().count()).await;
+/// assert_eq!(words, 100_000);
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// If `read` panics.
+pub async fn offload<T: Send + 'static>(bytes: usize, read: impl FnOnce() -> T + Send + 'static) -> T {
+    if bytes <= INLINE_BYTES {
+        return read();
+    }
+    let Ok(runtime) = Handle::try_current() else { return read() };
+
+    // A reading that has not begun when the future is dropped never begins.
+    let reading = AbortOnDropHandle::new(runtime.spawn_blocking(read));
+    match reading.await {
+        Ok(value) => value,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // The runtime is shutting down, and this task with it.
+            Err(_) => pending().await,
+        },
+    }
+}
