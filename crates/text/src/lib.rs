@@ -22,7 +22,7 @@
 //! assert_eq!(NameList::or(["yes", "no"]).to_string(), "`yes` or `no`");
 //! ```
 //!
-//! [`is_unsafe`] says which characters are meant.
+//! [`is_unsafe`] says which characters are meant. A [`Mask`] hides keys and other values that no text may show.
 
 mod character;
 pub use character::{is_invisible, is_unsafe, replace_unsafe};
@@ -35,6 +35,9 @@ pub use prose::{ErrorText, MultiLine, OneLine};
 
 mod label;
 pub use label::{GraphvizLabel, MermaidLabel};
+
+mod mask;
+pub use mask::Mask;
 
 mod limited;
 

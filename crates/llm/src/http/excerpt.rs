@@ -1,3 +1,4 @@
+use cogwork_text::Mask;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::harmless::harmless;
@@ -10,66 +11,92 @@ pub(super) const SHORTEST_SECRET: usize = 8;
 const BODY: usize = 500;
 /// The longest part of a server's words in an error's own line, in characters.
 const LINE: usize = 300;
-/// From how many characters on the beginning of a secret is hidden, where the text ends within it.
-const PART: usize = 4;
+/// How much of a text is looked at for each character that may be shown, in bytes: a key that begins among
+/// them is found though each of its characters is escaped.
+const LOOKED_AT: usize = 16;
 /// How far into a page its title is looked for, in bytes.
 const HEAD: usize = 8 * 1024;
 const MASK: &str = "[redacted]";
 const CUT: char = '…';
 
 /// What must never be shown, and so the door through which every word of a server goes.
-pub(crate) struct Secrets(Vec<SecretString>);
+pub(crate) struct Secrets {
+    /// Hides all of them.
+    words: Mask,
+    /// Hides those that are too long to be a word of an address.
+    settings: Mask,
+}
 
 impl Secrets {
     pub(super) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        Self(secrets.into_iter().filter(|secret| !secret.expose_secret().is_empty()).collect())
+        let secrets: Vec<_> = secrets.into_iter().collect();
+        let mask = |shortest| {
+            let values = secrets.iter().map(ExposeSecret::expose_secret);
+            let long = values.filter(|value| value.len() >= shortest);
+            long.fold(Mask::new(), |mask, value| mask.with_value(value, MASK))
+        };
+        Self { words: mask(0), settings: mask(SHORTEST_SECRET) }
     }
 
     /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey. Of an
     /// HTML page only the title: the rest is markup, and says no more.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
-        let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes));
-        if is_html(&head) {
-            return match title(&head) {
+        let beginning = String::from_utf8_lossy(first(bytes, HEAD));
+        if is_html(&beginning) {
+            return match title(&beginning) {
                 Some(title) => format!("an HTML page titled \"{}\"", self.line(title)),
                 None => "an HTML page without a title".to_owned(),
             };
         }
-        self.cut(&String::from_utf8_lossy(bytes), BODY, true)
+
+        let looked_at = first(bytes, BODY * LOOKED_AT);
+        let is_all = looked_at.len() == bytes.len();
+        shown(&self.words, &String::from_utf8_lossy(looked_at), is_all, BODY, true)
     }
 
     /// A server's words as a part of one line.
     pub(crate) fn line(&self, text: &str) -> String {
-        self.cut(text.trim(), LINE, false)
+        line(&self.words, text)
     }
 
     /// A setting as a part of one line. A key like `http` is left in it: there it is a word of
     /// the address.
     pub(super) fn setting(&self, text: &str) -> String {
-        let long = |secret: &&SecretString| secret.expose_secret().len() >= SHORTEST_SECRET;
-        Self(self.0.iter().filter(long).cloned().collect()).line(text)
+        line(&self.settings, text)
     }
+}
 
-    /// Masks while it cuts: a cut made first could leave the half of a secret, and a mask over
-    /// the whole text would read megabytes to show a few lines.
-    fn cut(&self, text: &str, limit: usize, lines: bool) -> String {
-        let (mut cut, mut width, mut rest) = (String::new(), 0, text);
-        while let Some(next) = rest.chars().next() {
-            let hidden = self.0.iter().find_map(|secret| spelt(rest, secret.expose_secret()));
-            let taken = hidden.unwrap_or(next.len_utf8());
-            width += if hidden.is_some() { MASK.len() } else { 1 };
-            if width >= limit {
-                cut.push(CUT);
-                break;
-            }
-            match hidden {
-                Some(_) => cut.push_str(MASK),
-                None => cut.push(harmless(next, lines)),
-            }
-            rest = rest.get(taken..).unwrap_or_default();
-        }
-        cut
-    }
+fn line(mask: &Mask, text: &str) -> String {
+    let looked_at = beginning(text, LINE * LOOKED_AT);
+    let is_all = looked_at.len() == text.len();
+    shown(mask, looked_at.trim(), is_all, LINE, false)
+}
+
+/// The text with at most `limit` characters, and with a mark where there is more of it. Keys are masked
+/// before it is cut, because half a key could be left of one; all of it is looked through, so a long text
+/// has to be cut by its caller first.
+fn shown(mask: &Mask, text: &str, is_all: bool, limit: usize, lines: bool) -> String {
+    let masked = mask.hide(text);
+    let mut characters = masked.chars();
+    let mut shown: String =
+        characters.by_ref().take(limit - 1).map(|character| harmless(character, lines)).collect();
+
+    let is_cut = !is_all || characters.next().is_some();
+    shown.extend(is_cut.then_some(CUT));
+    shown
+}
+
+/// The beginning of a text, of at most so many bytes.
+pub(super) fn beginning(text: &str, most: usize) -> &str {
+    text.get(..first(text.as_bytes(), most).len()).unwrap_or(text)
+}
+
+/// The first bytes of a text, at most so many, without a part of a character at their end.
+fn first(bytes: &[u8], most: usize) -> &[u8] {
+    let is_within_character = |end: &usize| bytes.get(*end).is_some_and(|next| next & 0xc0 == 0x80);
+    let end = (most.saturating_sub(3)..=most).rev().find(|end| !is_within_character(end));
+
+    bytes.get(..end.unwrap_or(most)).unwrap_or(bytes)
 }
 
 /// Whether a body is a page for people, as proxies and wrong addresses answer. XML is not: some
@@ -87,59 +114,4 @@ fn title(page: &str) -> Option<&str> {
     let start = tag + lower.get(tag..)?.find('>')? + 1;
     let end = start + lower.get(start..)?.find("</title")?;
     page.get(start..end).filter(|title| !title.trim().is_empty())
-}
-
-/// How many bytes at the start of `text` spell `secret`, each character as it is or escaped in
-/// the way of JSON, HTML or URLs: servers echo a header in whatever encoding their answer has.
-/// Case is passed over, as a host name comes in small letters.
-fn spelt(text: &str, secret: &str) -> Option<usize> {
-    if text.get(..secret.len()).is_some_and(|start| start.eq_ignore_ascii_case(secret)) {
-        return Some(secret.len());
-    }
-    let mut rest = text;
-    for (position, wanted) in secret.chars().enumerate() {
-        if rest.is_empty() && position >= PART {
-            break;
-        }
-        let (lower, upper) = (wanted.to_ascii_lowercase(), wanted.to_ascii_uppercase());
-        rest = strip(rest, lower).or_else(|| strip(rest, upper))?;
-    }
-    Some(text.len() - rest.len())
-}
-
-/// `text` without `wanted` at its start, in whatever way it is written there.
-fn strip(text: &str, wanted: char) -> Option<&str> {
-    let code = u32::from(wanted);
-    let strip_form = |text: &'_ str, form: &str| -> Option<usize> {
-        text.get(..form.len()).filter(|start| start.eq_ignore_ascii_case(form)).map(str::len)
-    };
-    let length = match text.chars().next()? {
-        '\\' => {
-            // JSON within JSON doubles its backslashes.
-            let escaped = text.trim_start_matches('\\');
-            let slashes = text.len() - escaped.len();
-            // A `u` there begins the long form of any character.
-            let is_short = escaped.starts_with(wanted) && !matches!(wanted, 'u' | 'U');
-            let form = if is_short { wanted.to_string() } else { format!("u{code:04x}") };
-            strip_form(escaped, &form).map(|length| slashes + length)
-        }
-        '%' => strip_form(text, &format!("%{code:02x}")),
-        '&' => {
-            let named = match wanted {
-                '&' => "&amp;",
-                '<' => "&lt;",
-                '>' => "&gt;",
-                '"' => "&quot;",
-                '\'' => "&apos;",
-                _ => "",
-            };
-            let forms = [named, &format!("&#{code};"), &format!("&#x{code:x};"), &format!("&#0{code};")];
-            forms.iter().filter(|form| !form.is_empty()).find_map(|form| strip_form(text, form))
-        }
-        _ => None,
-    };
-    match length {
-        Some(length) => text.get(length..),
-        None => text.strip_prefix(wanted),
-    }
 }

@@ -6,11 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Protocol;
-use super::excerpt::{Secrets, is_html};
+use super::excerpt::{Secrets, beginning, is_html};
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// How deep an error may be wrapped in another one, as proxies do.
 const WRAPPINGS: usize = 4;
+/// How far into a message it is looked for what it tells of, in bytes.
+const TOLD: usize = 8 * 1024;
 /// From how many bytes on an `error` is taken for one unread.
 const EMPTY_ERROR_BYTES: usize = 1024;
 
@@ -176,7 +178,8 @@ impl Details {
 
     fn tells_of(&self, phrases: &[&str]) -> bool {
         let Some(message) = &self.message else { return false };
-        let message = message.to_lowercase();
+        let message = beginning(message, TOLD).to_lowercase();
+
         phrases.iter().any(|phrase| message.contains(phrase))
     }
 }

@@ -210,6 +210,88 @@ async fn cassettes_spans_and_clients_around_clients_do_not_show_the_key() {
     assert_hidden(&shown, "left behind");
 }
 
+/// Every place where a server's words come to be shown, with these words in it.
+fn places_of(words: &str) -> Vec<(u16, String)> {
+    let json = serde_json::to_string(words).unwrap();
+    let twice = serde_json::to_string(&json).unwrap();
+    let bodies = [
+        words.to_owned(),
+        json.clone(),
+        format!(r#"{{"error":{{"message":{json}}}}}"#),
+        format!(r#"{{"error":{{"message":{twice}}}}}"#),
+        format!(r#"{{"error":{{"error":{json}}}}}"#),
+        format!(r#"{{"detail":[{json}]}}"#),
+        format!(r#"{{"choices":{json}}}"#),
+        format!(r#"{{"content":{json}}}"#),
+        format!(r#"{{"message":{json}}}"#),
+        format!(r#"{{"choices":[{{"message":{{"refusal":{json}}}}}]}}"#),
+        format!("data: {{\"error\":{{\"message\":{json}}}}}\n\n"),
+        format!("event: error\ndata: {json}\n\n"),
+        format!("data: {json}\n\n"),
+        format!("data: {{\"choices\":[{{\"delta\":{{\"refusal\":{json}}}}}]}}\n\ndata: [DONE]\n\n"),
+        format!("{{\"error\":{json}}}\n"),
+        format!("<html><title>{words}</title></html>"),
+        format!("<html><title>{}</title></html>", "x".repeat(10_000) + words),
+    ];
+    let failures: Vec<_> = bodies.iter().take(5).map(|body| (400, body.clone())).collect();
+    bodies.into_iter().map(|body| (200, body)).chain(failures).collect()
+}
+
+/// What is shown depends on a beginning of what a server says, of a length that depends on nothing else: no
+/// more of it can be looked at. Between the halves of a key there may be any number of backslashes.
+#[tokio::test]
+async fn nothing_behind_a_beginning_of_what_a_server_says_is_looked_at() {
+    let (first, last) = KEY.split_at(13);
+    let texts = [format!("{first}{}{last}", "\\".repeat(12_000)), "x".repeat(12_000)];
+
+    let with_tail = |tail: &str| -> Vec<_> {
+        texts.iter().flat_map(|text| places_of(&format!("{text} {tail}"))).collect()
+    };
+    let (ones, others) = (with_tail("one"), with_tail("other"));
+    let both = ones.iter().zip(&others).flat_map(|(one, other)| [one, other]);
+    let answers = both.flat_map(|(status, body)| vec![answer(*status, "", body); 4]);
+    let server = Server::start(answers).await;
+    let clients = everyone(&server, Duration::from_secs(30));
+
+    for (status, one) in &ones {
+        let mut shown = Vec::new();
+        for _ in 0..2 {
+            let [openai, anthropic, ollama] = &clients;
+            let outcomes =
+                [ask(openai).await, follow(openai).await.1, ask(anthropic).await, ask(ollama).await];
+            shown.extend(
+                outcomes.map(|outcome| outcome.map_or_else(|error| everything(&error), |_| String::new())),
+            );
+        }
+
+        let case = format!("{status} {}", one.chars().take(60).collect::<String>());
+        shown.iter().for_each(|shown| assert_hidden(shown, &case));
+        let (with_one, with_other) = shown.split_at(4);
+        assert_eq!(with_one, with_other, "{case}");
+    }
+}
+
+/// A beginning of the key at the end of a text that breaks off is hidden, with what is left of an escape.
+#[tokio::test]
+async fn no_beginning_of_the_key_shows_where_a_text_breaks_off() {
+    let forms: [fn(char) -> String; 4] = [
+        |c| c.to_string(),
+        |c| format!("\\\\\\u{:04x}", c as u32),
+        |c| format!("&#x{:x};", c as u32),
+        |c| format!("%{:02X}", c as u32),
+    ];
+    for form in forms {
+        let spelt: String = KEY.chars().map(form).collect();
+        let four: String = KEY.chars().take(4).map(form).collect();
+        for end in four.len()..spelt.len() {
+            let body = format!("key={}", &spelt[..end]);
+            let server = Server::start([answer(401, "", &body)]).await;
+            let error = ask(&client(&server)).await.unwrap_err();
+            assert_eq!(error.message(), "key=[redacted]", "{body}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_hidden_is_marked() {
     let server = Server::start([answer(401, "", &format!("no such key: {KEY}!"))]).await;

@@ -2,3 +2,4 @@
 
 mod adapters;
 mod characters;
+mod mask;

@@ -1,0 +1,108 @@
+//! Texts as they are compared: each character with the bytes that spell it.
+
+use std::ops::Range;
+
+use super::escapes::{self, Unit, What};
+use crate::is_invisible;
+
+/// What a message has in place of what it leaves out of a long text.
+const CUT: char = '…';
+
+/// A character as it is compared, and the bytes of the text that spell it.
+#[derive(Debug, Clone)]
+pub(super) struct Sign {
+    pub(super) character: char,
+    pub(super) bytes: Range<usize>,
+}
+
+/// A place at which a text is cut off: its end, and each `…` in it.
+#[derive(Debug)]
+pub(super) struct Cut {
+    /// How many signs are before it. Where an escape may be cut off as well, there is another cut with the
+    /// signs before the escape.
+    pub(super) signs: usize,
+    /// Where it is in the text.
+    pub(super) byte: usize,
+}
+
+/// A text as it is compared.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) signs: Vec<Sign>,
+    pub(super) cuts: Vec<Cut>,
+}
+
+impl Folded {
+    /// The text in all ways in which it is looked through.
+    pub(super) fn all_of(text: &str) -> impl Iterator<Item = Self> {
+        #[cfg(feature = "host-names")]
+        let host_names = super::host::decoded(text).map(|units| Self::of(units, text.len(), |_| false));
+        #[cfg(not(feature = "host-names"))]
+        let host_names = None;
+
+        [Self::plain(text), Self::decoded(text)].into_iter().chain(host_names)
+    }
+
+    /// The text in lower case.
+    pub(super) fn plain(text: &str) -> Self {
+        Self::of(escapes::units(text), text.len(), |_| false)
+    }
+
+    /// The text in lower case with its escapes resolved, and without the characters that are escaped in ways
+    /// of their own, replaced or left out where a text is quoted.
+    pub(super) fn decoded(text: &str) -> Self {
+        Self::of(escapes::resolved(text), text.len(), is_passed_over)
+    }
+
+    fn of(units: impl IntoIterator<Item = Unit>, end: usize, is_left_out: fn(char) -> bool) -> Self {
+        let mut folded = Self::default();
+        let mut escapes = Vec::new();
+
+        for (place, Unit { what, bytes }) in units.into_iter().enumerate() {
+            let What::Character(character) = what else { continue };
+            if character == CUT {
+                folded.cut(bytes.start, &escapes);
+            }
+
+            let signs = folded.signs.len();
+            escapes.retain(|escape: &Begun| escape.may_go_on_with(character, place));
+            escapes.extend(escapes::begins(character).then_some(Begun { place, signs }));
+
+            if !is_left_out(character) {
+                let lower = character.to_lowercase();
+                folded.signs.extend(lower.map(|character| Sign { character, bytes: bytes.clone() }));
+            }
+        }
+        folded.cut(end, &escapes);
+        folded
+    }
+
+    fn cut(&mut self, byte: usize, escapes: &[Begun]) {
+        let before_escapes = escapes.iter().map(|escape| escape.signs);
+        let before = before_escapes.chain([self.signs.len()]);
+
+        self.cuts.extend(before.map(|signs| Cut { signs, byte }));
+    }
+}
+
+/// An escape that has begun.
+struct Begun {
+    /// Its place among the units.
+    place: usize,
+    /// How many signs are before it.
+    signs: usize,
+}
+
+impl Begun {
+    fn may_go_on_with(&self, character: char, place: usize) -> bool {
+        escapes::goes_on_with(character) && place - self.place <= escapes::LONGEST
+    }
+}
+
+/// White space, quotes and slashes are doubled, escaped or replaced in many ways. What cannot be seen may be
+/// left out or replaced.
+fn is_passed_over(character: char) -> bool {
+    character.is_whitespace()
+        || is_invisible(character)
+        || matches!(character, '\\' | '/' | '+' | '"' | '\'' | char::REPLACEMENT_CHARACTER)
+}

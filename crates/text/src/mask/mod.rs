@@ -1,0 +1,217 @@
+//! Values that must not be shown, found in texts however they are spelled there.
+
+mod escapes;
+mod fold;
+mod forms;
+#[cfg(feature = "host-names")]
+mod host;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use fold::{Folded, Sign};
+use forms::Form;
+
+/// From how many characters on the beginning of a value is hidden where a text is cut off.
+const BEGINNING: usize = 4;
+
+/// Hides values, such as keys, in texts that others have written.
+///
+/// A value is found in any case, and with the escapes of JSON, YAML, URLs and HTML, also where one is inside
+/// another, so what a server or a library has made of it is hidden too. At the end of a text and before each
+/// `…`, where the rest may have been cut off, a beginning of four characters is enough.
+///
+/// ```
+/// use cogwork_text::Mask;
+///
+/// let mask = Mask::new().with_value("sk-12/34\"56", "[the key]");
+/// assert_eq!(mask.hide("no such key: sk-12/34\"56!"), "no such key: [the key]!");
+/// assert_eq!(mask.hide(r#"{"key": "SK-12\/34\"56"}"#), r#"{"key": "[the key]"}"#);
+/// assert_eq!(mask.hide("GET /?key=sk-12%2F34%2256&n=1"), "GET /?key=[the key]&n=1");
+/// assert_eq!(mask.hide("no such key: sk-12…"), "no such key: [the key]…");
+/// ```
+#[derive(Clone, Default)]
+pub struct Mask {
+    values: Vec<Value>,
+    /// The places of the values that have a part, by the hash of the part: so a text is looked through once
+    /// for all of them.
+    parts: HashMap<u64, Vec<usize>>,
+    /// How many characters the parts have that count.
+    part_lengths: BTreeSet<usize>,
+}
+
+/// A value that is hidden.
+#[derive(Clone)]
+struct Value {
+    label: Arc<str>,
+    /// In characters.
+    length: usize,
+    forms: Vec<Form>,
+    has_parts: bool,
+}
+
+/// A place in a text where a value is hidden.
+struct Place<'a> {
+    bytes: Range<usize>,
+    value: &'a Value,
+}
+
+impl Mask {
+    /// The shortest part of a value that [`with_parts_of`](Self::with_parts_of) hides, in characters.
+    pub const PART: usize = 8;
+
+    /// A mask that hides nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Hides `value` where it occurs whole, with `label` in its place. An empty value hides nothing.
+    #[must_use]
+    pub fn with_value(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
+        self.add(value, label.into(), false);
+        self
+    }
+
+    /// Hides `value` and every part of it of at least [`PART`](Self::PART) characters, with `label` in its
+    /// place. White space, quotes and slashes do not count, and of a part there must be four other characters.
+    #[must_use]
+    pub fn with_parts_of(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
+        let place = self.values.len();
+        let mut has_parts = false;
+        for part in forms::parts(value) {
+            has_parts = true;
+            self.part_lengths.insert(part.len());
+            let values = self.parts.entry(hash(part)).or_default();
+            if values.last() != Some(&place) {
+                values.push(place);
+            }
+        }
+        self.add(value, label.into(), has_parts);
+        self
+    }
+
+    fn add(&mut self, value: &str, label: Arc<str>, has_parts: bool) {
+        let length = value.chars().count();
+        self.values.push(Value { label, length, forms: forms::wholes(value), has_parts });
+    }
+
+    /// Returns the text with labels in place of what is hidden.
+    pub fn hide(&self, text: &str) -> String {
+        let mut shown = String::with_capacity(text.len());
+        let mut done = 0;
+        for Place { bytes, value } in self.places(text) {
+            shown.push_str(text.get(done..bytes.start).unwrap_or_default());
+            shown.push_str(&value.label);
+            done = bytes.end;
+        }
+        shown.push_str(text.get(done..).unwrap_or_default());
+        shown
+    }
+
+    /// Where something is hidden, in order and without overlap.
+    fn places(&self, text: &str) -> Vec<Place<'_>> {
+        if self.values.is_empty() {
+            return Vec::new();
+        }
+
+        let mut places = Vec::new();
+        for folded in Folded::all_of(text) {
+            places.extend(self.values.iter().flat_map(|value| value.places_in(&folded)));
+            places.extend(self.parts_in(&folded.signs));
+        }
+        merged(places)
+    }
+
+    /// Where parts of values are. Those of one value that overlap are one place.
+    fn parts_in(&self, signs: &[Sign]) -> Vec<Place<'_>> {
+        let mut found: BTreeMap<usize, Vec<Place<'_>>> = BTreeMap::new();
+        for length in self.part_lengths.iter().copied() {
+            for part in signs.windows(length) {
+                let values = self.parts.get(&hash(part.iter().map(|sign| sign.character)));
+                for place in values.into_iter().flatten() {
+                    let of_value = self.values.get(*place).and_then(|value| Place::of(part, value));
+                    found.entry(*place).or_default().extend(of_value);
+                }
+            }
+        }
+        found.into_values().flat_map(merged).collect()
+    }
+}
+
+impl Value {
+    /// Where the value is whole, and where its beginning is before a cut.
+    fn places_in(&self, folded: &Folded) -> Vec<Place<'_>> {
+        let mut places = Vec::new();
+        for form in &self.forms {
+            places.extend(self.whole(form, &folded.signs));
+            places.extend(self.cut_off(form, folded));
+        }
+        places
+    }
+
+    fn whole<'a>(&'a self, form: &Form, signs: &[Sign]) -> Vec<Place<'a>> {
+        let is_form = |window: &&[Sign]| window.iter().map(|sign| &sign.character).eq(form);
+
+        signs.windows(form.len()).filter(is_form).filter_map(|window| Place::of(window, self)).collect()
+    }
+
+    fn cut_off<'a>(&'a self, form: &Form, folded: &Folded) -> Vec<Place<'a>> {
+        let longest = if self.has_parts { form.len().min(Mask::PART) } else { form.len() };
+
+        let places = folded.cuts.iter().filter_map(|cut| {
+            let before = folded.signs.get(..cut.signs)?;
+            let beginning = (BEGINNING..=longest).rev().find_map(|length| {
+                let last = before.get(before.len().checked_sub(length)?..)?;
+                last.iter().map(|sign| &sign.character).eq(form.get(..length)?).then_some(last)
+            })?;
+
+            let place = Place::of(beginning, self)?;
+            let is_whole = beginning.len() == form.len();
+            // What is between a beginning and the cut does not count, and may be of the value too.
+            let end = if is_whole { place.bytes.end } else { cut.byte };
+            Some(Place { bytes: place.bytes.start..end, ..place })
+        });
+        places.collect()
+    }
+}
+
+impl<'a> Place<'a> {
+    /// That of these signs.
+    fn of(signs: &[Sign], value: &'a Value) -> Option<Self> {
+        Some(Self { bytes: signs.first()?.bytes.start..signs.last()?.bytes.end, value })
+    }
+}
+
+/// The places in order, those together that overlap.
+fn merged(mut places: Vec<Place<'_>>) -> Vec<Place<'_>> {
+    // Of those at one place the longest gives its label, and of those of one length that of the shortest
+    // value: others contain it.
+    places.sort_by_key(|place| (place.bytes.start, Reverse(place.bytes.end), place.value.length));
+
+    let mut merged: Vec<Place<'_>> = Vec::new();
+    for place in places {
+        match merged.last_mut().filter(|last| place.bytes.start < last.bytes.end) {
+            Some(last) => last.bytes.end = last.bytes.end.max(place.bytes.end),
+            None => merged.push(place),
+        }
+    }
+    merged
+}
+
+/// The same in every process and for every mask, so that masks can be cloned.
+fn hash(characters: impl IntoIterator<Item = char>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    characters.into_iter().for_each(|character| character.hash(&mut hasher));
+    hasher.finish()
+}
+
+impl fmt::Debug for Mask {
+    /// Shows the labels alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.values.iter().map(|value| &value.label)).finish()
+    }
+}
