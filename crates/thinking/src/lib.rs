@@ -90,4 +90,5 @@ mod ledger;
 mod quote;
 mod run;
 
+pub use cogwork_files::Folder;
 pub use cogwork_llm::async_trait;
