@@ -17,6 +17,12 @@ pub enum Error {
         /// What is there instead.
         found: FileKind,
     },
+    /// The name stands for something other than a folder.
+    #[error("this is {found}; expected a folder")]
+    NotAFolder {
+        /// What is there instead.
+        found: FileKind,
+    },
     /// A file name is empty, has a separator, or is `.` or `..`.
     #[error("this is not a file name; expected a name without separators, other than `.` and `..`")]
     NotAName,
@@ -42,7 +48,7 @@ impl Error {
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
-            Self::NotAFile { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
+            Self::NotAFile { .. } | Self::NotAFolder { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
             Self::NotText { .. } => io::ErrorKind::InvalidData,
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Self::Io(error) => error.kind(),

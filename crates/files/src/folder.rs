@@ -4,10 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_fs_ext::DirExt;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use crate::{Error, FileId, name};
+use crate::{Error, FileId, FileKind, name};
 
 /// An open folder.
 ///
@@ -108,6 +109,37 @@ impl Folder {
         })
     }
 
+    /// Opens a folder in this one, which is created if the name is free.
+    ///
+    /// # Errors
+    ///
+    /// When the name stands for anything other than a folder, even a link to one, or the folder can be neither
+    /// opened nor created.
+    pub fn create_beneath(&self, name: impl AsRef<OsStr>) -> Result<Self, Error> {
+        let name = name::checked(name.as_ref())?;
+
+        match self.dir.create_dir(name) {
+            Ok(()) => self.sync()?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error.into()),
+        }
+        let dir = self.dir.open_dir_nofollow(name).map_err(|error| self.not_a_folder(name, error))?;
+        Ok(Self {
+            dir: Arc::new(dir),
+            path: self.path.join(name).into(),
+            absolute: self.absolute.join(name).into(),
+        })
+    }
+
+    /// Says what has the name of a folder that cannot be opened.
+    fn not_a_folder(&self, name: &Path, error: io::Error) -> Error {
+        let found = self.dir.symlink_metadata(name).map(|metadata| FileKind::of(metadata.file_type()));
+        match found {
+            Ok(found) if found != FileKind::Folder => Error::NotAFolder { found },
+            _ => Error::Io(error),
+        }
+    }
+
     /// Opens the folder of a file beneath this one, by a path that nobody vouches for, and returns it with
     /// the file's name. The file need not exist, and nothing is said about it.
     ///
@@ -172,6 +204,22 @@ impl Folder {
         Ok(FileId::from_metadata(&now.dir_metadata()?) == self.id()?)
     }
 
+    /// Returns the id of the file that this name leads to now, on the path by which this folder was opened;
+    /// `None` where there is none. Where another folder is in this one's place, that is looked into.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn id_on_path(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, Error> {
+        let name = name::checked(name.as_ref())?;
+
+        match identify(&self.absolute, name) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Returns whether an open file is the one that has this name in this folder. It is not when it was
     /// removed, renamed or replaced.
     ///
@@ -231,6 +279,18 @@ impl Folder {
         options.read(true).follow(FollowSymlinks::No);
         self.dir.open_with(name, &options)?.metadata()
     }
+}
+
+/// In one call, as it may be made for each write.
+#[cfg(unix)]
+fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
+    std::fs::symlink_metadata(folder.join(name)).map(|metadata| FileId::from_metadata(&metadata))
+}
+
+#[cfg(not(unix))]
+fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
+    let folder = Folder::open(folder)?;
+    folder.metadata(name).map(|metadata| FileId::from_metadata(&metadata))
 }
 
 /// The folder of a bare file name is the empty path.

@@ -24,7 +24,7 @@ impl FileId {
         Ok(Self::from_metadata(&Metadata::from_file(file)?))
     }
 
-    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &impl MetadataExt) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 }

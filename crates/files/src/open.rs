@@ -38,11 +38,23 @@ impl Folder {
     ///
     /// When the name stands for anything else, such as a link, a folder or a named pipe.
     pub fn has_file(&self, name: impl AsRef<OsStr>) -> Result<bool, Error> {
+        Ok(self.file_length(name)?.is_some())
+    }
+
+    /// Returns the length of a regular file in bytes; `None` means that the name is free.
+    ///
+    /// # Errors
+    ///
+    /// As of [`has_file`](Self::has_file).
+    pub fn file_length(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, Error> {
         let name = name::checked(name.as_ref())?;
 
         match self.dir().symlink_metadata(name) {
-            Ok(metadata) => must_be_file(FileKind::of(metadata.file_type())).map(|()| true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Ok(metadata) => {
+                must_be_file(FileKind::of(metadata.file_type()))?;
+                Ok(Some(metadata.len()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -32,16 +32,60 @@ impl Folder {
     ///
     /// When `target` stands for anything other than a regular file, or the file cannot be created.
     pub fn temporary(&self, target: impl AsRef<OsStr>) -> Result<Temporary, Error> {
-        let target = target.as_ref();
+        self.temporary_by(target.as_ref(), |target| self.create_random(target))
+    }
+
+    /// Creates a file that can take the place of `target`, with the permissions of the file that is there.
+    ///
+    /// It has this name, and what a crash has left under it is removed: no one has to look for it. Must only be
+    /// called by who alone writes `target`, such as the holder of its lock.
+    ///
+    /// # Errors
+    ///
+    /// When `target` or `name` stands for anything other than a regular file, or the file cannot be created.
+    pub fn temporary_named(
+        &self,
+        target: impl AsRef<OsStr>,
+        name: impl AsRef<OsStr>,
+    ) -> Result<Temporary, Error> {
+        let name = name.as_ref();
+        self.temporary_by(target.as_ref(), |_| {
+            self.remove_leftover(name)?;
+            Ok((name.to_owned(), self.create_new(name)?))
+        })
+    }
+
+    fn temporary_by(
+        &self,
+        target: &OsStr,
+        create: impl FnOnce(&OsStr) -> Result<(OsString, File), Error>,
+    ) -> Result<Temporary, Error> {
         let permissions = self.has_file(target)?.then(|| self.dir().symlink_metadata(target)).transpose()?;
 
-        let (name, file) = self.create_random(target)?;
+        let (name, file) = create(target)?;
         let temporary = Temporary { folder: self.clone(), target: target.to_owned(), name: Some(name), file };
         if let Some(replaced) = permissions {
             let permissions = replaced.permissions().into_std(&temporary.file)?;
             temporary.file.set_permissions(permissions)?;
         }
         Ok(temporary)
+    }
+
+    /// Removes a regular file if there is one of this name.
+    ///
+    /// # Errors
+    ///
+    /// When the name stands for anything else, or the file cannot be removed.
+    pub fn remove_leftover(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
+        let name = name.as_ref();
+        if !self.has_file(name)? {
+            return Ok(());
+        }
+
+        match self.remove_file(name) {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Writes a whole file in place of the one of this name, or of none. After a crash there is either the old

@@ -16,7 +16,7 @@ fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
 }
 
 /// Each way to open or replace what has the name `it`.
-const OPERATIONS: [(&str, Operation); 10] = [
+const OPERATIONS: [(&str, Operation); 14] = [
     ("look", |folder| told(folder.has_file("it"))),
     ("read", |folder| told(folder.read_file("it", 1024))),
     ("read as text", |folder| told(folder.read_text_file("it", 1024))),
@@ -25,6 +25,10 @@ const OPERATIONS: [(&str, Operation); 10] = [
     ("open to append", |folder| told(folder.open_file("it", Access::Append))),
     ("open or create", |folder| told(folder.open_or_create("it", Access::Append))),
     ("make a temporary file", |folder| told(folder.temporary("it"))),
+    ("make a temporary file in its place", |folder| told(folder.temporary_named("it", "other"))),
+    ("make a temporary file of its name", |folder| told(folder.temporary_named("other", "it"))),
+    ("ask for its length", |folder| told(folder.file_length("it"))),
+    ("clear it away", |folder| told(folder.remove_leftover("it"))),
     ("replace", |folder| told(folder.replace("it", b"written"))),
     ("lock", |folder| told(LockFile::lock_within(folder, "it", Duration::ZERO))),
 ];
@@ -64,5 +68,27 @@ fn devices_are_not_files() {
         told(devices.replace("null", b"")),
     ] {
         assert_eq!(refused.unwrap_err(), "this is a device; expected a regular file");
+    }
+}
+
+#[test]
+fn a_folder_is_created_only_where_nothing_else_is() {
+    let (scratch, outside) = (Scratch::new(), Scratch::new());
+    symlink(outside.path(), scratch.path().join("out")).unwrap();
+    std::fs::create_dir(scratch.path().join("real")).unwrap();
+    symlink("real", scratch.path().join("within")).unwrap();
+    scratch.write("file", "");
+
+    let refused = |name| scratch.folder.create_beneath(name).unwrap_err().to_string();
+    assert_eq!(refused("out"), "this is a symbolic link; expected a folder");
+    assert_eq!(refused("within"), "this is a symbolic link; expected a folder");
+    assert_eq!(refused("file"), "this is a regular file; expected a folder");
+    assert!(outside.names().is_empty());
+
+    for _ in 0..2 {
+        let created = scratch.folder.create_beneath("new").unwrap();
+        created.open_or_create("inside", Access::Write).unwrap();
+        assert_eq!(created.path_of("inside"), scratch.path().join("new/inside"));
+        assert!(created.is_still_there().unwrap());
     }
 }

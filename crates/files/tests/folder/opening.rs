@@ -171,3 +171,26 @@ fn a_folder_that_lost_its_path_is_noticed() {
     assert!(!folder.holds("file", &file).unwrap());
     assert!(folder.create_new("other").unwrap_err().is_not_found());
 }
+
+#[test]
+fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
+    let scratch = Scratch::new();
+    let folder = scratch.folder.create_beneath("runs").unwrap();
+    let file = folder.create_new("a").unwrap();
+    let id = FileId::of(&file).unwrap();
+    assert_eq!(folder.id_on_path("a").unwrap(), Some(id));
+    assert_eq!(folder.id_on_path("b").unwrap(), None);
+    assert_eq!((folder.file_length("a").unwrap(), folder.file_length("b").unwrap()), (Some(0), None));
+
+    let (here, elsewhere) = (scratch.path().join("runs"), scratch.path().join("moved"));
+    std::fs::rename(&here, &elsewhere).unwrap();
+    assert_eq!(folder.id_on_path("a").unwrap(), None);
+    assert!(folder.holds("a", &file).unwrap(), "it is still in the folder, wherever that is");
+    std::fs::create_dir(&here).unwrap();
+    std::fs::write(here.join("a"), "another").unwrap();
+    assert!(folder.id_on_path("a").unwrap().is_some_and(|found| found != id));
+
+    std::fs::remove_dir_all(&here).unwrap();
+    std::fs::write(&here, "no folder").unwrap();
+    assert_eq!(folder.id_on_path("a").unwrap(), None);
+}

@@ -54,6 +54,26 @@ fn a_temporary_file_that_was_swapped_takes_no_place() {
 }
 
 #[test]
+fn a_temporary_file_of_one_name_takes_the_place_of_what_a_crash_left() {
+    let scratch = Scratch::new();
+    scratch.write("a", "old");
+    scratch.write("a.new", "half a fi");
+
+    let mut temporary = scratch.folder.temporary_named("a", "a.new").unwrap();
+    assert_eq!(scratch.text("a.new"), "");
+    temporary.write_all(b"new").unwrap();
+    temporary.put_in_place().unwrap();
+    assert_eq!((scratch.text("a").as_str(), scratch.names()), ("new", vec!["a".to_owned()]));
+
+    drop(scratch.folder.temporary_named("a", "a.new").unwrap());
+    scratch.write("a.new", "half a fi");
+    for _ in 0..2 {
+        scratch.folder.remove_leftover("a.new").unwrap();
+        assert_eq!(scratch.names(), ["a"]);
+    }
+}
+
+#[test]
 fn only_what_a_crash_left_is_cleared_away() {
     let scratch = Scratch::new();
     let kept = ["a", "a.new", "a.123.new", "a.1234567z.new", "a.12345678.new.txt", "b.12345678.new", "c"];
