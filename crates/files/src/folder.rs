@@ -161,6 +161,22 @@ impl Folder {
         &self.path
     }
 
+    /// Returns a path to this folder that has no links in it, for a library that opens files by itself.
+    ///
+    /// # Errors
+    ///
+    /// Of kind [`NotFound`](io::ErrorKind::NotFound) when the path by which this folder was opened no longer
+    /// leads to it.
+    pub fn real_path(&self) -> Result<PathBuf, Error> {
+        // Others than Unix have forms of a path for this that libraries do not take.
+        let path = if cfg!(unix) { self.absolute.canonicalize()? } else { self.absolute.to_path_buf() };
+
+        if Self::open(&path)?.id()? == self.id()? {
+            return Ok(path);
+        }
+        Err(io::Error::from(io::ErrorKind::NotFound).into())
+    }
+
     /// Returns the path of a name in this folder, for messages.
     pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
         if self.path.as_os_str() == "." {

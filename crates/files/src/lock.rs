@@ -1,6 +1,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{Access, Error, Folder};
@@ -86,6 +87,11 @@ impl LockFile {
             return Ok(Self { folder: folder.clone(), name: name.to_owned(), file });
         }
         Err(LockError::Replaced)
+    }
+
+    /// Returns the path of the lock file, for messages.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.name)
     }
 
     /// Returns whether the lock still keeps others out. It does not when the lock file was removed or replaced.

@@ -31,6 +31,7 @@ pub(crate) enum Kind {
     TooLarge,
     Ended,
     UnknownEvent,
+    Gone,
     Other,
 }
 
@@ -82,6 +83,12 @@ impl StoreError {
         self.0.kind == Kind::UnknownEvent
     }
 
+    /// Whether the record was removed, moved, replaced or written by somebody else while the run was at work,
+    /// or its lock was removed. What the run did last is not on record.
+    pub fn is_gone(&self) -> bool {
+        self.0.kind == Kind::Gone
+    }
+
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
         Self(Arc::new(Problem { kind, text: shown(text), excerpt: None, source: None }))
     }
@@ -119,6 +126,12 @@ impl StoreError {
             Kind::Other,
             format_args!("{place}: a journal is written from within a tokio runtime, and there is none here"),
         )
+    }
+
+    /// `place` was there when the run was taken up.
+    pub(crate) fn gone(place: impl fmt::Display) -> Self {
+        let text = "it was removed, moved or replaced while it was in use, so nothing can be recorded in it";
+        Self::new(Kind::Gone, format_args!("{place}: {text}"))
     }
 
     pub(crate) fn ended(run_id: &str) -> Self {

@@ -1,14 +1,12 @@
 //! Taking a run, wherever it is kept.
 
-use std::path::Path;
-
+use cogwork_files::LockFile;
 use cogwork_flow::Entry;
 use cogwork_text::Name;
 
 use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
-use crate::lock::Lock;
 use crate::{RunJournal, StoreError};
 
 /// A run in its store, there or not. Each call may block.
@@ -18,19 +16,22 @@ pub(crate) trait Keep: Send + 'static {
     /// The file, for messages.
     fn place(&self) -> String;
 
-    /// Makes what must be there before a run can be locked.
-    fn make_room(&self) -> Result<(), StoreError>;
+    /// Opens the folder that the run is in; `None` where there is none and none is to be made.
+    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError>;
+}
 
-    /// The file to lock.
-    fn lock(&self) -> &Path;
-
+/// The open folder of a run: all that is done to the run is done in this one, whatever its path leads to
+/// meanwhile.
+pub(crate) trait Room {
     fn is_there(&self) -> Result<bool, StoreError>;
 
+    fn lock(&self) -> Result<LockFile, StoreError>;
+
     /// Puts the run on record. It is not there yet.
-    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError>;
+    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError>;
 
     /// Reads the run, and makes it the one that is wanted.
-    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError>;
+    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError>;
 }
 
 /// What to do with a run that is there, or is not.
@@ -63,15 +64,16 @@ impl Take {
             let (run_id, place) = (Name(run.run_id()), run.place());
             StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: it would be in {place}"))
         };
-        if matches!(self, Self::Start(_) | Self::Either(..)) {
-            run.make_room()?;
-        } else if !run.is_there()? {
-            // Looked at first, so that asking for a run leaves no lock file.
+        let create = matches!(self, Self::Start(_) | Self::Either(..));
+        let Some(room) = run.open(create)? else { return Err(missing()) };
+        // Looked at first, so that asking for a run leaves no lock file.
+        if !create && !room.is_there()? {
             return Err(missing());
         }
-        let lock = Lock::take(run.lock(), run.run_id())?;
-        match (self, run.is_there()?) {
-            (Self::Start(header) | Self::Either(header, _), false) => run.start(header, lock),
+
+        let lock = room.lock()?;
+        match (self, room.is_there()?) {
+            (Self::Start(header) | Self::Either(header, _), false) => room.start(header, lock),
             (_, false) => Err(missing()),
             (Self::Start(_), true) => {
                 let (run_id, place) = (Name(run.run_id()), run.place());
@@ -82,10 +84,10 @@ impl Take {
                     ),
                 ))
             }
-            (Self::Resume(flow) | Self::Either(_, flow), true) => run.resume(Wanted::Same(flow), lock),
-            (Self::Changed(flow), true) => run.resume(Wanted::Changed(flow), lock),
+            (Self::Resume(flow) | Self::Either(_, flow), true) => room.resume(Wanted::Same(flow), lock),
+            (Self::Changed(flow), true) => room.resume(Wanted::Changed(flow), lock),
             (Self::Answer(event), true) => {
-                let journal = run.resume(Wanted::Answerable, lock)?;
+                let journal = room.resume(Wanted::Answerable, lock)?;
                 journal.check_event(&event)?;
                 Ok(journal)
             }

@@ -74,6 +74,7 @@ mod error;
 pub use error::StoreError;
 
 mod behind;
+mod folder;
 mod header;
 mod keep;
 mod line;

@@ -26,6 +26,18 @@ const FIELD: &[u8] = b",\"crc\":\"";
 const DIGITS: usize = 8;
 const END: &[u8] = b"\"}";
 
+/// How a line comes to the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joins {
+    /// When all lines before it are there.
+    Nothing,
+    /// In one go with the line before it, so that after a power cut it may be there without that one.
+    TheLineBefore,
+}
+
+/// What a line says that joins the one before it. No object of a journal ends like this by itself.
+const JOINED: &[u8] = b",\"joined\":true";
+
 impl Chain {
     /// Writes a line that is an object, its checksum as the last field, at most so long: what could
     /// not be read again must not be written.
@@ -33,6 +45,7 @@ impl Chain {
         &mut self,
         lines: &mut Vec<u8>,
         object: &impl Serialize,
+        joins: Joins,
         max_line: usize,
         place: impl Display,
     ) -> Result<(), StoreError> {
@@ -40,6 +53,9 @@ impl Chain {
         serde_json::to_writer(&mut *lines, object)
             .map_err(|error| StoreError::io(format_args!("{place}: cannot be written"), error.into()))?;
         lines.pop(); // the closing brace
+        if joins == Joins::TheLineBefore {
+            lines.extend_from_slice(JOINED);
+        }
         let checksum = self.next(lines.get(start..).unwrap_or_default());
         lines.extend_from_slice(FIELD);
         lines.extend_from_slice(checksum.as_bytes());
@@ -87,12 +103,7 @@ impl Chain {
 
     /// Takes the checksum from a line, which then is the object as it was.
     fn check(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
-        let Some(content) = line.len().checked_sub(FIELD.len() + DIGITS + END.len()) else {
-            return Err(NO_CHECKSUM.to_owned());
-        };
-        let (object, field) = line.split_at(content);
-        let digits = field.strip_prefix(FIELD).and_then(|field| field.strip_suffix(END));
-        let Some(digits) = digits else { return Err(NO_CHECKSUM.to_owned()) };
+        let Some((object, digits)) = split(line) else { return Err(NO_CHECKSUM.to_owned()) };
         let expected = self.next(object);
         if digits != expected.as_bytes() {
             return Err(format!(
@@ -100,7 +111,8 @@ impl Chain {
                 digits.escape_ascii()
             ));
         }
-        line.truncate(content);
+        let object = object.strip_suffix(JOINED).unwrap_or(object).len();
+        line.truncate(object);
         line.push(b'}');
         Ok(())
     }
@@ -116,6 +128,20 @@ impl Chain {
         self.before = Some(checksum);
         format!("{checksum:08x}")
     }
+}
+
+/// A line up to its checksum, and the checksum; `None` where it does not end with one.
+fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let content = line.len().checked_sub(FIELD.len() + DIGITS + END.len())?;
+    let (object, field) = line.split_at_checked(content)?;
+    let digits = field.strip_prefix(FIELD)?.strip_suffix(END)?;
+    Some((object, digits))
+}
+
+/// Whether a line that follows the first says that all before it was on the disk when it was written.
+pub(crate) fn stands_alone(line: &[u8]) -> bool {
+    // What ends otherwise is joined, or was not written to the end.
+    split(line).is_some_and(|(object, _)| object.ends_with(b"}"))
 }
 
 const NO_CHECKSUM: &str = "the line does not end with a checksum, as in `,\"crc\":\"0a1b2c3d\"}`";

@@ -1,6 +1,6 @@
 use std::os::unix::fs::symlink;
 
-use cogwork_files::Error;
+use cogwork_files::{Error, Folder};
 
 use super::Scratch;
 
@@ -45,4 +45,22 @@ fn folders_inside_are_found() {
     for path in ["", "."] {
         assert!(matches!(scratch.folder.file_beneath(path), Err(Error::NotAName)), "{path}");
     }
+}
+
+#[test]
+fn the_real_path_has_no_links_and_is_that_of_the_open_folder() {
+    let scratch = Scratch::new();
+    for name in ["one", "other"] {
+        std::fs::create_dir(scratch.path().join(name)).unwrap();
+    }
+    let link = scratch.path().join("link");
+    symlink("one", &link).unwrap();
+
+    let folder = Folder::open(&link).unwrap();
+    let real = scratch.path().canonicalize().unwrap();
+    assert_eq!(folder.real_path().unwrap(), real.join("one"));
+
+    std::fs::remove_file(&link).unwrap();
+    symlink("other", &link).unwrap();
+    assert!(folder.real_path().unwrap_err().is_not_found(), "the link was swapped");
 }

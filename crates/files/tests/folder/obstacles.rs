@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use cogwork_files::{Access, Folder, LockFile};

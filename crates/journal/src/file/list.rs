@@ -1,9 +1,9 @@
 //! Reading what runs there are, without taking them.
 
-use std::fs::File;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::ffi::OsStr;
 use std::time::UNIX_EPOCH;
+
+use cogwork_files::{Access, Folder};
 
 use super::read::{Lines, cannot_read};
 use super::{ENDING, FileStore};
@@ -12,26 +12,24 @@ use crate::{RunStatus, RunSummary, StoreError};
 
 impl FileStore {
     pub(super) fn read_all(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let failed = |error| cannot_read(&self.folder, error);
-        let folder = match std::fs::read_dir(&self.folder) {
-            Ok(folder) => folder,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
-        };
+        let Some(folder) = self.shelf.open()? else { return Ok(Vec::new()) };
+        let names = folder.names().map_err(|error| cannot_read(self.shelf.path(), error.into()))?;
+
         let mut runs = Vec::new();
-        for file in folder {
-            let name = file.map_err(failed)?.file_name();
+        for name in names {
             if let Some(stem) = name.to_string_lossy().strip_suffix(ENDING) {
-                runs.push(self.summary(&self.folder.join(&name), stem));
+                runs.push(self.summary(&folder, &name, stem));
             }
         }
         runs.sort_by(|one: &RunSummary, other| one.run_id.cmp(&other.run_id));
         Ok(runs)
     }
 
-    fn summary(&self, path: &Path, stem: &str) -> RunSummary {
+    fn summary(&self, folder: &Folder, name: &OsStr, stem: &str) -> RunSummary {
+        let path = &self.shelf.path().join(name);
         let mut standing = Standing::default();
-        let file = File::open(path).map_err(|error| cannot_read(path, error));
+        let file = folder.open_file(name, Access::Read);
+        let file = file.map_err(|error| cannot_read(path, error.into()));
         let header = file.as_ref().map_err(Clone::clone).and_then(|file| {
             let mut lines = Lines::of(path, file, self.max_line);
             Ok((lines.header()?, lines))

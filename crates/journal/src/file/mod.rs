@@ -7,7 +7,8 @@ mod write;
 
 use std::path::PathBuf;
 
-use self::write::Files;
+use self::open::Files;
+use crate::folder::Shelf;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
@@ -17,19 +18,22 @@ use crate::{RunSummary, Store, StoreError, name};
 /// which run it is and what it began with; each further line is an
 /// [`Entry`](cogwork_flow::Entry). The last field of
 /// every line is a checksum, the CRC-32 of the digits of the checksum before and of the line up to
-/// that field. Lines are only added; [folding](cogwork_flow::Run::fold_every) puts a new file in
+/// that field. A line that was written in one go with the one before it says so with a field `joined`
+/// before that. Lines are only added; [folding](cogwork_flow::Run::fold_every) puts a new file in
 /// place of the old one. Beside it lie a `.lock` file, which holds the id of the process that ran
-/// it last, and for moments a `.new` one. The folder is to hold nothing else that ends so.
+/// it last, and for moments a `.new` one. The folder is to hold nothing else that ends so: what is no
+/// regular file under such a name, such as a link, is an error.
 ///
 /// Writing is done on tokio's threads for blocking work, all that is queued in one go, and is
-/// followed by `fdatasync`. A last line that a crash cut short is taken away when the run is taken
-/// up. Anything else that is not as it was written is an error that names file and line, and the
-/// file is left as it is.
+/// followed by `fdatasync`. What a crash or a power cut has left unwritten of the lines that were written
+/// last is taken away when the run is taken up, with all that follows it. Anything else that is not as it
+/// was written is an error that names file and line, and the file is left as it is. So is a file that is
+/// removed, moved or replaced while its run is at work: that is seen with the next line at the latest, and
+/// the run stops there.
 ///
 /// Locks are the operating system's, so they end with the process. Over a network file system
-/// they are as good as that is. Lock files stay when a run is done. One that is removed while its run
-/// is at work locks nothing any more: keep them from whatever cleans the folder. A run that is open
-/// takes two file descriptors.
+/// they are as good as that is. Lock files stay when a run is done. On Unix the run's file is locked too,
+/// so removing a lock file lets nobody in. A run that is open takes two file descriptors, and a store one.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -61,7 +65,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// ```
 #[derive(Debug, Clone)]
 pub struct FileStore {
-    folder: PathBuf,
+    shelf: Shelf,
     sync: bool,
     max_line: usize,
 }
@@ -75,7 +79,7 @@ impl FileStore {
 
     /// A store in this folder, which is made when the first run starts.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), sync: true, max_line: Self::DEFAULT_MAX_LINE }
+        Self { shelf: Shelf::new(folder.into()), sync: true, max_line: Self::DEFAULT_MAX_LINE }
     }
 
     /// Whether each line is synced to the disk before it counts. Without, a crash of the process
@@ -110,13 +114,15 @@ impl FileStore {
     }
 
     fn files(&self, run_id: &str) -> Files {
-        let (name, folder) = (name::safe(run_id), &self.folder);
+        let name = name::safe(run_id);
+        let lines = format!("{name}{ENDING}");
         Files {
             run_id: run_id.to_owned(),
-            folder: folder.clone(),
-            path: folder.join(format!("{name}{ENDING}")),
-            lock: folder.join(format!("{name}.lock")),
-            new: folder.join(format!("{name}.new")),
+            shelf: self.shelf.clone(),
+            path: self.shelf.path().join(&lines),
+            lines,
+            lock: format!("{name}.lock"),
+            new: format!("{name}.new"),
             sync: self.sync,
             max_line: self.max_line,
         }
@@ -131,7 +137,7 @@ impl Store for FileStore {
     }
 
     fn place(&self) -> String {
-        self.folder.display().to_string()
+        self.shelf.path().display().to_string()
     }
 
     fn list(&self) -> Result<Vec<RunSummary>, StoreError> {

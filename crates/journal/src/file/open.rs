@@ -1,19 +1,39 @@
 //! Opening the file of a run, so that it is ours.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::path::Path;
+use std::path::PathBuf;
 
+use cogwork_files::{Access, Folder, LockError, LockFile};
 use cogwork_flow::{Entry, Recorded};
 
 use super::read::{Lines, cannot_read};
-use super::write::{Files, Writer, cannot_write};
+use super::write::{Place, Writer, Written, cannot_write};
 use crate::error::Kind;
+use crate::folder::Shelf;
 use crate::header::Header;
-use crate::keep::{Keep, Wanted};
-use crate::line::Chain;
-use crate::lock::Lock;
-use crate::{RunJournal, StoreError};
+use crate::keep::{Keep, Room, Wanted};
+use crate::{RunJournal, StoreError, lock};
+
+/// The files of a run, and how they are written.
+#[derive(Debug, Clone)]
+pub(super) struct Files {
+    pub(super) run_id: String,
+    pub(super) shelf: Shelf,
+    /// The file with the lines, for messages.
+    pub(super) path: PathBuf,
+    /// Its name.
+    pub(super) lines: String,
+    pub(super) lock: String,
+    /// What takes the place of the lines when it is whole. One name, so that what a crash left is
+    /// found.
+    pub(super) new: String,
+    pub(super) sync: bool,
+    pub(super) max_line: usize,
+}
+
+/// How often the lines may be replaced while they are being locked: whoever does so has them next.
+const REPLACED: usize = 10;
 
 impl Keep for Files {
     fn run_id(&self) -> &str {
@@ -24,73 +44,115 @@ impl Keep for Files {
         self.path.display().to_string()
     }
 
-    fn make_room(&self) -> Result<(), StoreError> {
-        self.make_folder()
+    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError> {
+        let folder = if create { Some(self.shelf.create()?) } else { self.shelf.open()? };
+        Ok(folder.map(|folder| Box::new(Place { files: self.clone(), folder }) as Box<dyn Room>))
     }
+}
 
-    fn lock(&self) -> &Path {
-        &self.lock
-    }
-
+impl Room for Place {
     fn is_there(&self) -> Result<bool, StoreError> {
-        self.path.try_exists().map_err(|error| cannot_read(&self.path, error))
+        self.folder.has_file(&self.files.lines).map_err(|error| self.cannot_open(error))
     }
 
-    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError> {
+    fn lock(&self) -> Result<LockFile, StoreError> {
+        lock::take(&self.folder, &self.files.lock, &self.files.run_id)
+    }
+
+    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
         let written = self.replace(&header, &[])?;
         self.journal(header, Vec::new(), written, lock)
     }
 
-    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError> {
-        // What a crash in the middle of a fold left.
-        let _ = std::fs::remove_file(&self.new);
-        let failed = |error| cannot_read(&self.path, error);
-        let mut file = OpenOptions::new().read(true).write(true).open(&self.path).map_err(failed)?;
-        let mut lines = Lines::of(&self.path, &file, self.max_line);
+    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let file = self.open_locked()?;
+        // What a crash in the middle of a fold left. If it stays, the next fold says why.
+        let _ = self.folder.remove_leftover(&self.files.new);
+
+        let mut lines = Lines::of(&self.files.path, &file, self.files.max_line);
         let mut header = lines.header()?;
-        wanted.check_header(&format!("{}, line 1", self.path.display()), &self.run_id, &header)?;
+        let first = format!("{}, line 1", self.files.path.display());
+        wanted.check_header(&first, &self.files.run_id, &header)?;
+
         let mut entries = Vec::new();
         while let Some(entry) = lines.entry()? {
             entries.push(entry);
         }
-        wanted.check_end(&self.run_id, entries.last())?;
+        wanted.check_end(&self.files.run_id, entries.last())?;
         let (whole, chain) = lines.end();
+
         if wanted.change(&mut header) {
-            let sound = Recorded::over(self.run_id.as_str(), entries.clone(), ());
+            let sound = Recorded::over(self.files.run_id.as_str(), entries.clone(), ());
             sound.map_err(|problem| self.out_of_place(problem))?;
             let written = self.replace(&header, &entries)?;
             return self.journal(header, entries, written, lock);
         }
-        file.seek(SeekFrom::Start(whole)).map_err(failed)?;
+
+        let failed = |error| cannot_read(&self.files.path, error);
+        (&file).seek(SeekFrom::Start(whole)).map_err(failed)?;
         let repaired = file.try_clone().map_err(failed)?;
-        let journal = self.journal(header, entries, (file, chain), lock)?;
+        let journal = self.journal(header, entries, self.written(file, chain)?, lock)?;
         // Now that all the rest is known to be sound.
-        if repaired.metadata().map_err(failed)?.len() > whole {
-            repaired.set_len(whole).map_err(|error| cannot_write(&self.path, error))?;
-        }
-        if self.sync {
-            // A process that was killed may have left lines that are not on the disk yet.
-            repaired.sync_data().map_err(|error| cannot_write(&self.path, error))?;
-        }
+        self.repair(&repaired, whole)?;
         Ok(journal)
     }
 }
 
-impl Files {
+impl Place {
+    /// Opens the lines, so that nobody else writes them, also where the lock file was removed.
+    fn open_locked(&self) -> Result<File, StoreError> {
+        let Files { lines, path, run_id, .. } = &self.files;
+
+        for _ in 0..REPLACED {
+            let opened = self.folder.open_file(lines, Access::Write);
+            let file = opened.map_err(|error| self.cannot_open(error))?;
+            match lock_lines(&self.folder, lines, &file) {
+                Err(LockError::Replaced) => {}
+                locked => {
+                    return locked.map(|()| file).map_err(|error| lock::refused(path, run_id, error));
+                }
+            }
+        }
+        Err(lock::refused(path, run_id, LockError::InUse { holder: None }))
+    }
+
+    /// Takes away what is not whole.
+    fn repair(&self, file: &File, whole: u64) -> Result<(), StoreError> {
+        let failed = |error| cannot_write(&self.files.path, error);
+
+        if file.metadata().map_err(failed)?.len() > whole {
+            file.set_len(whole).map_err(failed)?;
+        }
+        if self.files.sync {
+            // A process that was killed may have left lines that are not on the disk yet.
+            file.sync_data().map_err(failed)?;
+        }
+        Ok(())
+    }
+
     fn journal(
         &self,
         header: Header,
         entries: Vec<Entry>,
-        (file, chain): (File, Chain),
-        lock: Lock,
+        written: Written,
+        lock: LockFile,
     ) -> Result<RunJournal, StoreError> {
-        let writer = Writer { files: self.clone(), header: header.clone(), file, chain, _lock: lock };
-        let journal = RunJournal::new(self.place(), header, entries, writer);
+        let writer = Writer { place: self.clone(), header: header.clone(), written, _lock: lock };
+        let journal = RunJournal::new(self.files.place(), header, entries, writer);
         journal.map_err(|problem| self.out_of_place(problem))
     }
 
     fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
-        let path = self.path.display();
+        let path = self.files.path.display();
         StoreError::new(Kind::Damaged, format_args!("{path}, line {}: {problem}", index + 2))
     }
+
+    fn cannot_open(&self, error: cogwork_files::Error) -> StoreError {
+        StoreError::io(format_args!("{}: cannot be opened", self.files.path.display()), error.into())
+    }
+}
+
+/// Elsewhere than on Unix, a file that is locked cannot be read by those who list the runs.
+fn lock_lines(folder: &Folder, name: &str, file: &File) -> Result<(), LockError> {
+    if cfg!(unix) { folder.lock(name, file, lock::PATIENCE) } else { Ok(()) }
 }

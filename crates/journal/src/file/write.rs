@@ -1,84 +1,79 @@
 //! Writing the file of a run.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use cogwork_files::{FileId, Folder, LockFile, Temporary};
 use cogwork_flow::Entry;
 use serde::Serialize;
 
+use super::open::Files;
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::header::Header;
-use crate::line::Chain;
-use crate::lock::Lock;
+use crate::line::{Chain, Joins};
 
-/// The files of a run, and how they are written.
-#[derive(Debug, Clone)]
-pub(super) struct Files {
-    pub(super) run_id: String,
-    pub(super) folder: PathBuf,
-    /// The lines.
-    pub(super) path: PathBuf,
-    pub(super) lock: PathBuf,
-    /// What takes the place of the lines when it is whole. One name, so that what a crash left is
-    /// written over.
-    pub(super) new: PathBuf,
-    pub(super) sync: bool,
-    pub(super) max_line: usize,
+/// The files of a run in their folder, which is open.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) files: Files,
+    pub(super) folder: Folder,
 }
 
-impl Files {
+/// The open file with the lines.
+pub(super) struct Written {
+    file: File,
+    id: FileId,
+    /// The checksums to go on with.
+    chain: Chain,
+}
+
+impl Place {
     /// Puts a whole file in place of the one that is there, or of none: after a crash there is
     /// either the old or the new.
-    pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<(File, Chain), StoreError> {
-        let mut lines = Lines { files: self, chain: Chain::default(), bytes: Vec::new() };
-        lines.add(header)?;
-        let failed = |error| cannot_write(&self.new, error);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&self.new)
-            .map_err(failed)?;
+    pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<Written, StoreError> {
+        let mut lines = Lines::new(&self.files, Chain::default());
+        lines.add(header, Joins::Nothing)?;
+
+        let path = self.folder.path_of(&self.files.new);
+        let failed = |error: io::Error| cannot_write(&path, error);
+        let mut file = self.temporary().map_err(|error| failed(error.into()))?;
         for entry in entries {
-            lines.add(entry)?;
+            // The file has its name when all of it is on the disk.
+            lines.add(entry, Joins::Nothing)?;
             if lines.bytes.len() > BUFFERED {
                 file.write_all(&lines.bytes).map_err(failed)?;
                 lines.bytes.clear();
             }
         }
         file.write_all(&lines.bytes).map_err(failed)?;
-        if self.sync {
-            file.sync_all().map_err(failed)?;
+        if self.files.sync {
+            file.file().sync_all().map_err(failed)?;
         }
-        std::fs::rename(&self.new, &self.path).map_err(|error| cannot_write(&self.path, error))?;
-        self.sync_folder(&self.folder)?;
-        Ok((file, lines.chain))
+
+        let file = file.put_in_place().map_err(|error| cannot_write(&self.files.path, error.into()))?;
+        if self.files.sync {
+            self.folder.sync().map_err(|error| {
+                let folder = self.folder.path().display();
+                StoreError::io(format_args!("{folder}: cannot be synced"), error.into())
+            })?;
+        }
+        self.written(file, lines.chain)
     }
 
-    /// Makes the folder, if there is none.
-    pub(super) fn make_folder(&self) -> Result<(), StoreError> {
-        if self.folder.is_dir() {
-            return Ok(());
+    /// A file that can take the place of the lines, and is locked as they are.
+    fn temporary(&self) -> Result<Temporary, cogwork_files::Error> {
+        let temporary = self.folder.temporary_named(&self.files.lines, &self.files.new)?;
+        if cfg!(unix) {
+            temporary.file().try_lock().map_err(io::Error::from)?;
         }
-        std::fs::create_dir_all(&self.folder).map_err(|error| {
-            StoreError::io(format_args!("{}: the folder cannot be made", self.folder.display()), error)
-        })?;
-        self.folder.parent().map_or(Ok(()), |parent| self.sync_folder(parent))
+        Ok(temporary)
     }
 
-    /// A new or renamed file is only safe when its folder is.
-    fn sync_folder(&self, folder: &Path) -> Result<(), StoreError> {
-        // Elsewhere a folder cannot be opened as a file, and the rename itself is on record.
-        if cfg!(unix) && self.sync {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            return File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| {
-                StoreError::io(format_args!("{}: cannot be synced", folder.display()), error)
-            });
-        }
-        Ok(())
+    pub(super) fn written(&self, file: File, chain: Chain) -> Result<Written, StoreError> {
+        let id = FileId::of(&file).map_err(|error| cannot_write(&self.files.path, error.into()))?;
+        Ok(Written { file, id, chain })
     }
 }
 
@@ -96,41 +91,71 @@ struct Lines<'a> {
     bytes: Vec<u8>,
 }
 
-impl Lines<'_> {
-    fn add(&mut self, object: &impl Serialize) -> Result<(), StoreError> {
-        self.chain.append(&mut self.bytes, object, self.files.max_line, self.files.path.display())
+impl<'a> Lines<'a> {
+    fn new(files: &'a Files, chain: Chain) -> Self {
+        Self { files, chain, bytes: Vec::new() }
+    }
+
+    fn add(&mut self, object: &impl Serialize, joins: Joins) -> Result<(), StoreError> {
+        let Files { max_line, path, .. } = self.files;
+        self.chain.append(&mut self.bytes, object, joins, *max_line, path.display())
     }
 }
 
-/// The open file of a run.
+/// A run that is ours.
 pub(super) struct Writer {
-    pub(super) files: Files,
+    pub(super) place: Place,
     pub(super) header: Header,
-    pub(super) file: File,
-    pub(super) chain: Chain,
+    pub(super) written: Written,
     /// The run is ours until the last line is written.
-    pub(super) _lock: Lock,
+    pub(super) _lock: LockFile,
 }
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
         let (replacement, appended) = Job::settled(jobs);
+
         if let Some(entries) = replacement {
-            (self.file, self.chain) = self.files.replace(&self.header, &entries)?;
+            // What is there must be ours to be replaced.
+            self.check_there()?;
+            self.written = self.place.replace(&self.header, &entries)?;
         }
-        if appended.is_empty() {
-            return Ok(());
+        if !appended.is_empty() {
+            self.append(&appended)?;
         }
-        let mut lines = Lines { files: &self.files, chain: self.chain, bytes: Vec::new() };
-        for entry in &appended {
-            lines.add(entry)?;
+        // Last: what is said to be on record can be found.
+        self.check_there()
+    }
+}
+
+impl Writer {
+    fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        let files = &self.place.files;
+        let mut lines = Lines::new(files, self.written.chain);
+        let mut joins = Joins::Nothing;
+        for entry in entries {
+            lines.add(entry, joins)?;
+            joins = Joins::TheLineBefore;
         }
+
         let Lines { chain, bytes, .. } = lines;
-        self.file.write_all(&bytes).map_err(|error| cannot_write(&self.files.path, error))?;
-        self.chain = chain;
-        if self.files.sync {
-            self.file.sync_data().map_err(|error| cannot_write(&self.files.path, error))?;
+        let failed = |error| cannot_write(&files.path, error);
+        self.written.file.write_all(&bytes).map_err(failed)?;
+        self.written.chain = chain;
+        if files.sync {
+            self.written.file.sync_data().map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn check_there(&self) -> Result<(), StoreError> {
+        let Place { files, folder } = &self.place;
+        let found = folder.id_on_path(&files.lines);
+        let found = found.map_err(|error| cannot_write(&files.path, error.into()))?;
+
+        if found == Some(self.written.id) {
+            return Ok(());
+        }
+        Err(StoreError::gone(files.path.display()))
     }
 }

@@ -1,17 +1,16 @@
 //! Opening the database, and seeing first that it is one of ours.
 
 use std::fmt::Write;
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
+use cogwork_files::{Folder, LockFile};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::Database;
+use super::database::{Database, Open};
 use crate::StoreError;
 use crate::error::Kind;
-use crate::lock;
 
 /// In the header of each database, so that it is known for one of ours: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
@@ -19,8 +18,14 @@ const APPLICATION: i32 = 0x436f_6777;
 /// The version of the tables. That of the lines is in each run's first line.
 const FORMAT: i32 = 1;
 
+/// What is locked to make the database. No run's lock has this name.
+const MAKING: &str = "database";
+
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Of each connection. Links are not followed, neither to the database nor to what is beside it.
+const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
 /// The first line, with the input, is no column of `runs`: a row is written whole when a part of it
 /// changes, and that of the run changes with each line.
@@ -57,18 +62,34 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// Does without locks, for where none can be taken.
+const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
+
+/// A connection to read with.
+pub(super) enum Reader {
+    /// It sees what others write.
+    Shared(Open),
+    /// It reads from a disk that cannot be written, and sees what was there when it was opened.
+    Alone(Connection),
+}
+
 impl Database {
     /// A connection to write with. Makes the database where there is none.
-    pub(super) fn writer(&self) -> Result<Connection, StoreError> {
-        let failed = |error| StoreError::io(format_args!("{}: cannot be opened", self.place()), error);
-        // One at a time makes the database, or changes its mode. No run's lock has this name.
-        let one = self.locks().join("database");
-        let one = OpenOptions::new().append(true).create(true).open(one).map_err(failed)?;
-        lock::within(PATIENCE, &one).map_err(|error| failed(error.into()))?;
-        if self.is_there()? {
-            self.check_untouched()?;
+    pub(super) fn writer(&self) -> Result<Open, StoreError> {
+        let folder = self.files.create_folder()?;
+        let locks = self.files.locks(&folder)?;
+        // One at a time makes the database, or changes its mode.
+        let one = LockFile::lock_within(&locks, MAKING, PATIENCE);
+        let _one = one.map_err(|error| {
+            let path = locks.path_of(MAKING);
+            StoreError::caused(Kind::Other, format_args!("{}: cannot be locked", path.display()), error)
+        })?;
+
+        if self.files.are_there(&folder)? {
+            self.check_untouched(&folder)?;
         }
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
+        let before = self.files.seen(&folder)?.without_others();
+        let connection = self.connect(&folder, OpenFlags::SQLITE_OPEN_CREATE)?;
         let failed = |error| self.failed("cannot be opened", error);
         if is_empty(&connection).map_err(failed)? {
             let make = format!(
@@ -78,37 +99,88 @@ impl Database {
             connection.execute_batch(&make).map_err(failed)?;
         }
         self.check(Marks::of(&connection).map_err(failed)?)?;
+        self.make_ready(&connection).map_err(failed)?;
+
+        self.files.check(&before)?;
+        Ok(Open { connection, seen: self.files.seen(&folder)? })
+    }
+
+    fn make_ready(&self, connection: &Connection) -> rusqlite::Result<()> {
         let synchronous = if self.sync() { "FULL" } else { "NORMAL" };
-        let ready = || {
-            connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-            connection.pragma_update(None, "synchronous", synchronous)?;
-            connection.pragma_update(None, "foreign_keys", true)
-        };
-        ready().map_err(failed)?;
-        Ok(connection)
+
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        // Only who has read has all the files open.
+        is_empty(connection).map(drop)
     }
 
     /// A connection to read with, where there is a database.
-    pub(super) fn reader(&self) -> Result<Option<Connection>, StoreError> {
-        if !self.is_there()? {
+    pub(super) fn reader(&self) -> Result<Option<Reader>, StoreError> {
+        let Some(folder) = self.files.folder()? else { return Ok(None) };
+        if !self.files.are_there(&folder)? {
             return Ok(None);
         }
-        self.check_untouched()?;
-        let connection = self.connect(OpenFlags::empty())?;
+        self.check_untouched(&folder)?;
+
+        let before = self.files.seen(&folder)?.without_others();
+        let connection = self.connect(&folder, OpenFlags::empty())?;
         let failed = |error| self.failed("cannot be opened", error);
-        // What was left by one who crashed while making it is empty by now.
-        if is_empty(&connection).map_err(failed)? {
-            return Ok(None);
-        }
+        let alone = match is_empty(&connection) {
+            // What was left by one who crashed while making it is empty by now.
+            Ok(true) => return Ok(None),
+            Ok(false) => None,
+            // To share it, a file must be made beside it.
+            Err(error) if is_not_writable(&error) && !self.files.are_shared(&folder)? => {
+                Some(self.connect_alone(&folder)?)
+            }
+            Err(error) => return Err(failed(error)),
+        };
+
+        let is_alone = alone.is_some();
+        let connection = alone.unwrap_or(connection);
         self.check(Marks::of(&connection).map_err(failed)?)?;
         connection.pragma_update(None, "query_only", true).map_err(failed)?;
-        Ok(Some(connection))
+        self.files.check(&before)?;
+        if is_alone {
+            return Ok(Some(Reader::Alone(connection)));
+        }
+        Ok(Some(Reader::Shared(Open { connection, seen: self.files.seen(&folder)? })))
     }
 
-    fn connect(&self, more: OpenFlags) -> Result<Connection, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-        let open = || {
-            let connection = Connection::open_with_flags(self.absolute()?, flags)?;
+    fn connect(&self, folder: &Folder, more: OpenFlags) -> Result<Connection, StoreError> {
+        let path = self.files.real_path(folder)?;
+        // To write also where nothing is written: a pipe that was swapped in is then opened at once.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | more;
+
+        let connection = Connection::open_with_flags(path, flags | COMMON);
+        self.guarded(connection)
+    }
+
+    /// Reads without a lock and without a file shared with others, which a disk that cannot be written has
+    /// no room for.
+    fn connect_alone(&self, folder: &Folder) -> Result<Connection, StoreError> {
+        let path = self.files.real_path(folder)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
+
+        // What is in the log counts as well.
+        if self.files.have_a_log(folder)? {
+            let connection = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
+            let connection = self.guarded(connection)?;
+            let ready = || {
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+                connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))
+            };
+            ready().map_err(|error| self.failed("cannot be opened", error))?;
+            return Ok(connection);
+        }
+        let connection = Connection::open_with_flags(uri(&path), flags | OpenFlags::SQLITE_OPEN_URI);
+        self.guarded(connection)
+    }
+
+    fn guarded(&self, connection: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
+        let guarded = || {
+            let connection = connection?;
             connection.busy_timeout(PATIENCE)?;
             // What somebody may have put into the file is not run.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -117,24 +189,15 @@ impl Database {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             Ok(connection)
         };
-        open().map_err(|error| self.failed("cannot be opened", error))
-    }
-
-    /// Whether there is more than an empty file.
-    fn is_there(&self) -> Result<bool, StoreError> {
-        match std::fs::metadata(self.path()) {
-            Ok(file) => Ok(file.len() > 0),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(StoreError::io(format_args!("{}: cannot be read", self.place()), error)),
-        }
+        guarded().map_err(|error| self.failed("cannot be opened", error))
     }
 
     /// That it is one of ours, without so much as a lock on it. The file is not read by other means
     /// than SQLite's: to close it would release the locks of all its connections in this process.
-    fn check_untouched(&self) -> Result<(), StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-        let look = || Marks::of(&Connection::open_with_flags(uri(&self.absolute()?), flags)?);
+    fn check_untouched(&self, folder: &Folder) -> Result<(), StoreError> {
+        let path = self.files.real_path(folder)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | COMMON;
+        let look = || Marks::of(&Connection::open_with_flags(uri(&path), flags)?);
         match look() {
             Ok(marks) => self.check(marks),
             // It looks so while what is in the WAL is brought over; with a connection it will be seen.
@@ -153,12 +216,7 @@ impl Database {
                 "this is no database of runs: expected the application id {APPLICATION} in its header, not {application}"
             ),
         };
-        Err(StoreError::new(Kind::Damaged, format_args!("{}: {problem}", self.place())))
-    }
-
-    /// SQLite takes some names for other things than files; none of them is absolute.
-    fn absolute(&self) -> rusqlite::Result<std::path::PathBuf> {
-        std::path::absolute(self.path()).map_err(|_| rusqlite::Error::InvalidPath(self.path().to_owned()))
+        Err(StoreError::new(Kind::Damaged, format_args!("{}: {problem}", self.files.place())))
     }
 }
 
@@ -173,6 +231,10 @@ impl Marks {
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         Ok(Self { application: number("application_id")?, format: number("user_version")? })
     }
+}
+
+fn is_not_writable(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {

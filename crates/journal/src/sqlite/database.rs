@@ -1,42 +1,43 @@
 //! One database, shared by all its runs in this process.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::runtime::Handle;
 
-use super::turns::{HandOver, Queue, Told, Turn, Waiting};
+use super::connect::Reader;
+use super::files::{Files, Seen};
+use super::turns::{HandOver, Queue, Refused, Row, Told, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
 
 /// One connection to write and one to read. More would be no faster: SQLite writes one transaction at
 /// a time.
 pub(super) struct Database {
-    path: PathBuf,
+    pub(super) files: Files,
     sync: bool,
-    writer: Mutex<Option<Connection>>,
-    reader: Mutex<Option<Connection>>,
+    writer: Mutex<Option<Open>>,
+    reader: Mutex<Option<Open>>,
     queue: Mutex<Queue>,
+}
+
+/// A connection, and the files it has open.
+pub(super) struct Open {
+    pub(super) connection: Connection,
+    pub(super) seen: Seen,
 }
 
 impl Database {
     pub(super) fn new(path: PathBuf, sync: bool) -> Self {
-        let (writer, reader, queue) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { path, sync, writer, reader, queue }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// A folder for what is locked: the runs, and the making of the database.
-    pub(super) fn locks(&self) -> PathBuf {
-        let mut locks = OsString::from(&self.path);
-        locks.push("-locks");
-        locks.into()
+        Self {
+            files: Files::new(path),
+            sync,
+            writer: Mutex::default(),
+            reader: Mutex::default(),
+            queue: Mutex::default(),
+        }
     }
 
     pub(super) fn sync(&self) -> bool {
@@ -44,14 +45,21 @@ impl Database {
     }
 
     pub(super) fn place(&self) -> String {
-        self.path.display().to_string()
+        self.files.place()
     }
 
-    /// Writes a part of a transaction, together with those of all others who wait for their turn.
+    /// Writes a part of a transaction, together with those of all others who wait for their turn. `row` is that
+    /// of a run on record.
     pub(super) fn write(
         &self,
-        part: impl FnOnce(&Connection) -> rusqlite::Result<i64> + Send + 'static,
-    ) -> Result<i64, StoreError> {
+        row: Option<Row>,
+        part: impl FnOnce(&Open) -> Result<Row, Refused> + Send + 'static,
+    ) -> Result<Row, StoreError> {
+        if let Some(row) = row {
+            // Not for a run that is elsewhere is a database made.
+            self.files.check_database(row.database)?;
+        }
+
         let turn = Turn::join(&self.queue, Box::new(part));
         let mut told = turn.wait();
         if let Told::Write = told {
@@ -70,27 +78,58 @@ impl Database {
         let _next = HandOver(&self.queue);
         let mut parts = std::mem::take(&mut lock(&self.queue).waiting);
         let mut writer = lock(&self.writer);
-        match writer.take().map_or_else(|| self.writer(), Ok) {
-            Ok(connection) => self.write_all(writer.insert(connection), parts),
-            Err(error) => parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone()))),
+
+        if let Err(error) = self.write_to(&mut writer, &mut parts) {
+            parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone())));
         }
     }
 
+    fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
+        self.leave_replaced(writer)?;
+        let open = match writer.take() {
+            Some(open) => open,
+            None => self.writer()?,
+        };
+        let open = writer.insert(open);
+
+        self.write_all(open, parts);
+        // Last: what is said to be on record can be found.
+        self.files.check(&open.seen)
+    }
+
+    /// Closes a connection where the database is another one by now.
+    ///
+    /// Where only a file beside the database is another one, there is an error: SQLite goes on with the old
+    /// one as long as a connection of this process has it open.
+    fn leave_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
+        let Some(open) = connection.as_ref() else { return Ok(()) };
+        if !self.files.are_others(&open.seen)? {
+            return self.files.check(&open.seen);
+        }
+        *connection = None;
+        Ok(())
+    }
+
     /// All in one transaction, which is synced once. A part that fails takes no other with it.
-    fn write_all(&self, writer: &Connection, mut parts: Vec<Waiting>) {
+    fn write_all(&self, open: &Open, parts: &mut [Waiting]) {
         let cannot = |error| self.failed("cannot be written", error);
-        let run = |sql| writer.prepare_cached(sql)?.execute([]).map(drop);
+        let run = |sql| open.connection.prepare_cached(sql)?.execute([]).map(drop);
+        let refused = |refused| match refused {
+            Refused::BySqlite(error) => cannot(error),
+            Refused::ByRun(error) => error,
+        };
+
         let begun = run("BEGIN IMMEDIATE").map_err(cannot);
         if begun.is_ok() {
-            for Waiting { part, written, .. } in &mut parts {
-                let answer =
-                    run("SAVEPOINT part").and_then(|()| part.take().map_or(Ok(0), |part| part(writer)));
+            for Waiting { part, written, .. } in &mut *parts {
+                let saved = run("SAVEPOINT part").map_err(Refused::from);
+                let answer = saved.and_then(|()| part.take().map(|part| part(open)).transpose());
                 if answer.is_err() {
                     // Where that fails, there is no transaction any more, and the end says so.
                     let _ = run("ROLLBACK TO part");
                 }
-                let released = run("RELEASE part");
-                *written = Some(answer.and_then(|key| released.map(|()| key)).map_err(cannot));
+                let released = run("RELEASE part").map_err(Refused::from);
+                *written = answer.and_then(|row| released.map(|()| row)).map_err(refused).transpose();
             }
         }
         if let Err(error) = begun.and_then(|()| run("COMMIT").map_err(cannot)) {
@@ -104,11 +143,19 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
+        let failed = |error| self.failed("cannot be read", error);
         let mut reader = lock(&self.reader);
-        if reader.is_none() {
-            *reader = self.reader()?;
+        self.leave_replaced(&mut reader)?;
+
+        let open = match reader.take() {
+            Some(open) => Some(Reader::Shared(open)),
+            None => self.reader()?,
+        };
+        match open {
+            None => Ok(None),
+            Some(Reader::Alone(connection)) => work(&connection).map(Some).map_err(failed),
+            Some(Reader::Shared(open)) => work(&reader.insert(open).connection).map(Some).map_err(failed),
         }
-        reader.as_ref().map(work).transpose().map_err(|error| self.failed("cannot be read", error))
     }
 
     pub(super) fn failed(&self, what: &str, error: rusqlite::Error) -> StoreError {
@@ -138,7 +185,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, sync, .. } = self;
-        f.debug_struct("Database").field("path", path).field("sync", sync).finish_non_exhaustive()
+        let Self { files, sync, .. } = self;
+        f.debug_struct("Database").field("path", &files.path()).field("sync", sync).finish_non_exhaustive()
     }
 }

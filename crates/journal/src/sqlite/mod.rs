@@ -2,6 +2,7 @@
 
 mod connect;
 mod database;
+mod files;
 mod query;
 mod run;
 mod turns;
@@ -32,7 +33,11 @@ use crate::{RunSummary, Store, StoreError, name};
 /// Runs at work at the same time are written together: what they have queued while one transaction
 /// is synced goes into the next. The database is in WAL mode, so that those who read wait for nobody.
 /// Several processes may use it, if they are on one machine. Beside it lies a folder with the locks
-/// of its runs, `runs.db-locks`.
+/// of its runs, `runs.db-locks`. Where one of them is removed while its run is at work, the run stops with its
+/// next line; a second runner that was let in meanwhile goes on alone.
+///
+/// Neither the database nor a file beside it may be a link. When they are removed, moved or replaced while a
+/// run is at work, the run stops with its next line. On a disk that cannot be written, runs can be listed.
 ///
 /// A run that is not as it was written is an error that names the database, the run and the line,
 /// and nothing is changed; so is a file that is no database, or one of another program.
@@ -87,7 +92,7 @@ impl SqliteStore {
     /// It is.
     #[must_use]
     pub fn sync(self, sync: bool) -> Self {
-        Self { database: Arc::new(Database::new(self.database.path().to_owned(), sync)), ..self }
+        Self { database: Arc::new(Database::new(self.path().to_owned(), sync)), ..self }
     }
 
     /// How long a line may be, in bytes: an outcome, a snapshot or an input, and some more for what
@@ -105,7 +110,7 @@ impl SqliteStore {
 
     /// Where the database is, or would be.
     pub fn path(&self) -> &Path {
-        self.database.path()
+        self.database.files.path()
     }
 
     /// The runs that a query asks for.
@@ -125,9 +130,12 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn kept(&self, run_id: &str) -> Kept {
-        let lock = self.database.locks().join(format!("{}.lock", name::safe(run_id)));
-        let database = Arc::clone(&self.database);
-        Kept(Box::new(Run { database, run_id: run_id.to_owned(), lock, max_line: self.max_line }))
+        Kept(Box::new(Run {
+            database: Arc::clone(&self.database),
+            run_id: run_id.to_owned(),
+            lock: format!("{}.lock", name::safe(run_id)),
+            max_line: self.max_line,
+        }))
     }
 
     fn place(&self) -> String {

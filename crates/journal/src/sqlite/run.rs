@@ -1,32 +1,32 @@
 //! A run in a database.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cogwork_files::{Folder, LockFile};
 use cogwork_flow::{Entry, Recorded};
 use cogwork_text::Name;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::database::Database;
+use super::turns::Row;
 use super::write::Writer;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, Wanted};
+use crate::keep::{Keep, Room, Wanted};
 use crate::line::Chain;
-use crate::lock::Lock;
-use crate::{RunJournal, StoreError};
+use crate::{RunJournal, StoreError, lock};
 
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) database: Arc<Database>,
     pub(super) run_id: String,
-    pub(super) lock: PathBuf,
+    pub(super) lock: String,
     pub(super) max_line: usize,
 }
 
 /// What is on record of a run.
 pub(super) struct Record {
-    pub(super) key: i64,
+    pub(super) row: Row,
     pub(super) header: Header,
     pub(super) entries: Vec<Entry>,
     pub(super) chain: Chain,
@@ -41,45 +41,58 @@ impl Keep for Run {
         self.database.place()
     }
 
-    fn make_room(&self) -> Result<(), StoreError> {
-        let locks = self.lock.parent().unwrap_or(Path::new(""));
-        std::fs::create_dir_all(locks).map_err(|error| {
-            StoreError::io(format_args!("{}: the folder cannot be made", locks.display()), error)
-        })
+    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError> {
+        let files = &self.database.files;
+        let folder = if create { Some(files.create_folder()?) } else { files.folder()? };
+        Ok(folder.map(|folder| Box::new(Place { run: self, folder }) as Box<dyn Room>))
     }
+}
 
-    fn lock(&self) -> &Path {
-        &self.lock
-    }
+/// A run, and the folder of its database.
+struct Place<'a> {
+    run: &'a Run,
+    folder: Folder,
+}
 
+impl Room for Place<'_> {
     fn is_there(&self) -> Result<bool, StoreError> {
-        let found = self.database.read(|reader| {
+        let Run { database, run_id, .. } = self.run;
+        let found = database.read(|reader| {
             let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
-            find.exists([&self.run_id])
+            find.exists([run_id])
         });
         Ok(found?.unwrap_or(false))
     }
 
-    fn start(&self, header: Header, lock: Lock) -> Result<RunJournal, StoreError> {
-        let writer = Writer::start(self.clone(), header.clone(), lock)?;
-        self.journal(header, Vec::new(), writer)
+    fn lock(&self) -> Result<LockFile, StoreError> {
+        let locks = self.run.database.files.locks(&self.folder)?;
+        lock::take(&locks, &self.run.lock, &self.run.run_id)
     }
 
-    fn resume(&self, wanted: Wanted, lock: Lock) -> Result<RunJournal, StoreError> {
-        let record = self.database.read(|reader| self.read(reader, &wanted))?;
+    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let writer = Writer::start(self.run.clone(), header.clone(), lock)?;
+        self.run.journal(header, Vec::new(), writer)
+    }
+
+    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let run = self.run;
+        let database = run.database.files.seen(&self.folder)?.database();
+        let record = run.database.read(|reader| run.read(reader, &wanted))?;
         let Some(mut record) = record.transpose()?.flatten() else {
-            let (run_id, place) = (Name(&self.run_id), self.place());
+            let (run_id, place) = (Name(&run.run_id), run.place());
             return Err(StoreError::new(Kind::Missing, format_args!("{place}: the run `{run_id}` is gone")));
         };
+        // Where another one took its place in between, nothing is written.
+        record.row.database = database;
         let changed = wanted.change(&mut record.header);
-        let mut writer = Writer::resume(self.clone(), &record, lock);
+        let mut writer = Writer::resume(run.clone(), &record, lock);
         let Record { header, entries, .. } = record;
         if changed {
-            let sound = Recorded::over(self.run_id.as_str(), entries.clone(), ());
-            sound.map_err(|problem| self.out_of_place(problem))?;
+            let sound = Recorded::over(run.run_id.as_str(), entries.clone(), ());
+            sound.map_err(|problem| run.out_of_place(problem))?;
             writer.put(Some(entries.clone()), Vec::new())?;
         }
-        self.journal(header, entries, writer)
+        run.journal(header, entries, writer)
     }
 }
 
@@ -141,7 +154,7 @@ impl Run {
         if let Err(error) = wanted.check_end(&self.run_id, entries.last()) {
             return Ok(Err(error));
         }
-        Ok(Ok(header.map(|header| Record { key, header, entries, chain })))
+        Ok(Ok(header.map(|header| Record { row: Row { key, database: None }, header, entries, chain })))
     }
 
     fn journal(&self, header: Header, entries: Vec<Entry>, writer: Writer) -> Result<RunJournal, StoreError> {

@@ -5,13 +5,34 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use rusqlite::Connection;
+use cogwork_files::FileId;
 
-use super::database::lock;
+use super::database::{Open, lock};
 use crate::StoreError;
 
-/// A part of a transaction, which answers the key of its run.
-pub(super) type Part = Box<dyn FnOnce(&Connection) -> rusqlite::Result<i64> + Send>;
+/// A part of a transaction, which answers where the row of its run is.
+pub(super) type Part = Box<dyn FnOnce(&Open) -> Result<Row, Refused> + Send>;
+
+/// The row of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) key: i64,
+    /// The file it is in.
+    pub(super) database: Option<FileId>,
+}
+
+/// Why a part is not written.
+pub(super) enum Refused {
+    BySqlite(rusqlite::Error),
+    /// The run is not as it should be.
+    ByRun(StoreError),
+}
+
+impl From<rusqlite::Error> for Refused {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::BySqlite(error)
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Queue {
@@ -23,7 +44,7 @@ pub(super) struct Queue {
 /// A part that is to be written. Whoever waits for it hears when this is dropped.
 pub(super) struct Waiting {
     pub(super) part: Option<Part>,
-    pub(super) written: Option<Result<i64, StoreError>>,
+    pub(super) written: Option<Result<Row, StoreError>>,
     turn: Arc<Turn>,
 }
 
@@ -38,7 +59,7 @@ pub(super) enum Told {
     /// To write all that wait.
     Write,
     /// What became of its part; `None` where that was broken off.
-    Written(Option<Result<i64, StoreError>>),
+    Written(Option<Result<Row, StoreError>>),
 }
 
 impl Turn {

@@ -1,17 +1,19 @@
 //! Writing the lines of a run.
 
+use cogwork_files::LockFile;
 use cogwork_flow::Entry;
-use rusqlite::Connection;
+use cogwork_text::Name;
 use serde::Serialize;
 
+use super::database::Open;
 use super::query::Columns;
 use super::run::{Record, Run};
+use super::turns::{Refused, Row};
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::Chain;
-use crate::lock::Lock;
+use crate::line::{Chain, Joins};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
 
@@ -19,25 +21,31 @@ use crate::waits::WaitChange;
 pub(super) struct Writer {
     run: Run,
     header: Header,
-    key: Option<i64>,
+    row: Option<Row>,
     /// How many lines there are.
     lines: i64,
     chain: Chain,
     standing: Standing,
     /// What the row of the run says.
     columns: Columns,
-    /// The run is ours until the last line is written.
-    _lock: Lock,
+    /// The run is ours until the last line is written, or somebody removes the lock.
+    lock: LockFile,
 }
 
 /// What one transaction does to a run.
 struct Change {
-    /// The key of the run, or what its row begins with.
-    key: Result<i64, (String, String, i64)>,
+    run: Run,
+    /// The row of the run as this runner left it, if it is there.
+    row: Option<Row>,
+    /// How many lines it says there are.
+    before: i64,
+    flow: String,
+    started: i64,
     /// Whether the lines stand in place of all there are.
     replaces: bool,
-    /// How many lines stay before those that are added.
-    before: i64,
+    /// How many there are then.
+    all: i64,
+    /// The last of them.
     lines: Vec<String>,
     waits: Vec<WaitChange>,
     /// How the run stands, where that is new.
@@ -46,23 +54,23 @@ struct Change {
 
 impl Writer {
     /// A run that is not there yet.
-    pub(super) fn start(run: Run, header: Header, lock: Lock) -> Result<Self, StoreError> {
+    pub(super) fn start(run: Run, header: Header, lock: LockFile) -> Result<Self, StoreError> {
         let mut writer = Self {
             run,
             header,
-            key: None,
+            row: None,
             lines: 0,
             chain: Chain::default(),
             standing: Standing::default(),
             columns: Columns::open(),
-            _lock: lock,
+            lock,
         };
         writer.put(Some(Vec::new()), Vec::new())?;
         Ok(writer)
     }
 
     /// A run that was read.
-    pub(super) fn resume(run: Run, record: &Record, lock: Lock) -> Self {
+    pub(super) fn resume(run: Run, record: &Record, lock: LockFile) -> Self {
         let mut standing = Standing::default();
         for entry in &record.entries {
             standing.add(entry);
@@ -70,24 +78,38 @@ impl Writer {
         Self {
             run,
             header: record.header.clone(),
-            key: Some(record.key),
+            row: Some(record.row),
             lines: count(record.entries.len()).saturating_add(1),
             chain: record.chain,
             columns: Columns::of(&standing),
             standing,
-            _lock: lock,
+            lock,
         }
     }
 
     /// Writes entries: some in place of all there are, if any; and more after them.
     pub(super) fn put(&mut self, anew: Option<Vec<Entry>>, more: Vec<Entry>) -> Result<(), StoreError> {
+        self.check_lock()?;
         let change = self.change(anew, more)?;
-        let key = self.run.database.write(move |database| change.write(database))?;
-        self.key = Some(key);
+        let row = self.run.database.write(self.row, move |open| change.write(open))?;
+        self.row = Some(row);
         Ok(())
     }
 
+    /// That nobody else can have taken the run: a lock file that was removed locks nothing.
+    fn check_lock(&self) -> Result<(), StoreError> {
+        let path = self.lock.path();
+        match self.lock.is_still_there() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::gone(path.display())),
+            Err(error) => {
+                Err(StoreError::io(format_args!("{}: cannot be read", path.display()), error.into()))
+            }
+        }
+    }
+
     fn change(&mut self, anew: Option<Vec<Entry>>, more: Vec<Entry>) -> Result<Change, StoreError> {
+        let before = self.lines;
         let place = self.run.line(self.lines + 1);
         let max_line = self.run.max_line;
         let replaces = anew.is_some();
@@ -106,12 +128,20 @@ impl Writer {
             waits.extend(self.standing.add(&entry));
         }
 
-        let before = self.lines;
-        self.lines = before.saturating_add(count(lines.len()));
-        let key = self.key.ok_or_else(|| {
-            (self.header.run_id.clone(), self.header.flow.clone(), count(self.header.started))
-        });
-        Ok(Change { key, replaces, before, lines, waits, columns: self.new_columns() })
+        self.lines = self.lines.saturating_add(count(lines.len()));
+        let columns = self.new_columns();
+        Ok(Change {
+            run: self.run.clone(),
+            row: self.row,
+            before,
+            flow: self.header.flow.clone(),
+            started: count(self.header.started),
+            replaces,
+            all: self.lines,
+            lines,
+            waits,
+            columns,
+        })
     }
 
     /// How the run stands, where the row says something else: its index is left alone most of the time.
@@ -126,27 +156,20 @@ impl Writer {
 }
 
 impl Change {
-    /// Answers the key of the run.
-    fn write(self, database: &Connection) -> rusqlite::Result<i64> {
-        let key = match self.key {
-            Ok(key) => key,
-            Err(run) => {
-                let sql =
-                    "INSERT INTO runs (id, flow, started, lines, status) VALUES (?1, ?2, ?3, 0, 'open')";
-                database.prepare_cached(sql)?.insert(run)?
-            }
-        };
+    fn write(self, open: &Open) -> Result<Row, Refused> {
+        let database = &open.connection;
+        let row = self.take_row(open)?;
+        let key = row.key;
         if self.replaces {
             database.prepare_cached("DELETE FROM lines WHERE run = ?1")?.execute([key])?;
         }
 
-        let all = self.before.saturating_add(count(self.lines.len()));
-        let mut insert =
-            database.prepare_cached("INSERT INTO lines (run, number, line) VALUES (?1, ?2, ?3)")?;
-        for (number, line) in (self.before.saturating_add(1)..).zip(&self.lines) {
+        let before = self.all.saturating_sub(count(self.lines.len()));
+        let sql = "INSERT INTO lines (run, number, line) VALUES (?1, ?2, ?3)";
+        let mut insert = database.prepare_cached(sql)?;
+        for (number, line) in (before.saturating_add(1)..).zip(&self.lines) {
             insert.execute((key, number, line))?;
         }
-        database.prepare_cached("UPDATE runs SET lines = ?2 WHERE key = ?1")?.execute((key, all))?;
 
         for change in self.waits {
             change.write(database, key)?;
@@ -154,7 +177,37 @@ impl Change {
         if let Some(columns) = self.columns {
             columns.write(database, key)?;
         }
-        Ok(key)
+        Ok(row)
+    }
+
+    /// Puts the number of lines into the row of the run, which must be as this runner left it: a second one
+    /// gets in where the lock file was removed, and the key may be that of another run where the database was
+    /// replaced.
+    fn take_row(&self, open: &Open) -> Result<Row, Refused> {
+        let run_id = &self.run.run_id;
+        let database = open.seen.database();
+        let Some(row) = self.row else {
+            let sql = "INSERT INTO runs (id, flow, started, lines, status) VALUES (?1, ?2, ?3, ?4, 'open')";
+            let mut insert = open.connection.prepare_cached(sql)?;
+            let key = insert.insert((run_id, &self.flow, self.started, self.all))?;
+            return Ok(Row { key, database });
+        };
+
+        if row.database != database {
+            return Err(Refused::ByRun(StoreError::gone(self.run.database.place())));
+        }
+        let sql = "UPDATE runs SET lines = ?4 WHERE key = ?1 AND id = ?2 AND lines = ?3";
+        let mut update = open.connection.prepare_cached(sql)?;
+        if update.execute((row.key, run_id, self.before, self.all))? == 1 {
+            return Ok(row);
+        }
+
+        let place = self.run.database.place();
+        let run_id = Name(run_id);
+        let text = format!(
+            "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
+        );
+        Err(Refused::ByRun(StoreError::new(Kind::Gone, text)))
     }
 }
 
@@ -172,7 +225,7 @@ fn line(
     place: &str,
 ) -> Result<String, StoreError> {
     let mut line = Vec::new();
-    chain.append(&mut line, object, max_line, place)?;
+    chain.append(&mut line, object, Joins::Nothing, max_line, place)?;
     line.pop(); // the newline
     String::from_utf8(line).map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
 }

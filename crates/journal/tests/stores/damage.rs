@@ -215,6 +215,7 @@ fn a_folder_where_the_file_should_be_is_an_error() {
     let path: &Path = &whole.store.path("b");
     std::fs::create_dir(path).unwrap();
     let error = whole.runtime.block_on(whole.store.resume("b", &whole.flow)).unwrap_err();
-    insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be read: Is a directory (os error 21)");
-    assert!(whole.runtime.block_on(whole.store.start("b", &whole.flow, &1)).unwrap_err().is_already_there());
+    insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be opened: this is a folder; expected a regular file");
+    let error = whole.runtime.block_on(whole.store.start("b", &whole.flow, &1)).unwrap_err();
+    insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be opened: this is a folder; expected a regular file");
 }

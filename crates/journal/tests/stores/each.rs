@@ -1,6 +1,6 @@
 //! Tests that hold for each store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cogwork_journal::{FileStore, Store};
 
@@ -11,10 +11,16 @@ pub(crate) trait Tested: Store {
     /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
     const PLACES: [(&str, &str); 3];
 
+    /// What is in the folder of a store for the run `a`.
+    const NAMES: &[&str];
+
     /// A store in a folder of its own.
     fn within(folder: &Path) -> Self;
 
     fn unsynced(self) -> Self;
+
+    /// The file that the lines of a run are in.
+    fn file(&self, run_id: &str) -> PathBuf;
 
     /// The lines of a run, each with its newline; the last may be torn.
     fn lines(&self, run_id: &str) -> String;
@@ -33,6 +39,7 @@ impl Tested for FileStore {
     const NAME: &str = "files";
     const PLACES: [(&str, &str); 3] =
         [("runs/a.jsonl, line", "STORE, line"), ("runs/a.jsonl", "STORE"), ("runs/a.lock", "LOCK")];
+    const NAMES: &[&str] = &["a.jsonl", "a.lock", "a.new"];
 
     fn within(folder: &Path) -> Self {
         Self::new(folder)
@@ -40,6 +47,10 @@ impl Tested for FileStore {
 
     fn unsynced(self) -> Self {
         self.sync(false)
+    }
+
+    fn file(&self, run_id: &str) -> PathBuf {
+        self.path(run_id)
     }
 
     fn lines(&self, run_id: &str) -> String {
@@ -59,6 +70,15 @@ impl Tested for cogwork_journal::SqliteStore {
         ("runs/runs.db, run `a`, line", "STORE, line"),
         ("runs/runs.db", "STORE"),
     ];
+    const NAMES: &[&str] = &[
+        "runs.db",
+        "runs.db-wal",
+        "runs.db-shm",
+        "runs.db-journal",
+        "runs.db-locks",
+        "runs.db-locks/a.lock",
+        "runs.db-locks/database",
+    ];
 
     fn within(folder: &Path) -> Self {
         Self::new(folder.join("runs.db"))
@@ -66,6 +86,10 @@ impl Tested for cogwork_journal::SqliteStore {
 
     fn unsynced(self) -> Self {
         self.sync(false)
+    }
+
+    fn file(&self, _: &str) -> PathBuf {
+        self.path().to_owned()
     }
 
     fn lines(&self, run_id: &str) -> String {

@@ -48,10 +48,10 @@ async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
     let mut run = flow.begin().journal(journal).fold_every(every);
     let error = run.finish(&mut work).await.unwrap_err();
     assert!(error.is_journal());
-    insta::assert_snapshot!(told(&error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.new: cannot be written: Is a directory (os error 21)");
+    insta::assert_snapshot!(told(&error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.new: cannot be written: this is a folder; expected a regular file");
     // Nothing is written after a write that failed.
     let again = run.finish(&mut work).await.unwrap_err();
-    assert!(again.to_string().ends_with("Is a directory (os error 21)"), "{again}");
+    assert!(again.to_string().ends_with("this is a folder; expected a regular file"), "{again}");
     assert_eq!(recorded(&store.lines("a")).len(), 4);
     drop(run);
 
@@ -68,7 +68,7 @@ async fn a_folder_that_cannot_be_made_is_named() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let store = FileStore::new(folder.path().join("file"));
     let error = store.start("a", &flow(&counted(&Calls::default())), &Work::of(1)).await.unwrap_err();
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be made: File exists (os error 17)");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be made: Not a directory (os error 20)");
 }
 
 #[tokio::test]

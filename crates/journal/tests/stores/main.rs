@@ -15,10 +15,21 @@ mod each;
 mod failed_writes;
 mod folding;
 mod going_on;
+mod gone;
 mod kills;
 mod listing;
 mod locking;
 mod names;
+#[cfg(unix)]
+mod obstacles;
+mod power;
+#[cfg(unix)]
+mod read_only;
 mod reading;
 mod shown;
 mod work;
+
+#[cfg(unix)]
+#[allow(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#[path = "../../../files/tests/support/obstacles.rs"]
+mod support;
