@@ -55,10 +55,12 @@ fn derived_errors(sources: &str) -> impl Iterator<Item = &str> {
 
     items.filter_map(|item| {
         let (derived, rest) = item.split_once(")]")?;
-        let mut declared = rest
-            .lines()
-            .filter_map(|line| line.strip_prefix("pub enum ").or_else(|| line.strip_prefix("pub struct ")));
-        derived.contains("Error").then(|| declared.next().map(identifier))?
+        // A private type ends the search: the next public one derives something else, or nothing.
+        let mut code = rest.lines().filter(|line| !line.starts_with("//"));
+        let declared = code.find(|line| line.contains("enum ") || line.contains("struct "))?;
+        let public = declared.strip_prefix("pub enum ").or_else(|| declared.strip_prefix("pub struct "))?;
+
+        derived.contains("Error").then(|| identifier(public))
     })
 }
 
