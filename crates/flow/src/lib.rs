@@ -100,11 +100,9 @@ pub use events::{Event, EventKind, EventSink, Events, events};
 mod error;
 pub use error::{Phase, RunError};
 
-mod mermaid;
-pub use mermaid::Mermaid;
-
-mod graphviz;
-pub use graphviz::Graphviz;
+mod drawing;
+pub use drawing::graphviz::Graphviz;
+pub use drawing::mermaid::Mermaid;
 
 mod visits;
 pub use visits::Visits;
@@ -117,7 +115,6 @@ pub use spans::write_spans;
 mod call;
 mod context;
 mod cursor;
-mod drawing;
 mod stop;
 mod visit;
 mod wiring;

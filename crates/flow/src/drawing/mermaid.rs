@@ -2,13 +2,12 @@ use std::fmt;
 
 use cogwork_text::MermaidLabel;
 
-use crate::Visits;
-use crate::drawing::{Figure, FlowId, Part, Parts, write_line};
-use crate::visits::{Mark, Stop};
+use super::counts::{Counts, Mark, Stop};
+use super::parts::{Figure, FlowId, Part, Parts, write_line};
 use crate::wiring::{Inside, Wiring};
 
 /// A flow as a Mermaid flowchart, written by `Display`; made by [`Flow::mermaid`](crate::Flow::mermaid)
-/// and [`Visits::mermaid`].
+/// and [`Visits::mermaid`](crate::Visits::mermaid).
 ///
 /// Subflows, items and branches are boxes around their nodes. Names and labels are escaped, so any
 /// text is drawn as it is. Mermaid itself refuses texts of more than 50,000 characters and 500 edges
@@ -17,16 +16,16 @@ use crate::wiring::{Inside, Wiring};
 #[derive(Debug, Clone, Copy)]
 pub struct Mermaid<'f> {
     wiring: &'f Wiring,
-    visits: Option<&'f Visits>,
+    counts: Option<&'f Counts>,
 }
 
 impl<'f> Mermaid<'f> {
-    pub(crate) fn new(wiring: &'f Wiring, visits: Option<&'f Visits>) -> Self {
-        Self { wiring, visits }
+    pub(crate) fn new(wiring: &'f Wiring, counts: Option<&'f Counts>) -> Self {
+        Self { wiring, counts }
     }
 
     fn mark(&self, figure: Figure<'_>) -> Option<Mark> {
-        self.visits.map(|visits| visits.mark(figure))
+        self.counts.map(|counts| counts.mark(figure))
     }
 
     fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
@@ -64,12 +63,12 @@ impl<'f> Mermaid<'f> {
 
     fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD\n")?;
-        let Some(visits) = self.visits else { return Ok(()) };
+        let Some(counts) = self.counts else { return Ok(()) };
         f.write_str("    classDef unvisited opacity:0.5,stroke-dasharray:4\n")?;
         f.write_str("    classDef ended stroke:#080,stroke-width:4px\n")?;
         f.write_str("    classDef paused stroke:#d80,stroke-width:4px\n")?;
         f.write_str("    classDef failed stroke:#c00,stroke-width:4px\n")?;
-        match visits.lost_note() {
+        match counts.lost_note() {
             Some(note) => writeln!(f, "    lost>\"{note}\"]"),
             None => Ok(()),
         }
@@ -98,7 +97,7 @@ impl fmt::Display for Mermaid<'_> {
                     self.write_class(f, depth, figure)?; // a box has no class before its end
                 }
                 Part::Edge { from, exit, index, to } => {
-                    let taken = self.visits.map(|visits| visits.taken(from.id, index));
+                    let taken = self.counts.map(|counts| counts.taken(from.id, index));
                     let arrow = arrow(taken.map(|taken| taken.0 > 0));
                     let times = taken.unwrap_or_default();
                     let text = format_args!("{}{times}", exit.action.as_str());

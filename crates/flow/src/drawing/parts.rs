@@ -1,4 +1,4 @@
-//! What stands in a drawing of a flow, in order. The languages of drawings differ in how each part is
+//! The parts of a drawing of a flow, in order. The languages of drawings differ in how each part is
 //! written.
 
 use std::fmt::{self, Write};

@@ -2,13 +2,12 @@ use std::fmt;
 
 use cogwork_text::GraphvizLabel;
 
-use crate::Visits;
-use crate::drawing::{Figure, FlowId, Part, Parts, write_line};
-use crate::visits::{Mark, Stop};
+use super::counts::{Counts, Mark, Stop};
+use super::parts::{Figure, FlowId, Part, Parts, write_line};
 use crate::wiring::{Exit, Inside, Wiring};
 
 /// A flow in the DOT language of Graphviz, written by `Display`; made by
-/// [`Flow::graphviz`](crate::Flow::graphviz) and [`Visits::graphviz`].
+/// [`Flow::graphviz`](crate::Flow::graphviz) and [`Visits::graphviz`](crate::Visits::graphviz).
 ///
 /// Subflows, items and branches are clusters around their nodes, each with a start and an end of its
 /// own. Names and labels are escaped, so any text is drawn as it is.
@@ -36,16 +35,16 @@ use crate::wiring::{Exit, Inside, Wiring};
 #[derive(Debug, Clone, Copy)]
 pub struct Graphviz<'f> {
     wiring: &'f Wiring,
-    visits: Option<&'f Visits>,
+    counts: Option<&'f Counts>,
 }
 
 impl<'f> Graphviz<'f> {
-    pub(crate) fn new(wiring: &'f Wiring, visits: Option<&'f Visits>) -> Self {
-        Self { wiring, visits }
+    pub(crate) fn new(wiring: &'f Wiring, counts: Option<&'f Counts>) -> Self {
+        Self { wiring, counts }
     }
 
     fn style(&self, figure: Figure<'_>) -> &'static str {
-        match self.visits.map(|visits| visits.mark(figure)) {
+        match self.counts.map(|counts| counts.mark(figure)) {
             None => "",
             Some(Mark { stop: Some(stop), .. }) => match stop {
                 Stop::Ended => ", style=solid, penwidth=4, color=\"#008800\", fontcolor=black",
@@ -58,7 +57,7 @@ impl<'f> Graphviz<'f> {
 
     fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
         let id = figure.id;
-        let mark = self.visits.map(|visits| visits.mark(figure)).unwrap_or_default();
+        let mark = self.counts.map(|counts| counts.mark(figure)).unwrap_or_default();
         let text = format_args!("{figure}{mark}");
         let label = GraphvizLabel(text);
         let style = self.style(figure);
@@ -83,7 +82,7 @@ impl<'f> Graphviz<'f> {
     /// Each branch leads from where they part to where they meet.
     fn write_branch(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
         let (around, branch) = (FlowId(figure.inside), FlowId(Some(figure.id)));
-        let style = self.visits.map_or("", |visits| style(visits.mark(figure).reached));
+        let style = self.counts.map_or("", |counts| style(counts.mark(figure).reached));
         write_line(f, depth, format_args!("start{around} -> start{branch} [arrowhead=none{style}]"))?;
         write_line(f, depth, format_args!("end{branch} -> end{around} [arrowhead=none{style}]"))
     }
@@ -95,7 +94,7 @@ impl<'f> Graphviz<'f> {
         (from, exit, index): (Figure<'_>, &Exit, usize),
         to: Option<Figure<'_>>,
     ) -> fmt::Result {
-        let taken = self.visits.map(|visits| visits.taken(from.id, index));
+        let taken = self.counts.map(|counts| counts.taken(from.id, index));
         let times = taken.unwrap_or_default();
         let text = format_args!("{}{times}", exit.action.as_str());
         let label = GraphvizLabel(text);
@@ -116,7 +115,7 @@ impl<'f> Graphviz<'f> {
 impl fmt::Display for Graphviz<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("digraph flow {\n    compound=true\n    node [shape=box]\n")?;
-        if let Some(note) = self.visits.and_then(Visits::lost_note) {
+        if let Some(note) = self.counts.and_then(Counts::lost_note) {
             writeln!(f, "    label=\"{note}\"")?;
         }
         let mut depth = 1;
@@ -125,7 +124,7 @@ impl fmt::Display for Graphviz<'_> {
                 Part::Flow { inside, start } => {
                     write_points(f, depth, inside)?;
                     let (head, lhead) = point("start", "lhead", start);
-                    let style = self.visits.map_or("", |visits| style(visits.mark(start).reached));
+                    let style = self.counts.map_or("", |counts| style(counts.mark(start).reached));
                     let flow = FlowId(inside);
                     write_line(f, depth, format_args!("start{flow} -> {head} [label=\"\"{lhead}{style}]"))?;
                 }
