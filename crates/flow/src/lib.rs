@@ -113,6 +113,7 @@ mod spans;
 pub use spans::write_spans;
 
 mod call;
+mod check;
 mod context;
 mod cursor;
 mod stop;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use cogwork_text::{Name, NameList};
 
 use crate::Action;
-use crate::builder::MAX_DEPTH;
+use crate::wiring::Depth;
 
 /// A graph that is not whole, with every problem it has.
 ///
@@ -120,7 +120,7 @@ impl fmt::Display for Problem {
                     f,
                     "node `{}` is {depth} subflows inside one another; at most {} may be",
                     Name(node),
-                    MAX_DEPTH.flows
+                    Depth::MAX.flows
                 )
             }
             Self::TooDeepSideBySide { node, depth } => {
@@ -128,7 +128,7 @@ impl fmt::Display for Problem {
                     f,
                     "node `{}` is {depth} levels of items or branches inside one another; at most {} may be",
                     Name(node),
-                    MAX_DEPTH.side_by_side
+                    Depth::MAX.side_by_side
                 )
             }
             Self::UnknownSource { from, action, nodes } => {

@@ -17,7 +17,7 @@ pub(crate) struct Wiring {
     events: OnceLock<BTreeSet<String>>,
 }
 
-/// How deep flows stand inside one another, at the deepest.
+/// How deeply flows are nested, at the deepest.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Depth {
     /// Flows of any kind.
@@ -27,6 +27,11 @@ pub(crate) struct Depth {
 }
 
 impl Depth {
+    /// How deeply flows may be nested. Each level costs stack when the flow is drawn, visited and
+    /// dropped; this many fit eight times into a thread of 2 MiB. A level that runs side by side is
+    /// polled by the one around it, which costs more.
+    pub(crate) const MAX: Self = Self { flows: 1_000, side_by_side: 64 };
+
     pub(crate) fn max(self, other: Self) -> Self {
         Self { flows: self.flows.max(other.flows), side_by_side: self.side_by_side.max(other.side_by_side) }
     }
@@ -40,7 +45,7 @@ pub(crate) struct Place {
     pub(crate) inside: Inside,
 }
 
-/// The flows that stand in a place.
+/// What is in a place.
 #[derive(Debug)]
 pub(crate) enum Inside {
     /// None: it is a node.

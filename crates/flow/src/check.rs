@@ -1,0 +1,262 @@
+//! The check of a graph: looks up names once, and collects problems as it goes.
+
+use std::cell::OnceCell;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
+
+use crate::wiring::{Depth, Exit, Inside, Target};
+use crate::{Action, Problem};
+
+/// A place as it was added to a flow.
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    pub(crate) actions: Arc<[Action]>,
+    pub(crate) inside: Inside,
+}
+
+/// An edge as it was added to a flow, by names.
+pub(crate) struct Edge {
+    pub(crate) from: String,
+    pub(crate) action: Action,
+    /// `None` is an end.
+    pub(crate) to: Option<String>,
+}
+
+/// What a sound graph has by indices.
+pub(crate) struct Checked {
+    pub(crate) start: usize,
+    /// The exits of each place, in the order of the places.
+    pub(crate) exits: Vec<Vec<Exit>>,
+}
+
+pub(crate) struct Check<'b> {
+    /// The places that have a name of their own, in their order.
+    places: Vec<&'b Declared>,
+    index: HashMap<&'b str, usize>,
+    names: OnceCell<Arc<[String]>>,
+    problems: Vec<Problem>,
+}
+
+impl<'b> Check<'b> {
+    pub(crate) fn new(declared: impl ExactSizeIterator<Item = &'b Declared>) -> Self {
+        let count = declared.len();
+        let mut check = Self {
+            places: Vec::with_capacity(count),
+            index: HashMap::with_capacity(count),
+            names: OnceCell::new(),
+            problems: Vec::new(),
+        };
+
+        if count == 0 {
+            check.problems.push(Problem::NoNodes);
+        }
+        let mut repeated = HashSet::new();
+        for place in declared {
+            check.place(place);
+            check.add(place, &mut repeated);
+        }
+        check
+    }
+
+    /// Returns the graph by indices, or else every problem of it.
+    pub(crate) fn run(mut self, starts: &[String], edges: &[Edge]) -> Result<Checked, Vec<Problem>> {
+        let start = self.start(starts);
+        let exits = self.exits(edges);
+        if let Some(start) = start {
+            self.unreachable(start, &exits);
+        }
+
+        match start {
+            Some(start) if self.problems.is_empty() => Ok(Checked { start, exits }),
+            _ => Err(self.problems),
+        }
+    }
+
+    /// Checks a place by itself.
+    fn place(&mut self, place: &Declared) {
+        let node = || place.name.clone();
+        if place.actions.is_empty() {
+            self.problems.push(Problem::NoActions { node: node() });
+        }
+        if let Inside::Branches(branches) = &place.inside {
+            let mut known = HashSet::new();
+            let repeated = branches.iter().filter(|(branch, _)| !known.insert(branch));
+            let problem =
+                |(branch, _): &(String, _)| Problem::DuplicateBranch { node: node(), branch: branch.clone() };
+            self.problems.extend(repeated.map(problem));
+        }
+
+        let Depth { flows, side_by_side } = place.inside.depth();
+        if flows > Depth::MAX.flows {
+            self.problems.push(Problem::TooDeep { node: node(), depth: flows });
+        } else if side_by_side > Depth::MAX.side_by_side {
+            let depth = side_by_side;
+            self.problems.push(Problem::TooDeepSideBySide { node: node(), depth });
+        }
+    }
+
+    /// Adds a place under its name. A second place of a name is left out of all other checks: no edge
+    /// could name it, and what they would say of it would read as said of the first.
+    fn add(&mut self, place: &'b Declared, repeated: &mut HashSet<&'b str>) {
+        match self.index.entry(&place.name) {
+            Entry::Vacant(free) => {
+                free.insert(self.places.len());
+                self.places.push(place);
+            }
+            Entry::Occupied(_) if repeated.insert(&place.name) => {
+                self.problems.push(Problem::DuplicateNode { node: place.name.clone() });
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    fn start(&mut self, starts: &[String]) -> Option<usize> {
+        let problem = match starts {
+            [] => Problem::NoStart { nodes: self.names() },
+            [start] => match self.index.get(start.as_str()) {
+                Some(index) => return Some(*index),
+                None => Problem::UnknownStart { start: start.clone(), nodes: self.names() },
+            },
+            _ => Problem::ManyStarts { starts: starts.to_vec() },
+        };
+        self.problems.push(problem);
+        None
+    }
+
+    /// Returns the exits of each place, in the order of the places.
+    fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
+        let places = self.places.iter();
+        let mut leaving: Vec<_> = places.map(|place| Leaving::new(&place.actions)).collect();
+        for edge in edges {
+            let target = self.target(edge);
+            let from = self.index.get(edge.from.as_str());
+            let added = match from.and_then(|index| leaving.get_mut(*index)) {
+                Some(leaving) => leaving.add(edge, target),
+                None => Err(Problem::UnknownSource {
+                    from: edge.from.clone(),
+                    action: edge.action.clone(),
+                    nodes: self.names(),
+                }),
+            };
+            self.problems.extend(added.err());
+        }
+
+        for (place, leaving) in self.places.iter().zip(&leaving) {
+            let missing = leaving.missing().map(|action| Problem::ActionLeadsNowhere {
+                node: place.name.clone(),
+                action: action.clone(),
+            });
+            self.problems.extend(missing);
+        }
+        leaving.into_iter().map(|leaving| leaving.exits).collect()
+    }
+
+    /// Looks up where an edge leads. An unknown target is reported, and taken for an end, because the
+    /// edge still answers its action.
+    fn target(&mut self, edge: &Edge) -> Target {
+        let Some(to) = &edge.to else {
+            return Target::End;
+        };
+        if let Some(index) = self.index.get(to.as_str()) {
+            return Target::Node(*index);
+        }
+
+        self.problems.push(Problem::UnknownTarget {
+            from: edge.from.clone(),
+            action: edge.action.clone(),
+            to: to.clone(),
+            nodes: self.names(),
+        });
+        Target::End
+    }
+
+    /// The names of all nodes: one list, however many problems hold it, and none if none do.
+    fn names(&self) -> Arc<[String]> {
+        let names = || self.places.iter().map(|place| place.name.clone()).collect();
+        Arc::clone(self.names.get_or_init(names))
+    }
+
+    fn unreachable(&mut self, start: usize, exits: &[Vec<Exit>]) {
+        let mut reached = vec![false; self.places.len()];
+        let mut open = vec![start];
+        while let Some(index) = open.pop() {
+            let Some(was_reached) = reached.get_mut(index) else {
+                continue;
+            };
+            if mem::replace(was_reached, true) {
+                continue;
+            }
+
+            let exits = exits.get(index).into_iter().flatten();
+            open.extend(exits.filter_map(|exit| match exit.target {
+                Target::Node(target) => Some(target),
+                Target::End => None,
+            }));
+        }
+
+        let unreached = self.places.iter().zip(&reached).filter(|(_, reached)| !**reached);
+        let problems = unreached.map(|(place, _)| Problem::Unreachable { node: place.name.clone() });
+        self.problems.extend(problems);
+    }
+}
+
+/// The edges that leave a place, as far as they are known.
+struct Leaving<'b> {
+    declared: &'b Arc<[Action]>,
+    /// Whether an edge was found for each of them.
+    found: Vec<bool>,
+    /// The place of each in the list, where there are too many to look through.
+    places: HashMap<&'b Action, usize>,
+    exits: Vec<Exit>,
+}
+
+impl<'b> Leaving<'b> {
+    /// Up to this many actions are looked through faster than they are looked up.
+    const FEW: usize = 16;
+
+    fn new(declared: &'b Arc<[Action]>) -> Self {
+        let mut places = HashMap::new();
+        if declared.len() > Self::FEW {
+            for (place, action) in declared.iter().enumerate() {
+                places.entry(action).or_insert(place);
+            }
+        }
+
+        let found = vec![false; declared.len()];
+        Self { declared, found, places, exits: Vec::with_capacity(declared.len()) }
+    }
+
+    fn add(&mut self, edge: &Edge, target: Target) -> Result<(), Problem> {
+        let action = edge.action.clone();
+        let found = self.place(&action).and_then(|place| self.found.get_mut(place));
+        let Some(found) = found else {
+            let declared = Arc::clone(self.declared);
+            return Err(Problem::UndeclaredAction { from: edge.from.clone(), action, declared });
+        };
+        if mem::replace(found, true) {
+            return Err(Problem::DuplicateEdge { from: edge.from.clone(), action });
+        }
+
+        self.exits.push(Exit { action, target });
+        Ok(())
+    }
+
+    /// Where an action is declared first.
+    fn place(&self, action: &Action) -> Option<usize> {
+        if self.places.is_empty() {
+            self.declared.iter().position(|declared| declared == action)
+        } else {
+            self.places.get(action).copied()
+        }
+    }
+
+    /// The declared actions without an edge, each once.
+    fn missing(&self) -> impl Iterator<Item = &'b Action> {
+        let declared = self.declared.iter().zip(&self.found).enumerate();
+        let missing =
+            declared.filter(|(place, (action, found))| !**found && self.place(action) == Some(*place));
+        missing.map(|(_, (action, _))| action)
+    }
+}
