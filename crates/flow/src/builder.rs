@@ -5,8 +5,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::check::{Check, Declared, Edge};
-use crate::visit::{Leaf, Subflow, Visit};
-use crate::wait::Sleep;
+use crate::execute::graph::Graph;
+use crate::execute::node::NodeVisit;
+use crate::execute::visit::Visit;
+use crate::places::sleep::Sleep;
+use crate::places::subflow::Subflow;
 use crate::wiring::{Inside, Place, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
@@ -45,11 +48,14 @@ struct Added<S> {
     visit: Box<dyn Visit<S>>,
 }
 
-impl<S> FlowBuilder<S> {
-    pub(crate) fn new(name: String) -> Self {
-        Self { name, starts: Vec::new(), places: Vec::new(), edges: Vec::new() }
+impl<S> Flow<S> {
+    /// Begins a flow of this name, which appears in errors and drawings.
+    pub fn builder(name: impl Into<String>) -> FlowBuilder<S> {
+        FlowBuilder { name: name.into(), starts: Vec::new(), places: Vec::new(), edges: Vec::new() }
     }
+}
 
+impl<S> FlowBuilder<S> {
     fn add(
         mut self,
         name: impl Into<String>,
@@ -73,7 +79,7 @@ impl<S> FlowBuilder<S> {
     where
         S: Send + 'static,
     {
-        self.add(name, node.actions(), Inside::Node, Leaf(node))
+        self.add(name, node.actions(), Inside::Node, NodeVisit(node))
     }
 
     /// Adds a whole flow over a part of the state under a name. The label on which it ends
@@ -89,8 +95,9 @@ impl<S> FlowBuilder<S> {
         S: 'static,
     {
         let actions = flow.actions();
-        let inside = Inside::Subflow(Arc::clone(&flow.wiring));
-        self.add(name, actions, inside, Subflow { flow, part })
+        let graph = flow.graph;
+        let inside = Inside::Subflow(Arc::clone(&graph.wiring));
+        self.add(name, actions, inside, Subflow { graph, part })
     }
 
     /// Adds a flow that runs over each of many items in one visit; see [`Each`]. It leaves by
@@ -184,6 +191,6 @@ impl<S> FlowBuilder<S> {
             visits.push(added.visit);
         }
         let wiring = Wiring::new(self.name, checked.start, places);
-        Ok(Flow { wiring: Arc::new(wiring), visits })
+        Ok(Flow { graph: Graph::new(wiring, visits) })
     }
 }

@@ -4,31 +4,9 @@ use std::sync::Arc;
 
 use cogwork_text::{ErrorText, Name, NameList, OneLine};
 
-use crate::stop::Stopped;
-use crate::visit::{Failed, Failure};
-use crate::wiring::Place;
-use crate::{Action, BoxError, Paused, StepName};
-
-/// A phase of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Takes from the state.
-    Prep,
-    /// Does the work.
-    Exec,
-    /// Puts back and chooses the action.
-    Post,
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Prep => "prep",
-            Self::Exec => "exec",
-            Self::Post => "post",
-        })
-    }
-}
+use crate::failed::Failed;
+use crate::location::Location;
+use crate::{Action, BoxError, Paused, Phase, StepName};
 
 /// Why a run stopped before an end, and where.
 ///
@@ -60,15 +38,14 @@ pub struct RunError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    flow_path: Vec<String>,
-    node: String,
+    location: Location,
     /// In a run that is watched or journaled.
     step: Option<Arc<StepName>>,
     kind: Kind,
 }
 
 #[derive(Debug)]
-enum Kind {
+pub(crate) enum Kind {
     Node(Box<Failed>),
     Panicked(String),
     UndeclaredAction { action: Action, declared: Vec<Action> },
@@ -81,53 +58,22 @@ enum Kind {
     NoBatch,
 }
 
+/// Why a run was stopped from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    Deadline,
+    Cancelled,
+}
+
 impl RunError {
     #[cold]
-    pub(crate) fn failed(flow_path: Vec<String>, node: &str, failure: Failure) -> Self {
-        let kind = match failure {
-            Failure::Node(failed) => Kind::Node(failed),
-            Failure::Panicked(panic) => Kind::Panicked(panic),
-            Failure::Paused(paused) => Kind::Paused(paused),
-            Failure::Journal(error) => Kind::Journal(error),
-            Failure::NoJournal(what) => Kind::NoJournal { what },
-            Failure::Inside(inside) => {
-                let (label, error) = *inside;
-                let mut around = flow_path;
-                around.push(format!("{node}{label}"));
-                return error.inside(around);
-            }
-        };
-        Self::new(flow_path, node, kind)
+    pub(crate) fn new(location: Location, kind: Kind) -> Self {
+        Self(Box::new(Inner { location, step: None, kind }))
     }
 
-    pub(crate) fn no_batch(flow: &str, place: &str) -> Self {
-        Self::new(vec![flow.to_owned()], place, Kind::NoBatch)
-    }
-
-    pub(crate) fn unknown_event(flow_path: Vec<String>, node: &str, event: &str, known: Vec<String>) -> Self {
-        Self::new(flow_path, node, Kind::UnknownEvent { event: event.to_owned(), known })
-    }
-
-    #[cold]
-    pub(crate) fn undeclared(flow_path: Vec<String>, place: &Place, action: Action) -> Self {
-        let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
-        Self::new(flow_path, &place.name, Kind::UndeclaredAction { action, declared })
-    }
-
-    #[cold]
-    pub(crate) fn step_limit(flow_path: Vec<String>, node: &str, limit: u64) -> Self {
-        Self::new(flow_path, node, Kind::StepLimit { limit })
-    }
-
-    pub(crate) fn stopped(flow_path: Vec<String>, node: &str, stopped: Stopped) -> Self {
-        Self::new(flow_path, node, Kind::Stopped(stopped))
-    }
-
-    /// The same error, seen from the flow in whose place `around` the run inside was: the place's
-    /// name says more than that of the flow which stands there.
-    fn inside(mut self, mut around: Vec<String>) -> Self {
-        around.extend(self.0.flow_path.drain(..).skip(1));
-        self.0.flow_path = around;
+    /// The same error, seen from the flow around the place in which it happened.
+    pub(crate) fn inside(mut self, place: Location) -> Self {
+        self.0.location.put_inside(place);
         self
     }
 
@@ -141,19 +87,22 @@ impl RunError {
         self.0.step.as_ref()
     }
 
-    fn new(flow_path: Vec<String>, node: &str, kind: Kind) -> Self {
-        Self(Box::new(Inner { flow_path, node: node.to_owned(), step: None, kind }))
+    pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
+        match &mut self.0.kind {
+            Kind::Paused(paused) => Some(paused),
+            _ => None,
+        }
     }
 
     /// The name of the flow, then the names under which the subflows, items (`pages[4]`) and
     /// branches down to the node stand in the flows around them.
     pub fn flow_path(&self) -> &[String] {
-        &self.0.flow_path
+        &self.0.location.flow_path
     }
 
     /// The name of the node that failed, or that was next.
     pub fn node(&self) -> &str {
-        &self.0.node
+        &self.0.location.node
     }
 
     /// The phase that failed, where a node failed.
@@ -191,13 +140,6 @@ impl RunError {
     /// answered.
     pub fn paused(&self) -> Option<&Paused> {
         match &self.0.kind {
-            Kind::Paused(paused) => Some(paused),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
-        match &mut self.0.kind {
             Kind::Paused(paused) => Some(paused),
             _ => None,
         }
@@ -258,17 +200,20 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { flow_path, node, kind, step: _ } = self.0.as_ref();
-        for (index, flow) in flow_path.iter().enumerate() {
-            write!(f, "{}{}", if index == 0 { "flow `" } else { "/" }, Name(flow))?;
-        }
-        write!(f, "`, node `{}`", Name(node))?;
+        self.0.location.fmt(f)?;
         if let Some(item) = self.item() {
             write!(f, ", item {item}")?;
         }
+
         f.write_str(": ")?;
-        match kind {
-            Kind::Node(failed) => {
+        self.0.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(failed) => {
                 write!(f, "{} failed", failed.phase)?;
                 if failed.attempts > 1 {
                     write!(f, " after {} attempts", failed.attempts)?;
@@ -276,41 +221,42 @@ impl fmt::Display for RunError {
                 f.write_str(": ")?;
                 ErrorText(&failed.source).fmt(f)
             }
-            Kind::Panicked(panic) => {
+            Self::Panicked(panic) => {
                 f.write_str("it panicked: ")?;
                 ErrorText(panic).fmt(f)
             }
-            Kind::Paused(paused) => {
+            Self::Paused(paused) => {
                 write!(f, "the run waits for the event `{}`", Name(&paused.event))?;
-                if paused.why.is_empty() { Ok(()) } else { write!(f, ": {}", OneLine::new(&paused.why)) }
+                if paused.why.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ": {}", OneLine::new(&paused.why))
             }
-            Kind::Journal(error) => {
+            Self::Journal(error) => {
                 f.write_str("the journal failed: ")?;
                 ErrorText(error).fmt(f)
             }
-            Kind::UndeclaredAction { action, declared } => {
-                write!(
-                    f,
-                    "post answered the action `{}`, which the node does not declare; it declares {}",
-                    Name(action.as_str()),
-                    NameList::and(declared)
-                )
+            Self::UndeclaredAction { action, declared } => {
+                let action = Name(action.as_str());
+                let declared = NameList::and(declared);
+                write!(f, "post answered the action `{action}`, which the node does not declare; ")?;
+                write!(f, "it declares {declared}")
             }
-            Kind::StepLimit { limit } => {
+            Self::StepLimit { limit } => {
                 let plural = if *limit == 1 { "" } else { "s" };
                 write!(f, "the run reached its limit of {limit} step{plural} before this node")
             }
-            Kind::NoJournal { what } => write!(
-                f,
-                "{what} inside items or branches needs a journal; give the run one with `Run::journal`"
-            ),
-            Kind::UnknownEvent { event, known } => {
+            Self::NoJournal { what } => {
+                write!(f, "{what} inside items or branches needs a journal; ")?;
+                f.write_str("give the run one with `Run::journal`")
+            }
+            Self::UnknownEvent { event, known } => {
                 let known = NameList::and(known);
                 write!(f, "no node waits for the event `{}`; the flow waits for {known}", Name(event))
             }
-            Kind::NoBatch => f.write_str("no batch stands there"),
-            Kind::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
-            Kind::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
+            Self::NoBatch => f.write_str("no batch stands there"),
+            Self::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
+            Self::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
         }
     }
 }

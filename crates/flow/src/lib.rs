@@ -49,8 +49,11 @@
 mod action;
 pub use action::Action;
 
+mod boxed;
+pub use boxed::BoxError;
+
 mod node;
-pub use node::{BoxError, FailedAttempt, Node};
+pub use node::{FailedAttempt, Node};
 
 mod from_fn;
 pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
@@ -58,17 +61,11 @@ pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
 mod wrap;
 pub use wrap::{Again, Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
 
-mod each;
-pub use each::Each;
-
-mod branches;
-pub use branches::Branches;
-
-mod batch;
-pub use batch::Batch;
-
-mod wait;
-pub use wait::{Paused, Wait};
+mod places;
+pub use places::batch::Batch;
+pub use places::branches::Branches;
+pub use places::each::Each;
+pub use places::wait::Wait;
 
 mod flow;
 pub use flow::Flow;
@@ -82,8 +79,20 @@ pub use problem::{BuildError, Problem};
 mod run;
 pub use run::{Ended, Run, Stepped};
 
-mod step;
-pub use step::{Level, StepName, idempotency_key, note};
+mod error;
+pub use error::RunError;
+
+mod paused;
+pub use paused::Paused;
+
+mod phase;
+pub use phase::Phase;
+
+mod step_name;
+pub use step_name::{Level, StepName};
+
+mod current;
+pub use current::{idempotency_key, note};
 
 mod journal;
 pub use journal::{
@@ -94,11 +103,11 @@ pub use journal::{
 mod shape;
 pub use shape::Shape;
 
-mod events;
-pub use events::{Event, EventKind, EventSink, Events, events};
+mod event;
+pub use event::{Event, EventKind};
 
-mod error;
-pub use error::{Phase, RunError};
+mod events;
+pub use events::{EventSink, Events, events};
 
 mod drawing;
 pub use drawing::graphviz::Graphviz;
@@ -112,14 +121,11 @@ mod spans;
 #[cfg(feature = "tracing")]
 pub use spans::write_spans;
 
-mod call;
 mod check;
-mod context;
-mod cursor;
-mod stop;
-mod visit;
+mod execute;
+mod failed;
+mod location;
 mod wiring;
-mod yielding;
 
 pub use cogwork_backoff::Backoff;
 pub use tokio_util::sync::CancellationToken;

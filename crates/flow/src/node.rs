@@ -6,10 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wrap::{Fallback, Focus, Retry, Timeout};
-use crate::{Action, Backoff};
-
-/// Any error, as a flow keeps it.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use crate::{Action, Backoff, BoxError};
 
 /// An attempt at `exec` that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

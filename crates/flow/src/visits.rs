@@ -53,7 +53,7 @@ pub struct Visits {
 impl Visits {
     /// No visits yet to a flow.
     pub fn of<S>(flow: &Flow<S>) -> Self {
-        let wiring = Arc::clone(&flow.wiring);
+        let wiring = Arc::clone(&flow.graph.wiring);
         let counts = Counts::of(&wiring);
         Self { wiring, counts }
     }

@@ -5,27 +5,30 @@ mod codec;
 mod entry;
 mod index;
 mod log;
+mod progress;
 mod recorded;
 mod shared;
 mod unrecorded;
+mod waiting;
 mod work;
 
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
 pub use entry::{Entry, Json, Snapshot};
 pub use log::Log;
+pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
 pub use unrecorded::Unrecorded;
+pub use waiting::{Awaited, Waited};
 pub(crate) use work::{Attempt, EachItem, StepProblem};
 pub use work::{Items, StepError, Work, WorkError};
 
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::{Action, BoxError, StepName};
+use crate::{BoxError, StepName};
 
 /// The record of one run: the door between a flow and whatever keeps what its nodes brought back.
 ///
@@ -157,95 +160,5 @@ pub trait Journal: Send + Sync {
     /// When it cannot be written.
     async fn fold(&self, _snapshot: Snapshot) -> Result<(), BoxError> {
         Err("this journal keeps no snapshots".into())
-    }
-}
-
-/// What a step waits for.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct Awaited<'a> {
-    /// The name of the event.
-    pub event: &'a str,
-    /// What [`Wait::why`](crate::Wait::why) says, for whoever is to answer.
-    pub why: &'a str,
-    /// How long to wait, from the first time this was asked, and never longer than that from now: the
-    /// clock may have been set back in between.
-    pub within: Option<Duration>,
-    pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
-}
-
-impl Awaited<'_> {
-    /// Whether the step can read an answer.
-    ///
-    /// # Errors
-    ///
-    /// Says why it cannot.
-    pub fn accept(&self, answer: &[u8]) -> Result<(), BoxError> {
-        (self.accept)(answer)
-    }
-}
-
-/// How waiting for an event stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Waited {
-    /// It came, with this answer.
-    Answered(Vec<u8>),
-    /// It did not come in time.
-    TimedOut,
-    /// It has not come yet. The run pauses.
-    Pending {
-        /// When it is too late.
-        until: Option<SystemTime>,
-    },
-}
-
-/// How far a run is, for those who list runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Progress<'a> {
-    /// It goes on to a node.
-    At {
-        /// The node to be visited next.
-        node: &'a str,
-        /// Steps so far.
-        steps: u64,
-    },
-    /// It is at its end.
-    Ended {
-        /// The label it ended on.
-        action: &'a Action,
-        /// Steps in all.
-        steps: u64,
-    },
-    /// It stopped, and may be taken up again.
-    Failed {
-        /// The error, in one line.
-        error: &'a str,
-    },
-}
-
-/// How large an outcome may be unless the run says otherwise, in bytes of JSON: 16 MiB.
-pub(crate) const MAX_OUTCOME: usize = 16 << 20;
-
-/// A journal as a run holds it.
-#[derive(Clone)]
-pub(crate) struct Journaled<'j> {
-    journal: Arc<dyn Journal + 'j>,
-    /// Its run's id.
-    pub(crate) run: Arc<str>,
-    pub(crate) max_outcome: usize,
-}
-
-impl<'j> Journaled<'j> {
-    pub(crate) fn new(journal: Arc<dyn Journal + 'j>, max_outcome: usize) -> Self {
-        Self { run: journal.run_id().into(), journal, max_outcome }
-    }
-}
-
-impl<'j> std::ops::Deref for Journaled<'j> {
-    type Target = dyn Journal + 'j;
-
-    fn deref(&self) -> &Self::Target {
-        self.journal.as_ref()
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
-use crate::visit::{BoxFuture, Failed};
+use crate::boxed::BoxFuture;
+use crate::failed::Failed;
 use crate::{BoxError, Phase};
 
 /// The work of a step: what to do where there is no outcome on record.

@@ -7,6 +7,5 @@ mod timeout;
 
 pub use fallback::Fallback;
 pub use focus::Focus;
-pub(crate) use retry::Attempts;
 pub use retry::{Again, Retry, RetryError};
 pub use timeout::{Elapsed, Timeout, TimeoutError};

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
-use crate::step::tell_of_current;
+use crate::current::tell_of_current;
+use crate::failed::Attempts;
 use crate::{Action, Backoff, BoxError, EventKind, FailedAttempt, Node};
 
 /// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
@@ -167,14 +168,6 @@ impl<E: fmt::Display> fmt::Display for RetryError<E> {
         write!(f, "failed after {} attempt{plural}: ", self.attempts)?;
         ErrorText(&self.error).fmt(f)
     }
-}
-
-/// Carries the number of attempts through the erasure of the error's type.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", ErrorText(source))]
-pub(crate) struct Attempts {
-    pub(crate) attempts: u32,
-    pub(crate) source: BoxError,
 }
 
 impl<E: Into<BoxError>> From<RetryError<E>> for BoxError {

@@ -1,14 +1,15 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use cogwork_text::{Name, OneLine};
+use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
-use crate::context::Here;
+use crate::execute::failure::Failure;
+use crate::execute::here::Here;
+use crate::execute::visit::{Visit, Visited};
 use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
-use crate::visit::{Failure, Visit, Visited};
 use crate::wiring::Inside;
-use crate::{Action, Answer, BoxError, Phase, StepName};
+use crate::{Action, Answer, BoxError, Paused, Phase, StepName};
 
 /// A place where a run waits for an event from outside, such as the word of a person.
 ///
@@ -143,23 +144,18 @@ impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let why = (self.why)(state);
-            let (step, journal) = here.recorded("a wait")?;
+            let record = here.on_record("a wait")?;
             let awaited =
                 Awaited { event: &self.event, why: &why, within: self.within, accept: &self.accept };
-            match journal.wait(step, awaited).await {
-                Ok(Waited::Answered(answer)) => (self.use_answer)(state, &answer)
-                    .map_err(|error| Failure::node(Phase::Post, error).into()),
+
+            match record.journal.wait(record.step, awaited).await {
+                Ok(Waited::Answered(answer)) => {
+                    let used = (self.use_answer)(state, &answer);
+                    used.map_err(|error| Failure::node(Phase::Post, error).into())
+                }
                 Ok(Waited::TimedOut) => Ok(Self::TIMED_OUT),
                 Ok(Waited::Pending { until }) => {
-                    let step = StepName::clone(step);
-                    Err(Failure::Paused(Box::new(Paused {
-                        step,
-                        event: self.event.clone(),
-                        why,
-                        until,
-                        also: Vec::new(),
-                    }))
-                    .into())
+                    Err(self.pause(StepName::clone(record.step), why, until).into())
                 }
                 Err(error) if error.is::<UnreadableAnswer>() => {
                     let problem = format!("the event `{}`: {error}", Name(&self.event));
@@ -171,72 +167,18 @@ impl<S: Send> Visit<S> for Wait<S> {
     }
 }
 
+impl<S> Wait<S> {
+    fn pause(&self, step: StepName, why: String, until: Option<SystemTime>) -> Failure {
+        let event = self.event.clone();
+        Failure::Paused(Box::new(Paused { step, event, why, until, also: Vec::new() }))
+    }
+}
+
 impl<S> fmt::Debug for Wait<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wait")
             .field("event", &self.event)
             .field("within", &self.within)
             .finish_non_exhaustive()
-    }
-}
-
-/// Where a run pauses, and for what.
-///
-/// `Display` writes it as a line for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Paused {
-    /// The step that waits; where several items or branches wait, that of the first of them.
-    pub step: StepName,
-    /// The name of the event.
-    pub event: String,
-    /// What [`Wait::why`] says.
-    pub why: String,
-    /// When it is too late: step the run again then, and it leaves by [`Wait::TIMED_OUT`].
-    pub until: Option<SystemTime>,
-    /// What else the run waits for, in other items and branches, in their order.
-    pub also: Vec<Paused>,
-}
-
-impl Paused {
-    /// The earliest time limit of all that the run waits for.
-    pub fn earliest_limit(&self) -> Option<SystemTime> {
-        std::iter::once(self).chain(&self.also).filter_map(|paused| paused.until).min()
-    }
-
-    pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
-        for mut other in others {
-            let also = std::mem::take(&mut other.also);
-            self.also.push(other);
-            self.also.extend(also);
-        }
-    }
-}
-
-impl fmt::Display for Paused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "paused at {} for the event `{}`", self.step, Name(&self.event))?;
-        if !self.why.is_empty() {
-            write!(f, ": {}", OneLine::new(&self.why))?;
-        }
-        match self.also.len() {
-            0 => Ok(()),
-            1 => f.write_str(", and for one more"),
-            more => write!(f, ", and for {more} more"),
-        }
-    }
-}
-
-/// A place where a run sleeps.
-pub(crate) struct Sleep<F>(pub(crate) F);
-
-impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
-        Box::pin(async move {
-            let duration = (self.0)(state);
-            let (step, journal) = here.recorded("a sleep")?;
-            journal.sleep(step, duration).await.map_err(Failure::Journal)?;
-            Ok(Action::DEFAULT)
-        })
     }
 }

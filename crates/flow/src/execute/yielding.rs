@@ -1,5 +1,4 @@
-//! A run whose nodes never wait gives way to other tasks now and then, or nothing outside could stop
-//! it.
+//! A run whose nodes never wait yields to other tasks now and then, or nothing outside could stop it.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -17,6 +16,7 @@ pub(crate) async fn give_way(index: usize) {
 /// Lets other tasks run, on any runtime.
 pub(crate) async fn yield_now() {
     let mut yielded = false;
+
     poll_fn(|context| {
         if std::mem::replace(&mut yielded, true) {
             return Poll::Ready(());

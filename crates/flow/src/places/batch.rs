@@ -1,19 +1,23 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, tried};
-use crate::context::Here;
+use crate::current::Current;
+use crate::execute::call::{Call, tried};
+use crate::execute::failure::Failure;
+use crate::execute::here::Here;
+use crate::execute::journaled::Journaled;
+use crate::execute::named_step::NamedStep;
+use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::execute::yielding::give_way;
+use crate::failed::Failed;
 use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
-use crate::step::{Current, NamedStep};
-use crate::visit::{ExecItem, Failed, Failure, Visit, Visited};
 use crate::wiring::Inside;
-use crate::yielding::give_way;
-use crate::{Action, Node, Phase};
+use crate::{Action, BoxError, Node, Phase};
 
 /// One node over each of many items, in one step.
 ///
@@ -98,34 +102,17 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Inside::Batch { at_most: self.at_most.get() }
     }
 
-    /// The items and what `prep` took from each.
-    fn prepared(&self, state: &S) -> Result<(Vec<I>, Vec<N::Prep>), Failure> {
+    /// Splits the state into items, and prepares each.
+    fn prepare(&self, state: &S) -> Result<Prepared<I, N::Prep>, Failure> {
         let mut items = (self.split)(state);
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
             self.node.prep(item).map_err(|error| of_item(Phase::Prep, error.into(), index))
         });
         let preps = preps.collect::<Result<_, _>>()?;
-        Ok((items, preps))
+        Ok(Prepared { items, preps })
     }
 
-    /// Puts the outcomes into their items, and the items into the state.
-    fn join(
-        &self,
-        state: &mut S,
-        mut items: Vec<I>,
-        preps: Vec<N::Prep>,
-        outcomes: Vec<N::Exec>,
-    ) -> Result<Action, Failure> {
-        for (index, (item, (prep, exec))) in items.iter_mut().zip(preps.into_iter().zip(outcomes)).enumerate()
-        {
-            let posted = self.node.post(item, prep, exec);
-            posted.map_err(|error| of_item(Phase::Post, error.into(), index))?;
-        }
-        (self.join)(state, items);
-        Ok(Action::DEFAULT)
-    }
-
-    /// The outcomes, without a journal.
+    /// Returns the outcomes of a run without a journal.
     async fn outcomes(
         &self,
         preps: &[N::Prep],
@@ -137,18 +124,79 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
                 None => self.node.exec(prep).await,
                 Some(step) => step.of_item(index).exec(self.node.exec(prep)).await,
             };
-            exec.map(|exec| (index, exec)).map_err(|error| of_item(Phase::Exec, error.into(), index))
+            let exec = exec.map_err(|error| of_item(Phase::Exec, error.into(), index))?;
+            Ok::<_, Failure>((index, exec))
         });
+
         // Out of order, so that the first error is seen at once and stops the others.
-        let runs = stream::iter(runs.collect::<Vec<_>>());
-        let mut outcomes: Vec<_> = runs.buffer_unordered(self.at_most.get()).try_collect().await?;
+        let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(self.at_most.get());
+        let mut outcomes: Vec<_> = runs.try_collect().await?;
         outcomes.sort_unstable_by_key(|(index, _)| *index);
         Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
     }
+
+    /// Returns the outcomes on record, and has those made that are not.
+    async fn recorded_outcomes(
+        &self,
+        prepared: &Prepared<I, N::Prep>,
+        step: &NamedStep<'_>,
+        journal: &Journaled<'_>,
+    ) -> Result<Vec<N::Exec>, Failure>
+    where
+        I: Serialize + Send + Sync,
+    {
+        let Prepared { items, preps } = prepared;
+        let max_outcome = journal.max_outcome;
+        let steps: Vec<_> = (0..items.len()).map(|index| step.of_item(index)).collect();
+        let calls = preps.iter().zip(&steps);
+        let calls = calls.map(|(prep, step)| Call::new(&self.node, prep, step, max_outcome));
+        let calls: Vec<_> = calls.collect();
+
+        let at_most = self.at_most.get();
+        let sent = Sendable { items, calls: &calls, at_most, steps: &steps, max_outcome };
+        let recorded = journal.fan_out(&step.name, Items::new(&sent)).await?;
+        if recorded.len() != items.len() {
+            let outcomes = recorded.len();
+            let items = items.len();
+            let problem = format!("the journal answered {outcomes} outcomes for {items} items");
+            return Err(Failure::Journal(problem.into()));
+        }
+
+        let mut outcomes = Vec::with_capacity(items.len());
+        for (index, (call, bytes)) in calls.iter().zip(&recorded).enumerate() {
+            let outcome = call.outcome(bytes).await;
+            outcomes.push(outcome.map_err(|failure| failure.of_item(index))?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Puts the outcomes into their items, and the items into the state.
+    fn join(
+        &self,
+        state: &mut S,
+        prepared: Prepared<I, N::Prep>,
+        outcomes: Vec<N::Exec>,
+    ) -> Result<Action, Failure> {
+        let Prepared { mut items, preps } = prepared;
+        let outcomes = preps.into_iter().zip(outcomes);
+        for (index, (item, (prep, exec))) in items.iter_mut().zip(outcomes).enumerate() {
+            let posted = self.node.post(item, prep, exec);
+            posted.map_err(|error| of_item(Phase::Post, error.into(), index))?;
+        }
+
+        (self.join)(state, items);
+        Ok(Action::DEFAULT)
+    }
 }
 
-fn of_item(phase: Phase, error: crate::BoxError, index: usize) -> Failure {
-    Failed { item: Some(index), ..Failed::new(phase, error) }.into()
+/// The items, and what `prep` took from each.
+struct Prepared<I, P> {
+    items: Vec<I>,
+    preps: Vec<P>,
+}
+
+fn of_item(phase: Phase, error: BoxError, index: usize) -> Failure {
+    Failed::new(phase, error).of_item(index).into()
 }
 
 impl<S, I, N> Visit<S> for Batch<S, I, N>
@@ -159,59 +207,34 @@ where
 {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let (items, preps) = self.prepared(state)?;
-            let journaled = here.step.and_then(|step| Some((step, step.journal.as_ref()?)));
+            let prepared = self.prepare(state)?;
+            let journaled = here.step.and_then(|step| Some((step, step.journal()?)));
             let outcomes = match journaled {
-                Some((step, journal)) if !items.is_empty() => {
-                    let steps: Vec<_> = (0..items.len()).map(|index| step.of_item(index)).collect();
-                    let calls = preps.iter().zip(&steps);
-                    let calls: Vec<_> = calls
-                        .map(|(prep, step)| Call::new(&self.node, prep, step, journal.max_outcome))
-                        .collect();
-                    let batch = Prepared {
-                        items: &items,
-                        calls: &calls,
-                        at_most: self.at_most.get(),
-                        steps: &steps,
-                        max_outcome: journal.max_outcome,
-                    };
-                    let recorded =
-                        journal.fan_out(&step.name, Items::new(&batch)).await.map_err(Failure::from)?;
-                    if recorded.len() != items.len() {
-                        let (items, outcomes) = (items.len(), recorded.len());
-                        let problem = format!("the journal answered {outcomes} outcomes for {items} items");
-                        return Err(Failure::Journal(problem.into()).into());
-                    }
-                    let mut outcomes = Vec::with_capacity(items.len());
-                    for (index, (call, bytes)) in calls.iter().zip(&recorded).enumerate() {
-                        let outcome = call.outcome(bytes).await;
-                        outcomes.push(outcome.map_err(|failure| failure.of_item(index))?);
-                    }
-                    outcomes
+                Some((step, journal)) if !prepared.items.is_empty() => {
+                    self.recorded_outcomes(&prepared, step, journal).await?
                 }
-                _ => self.outcomes(&preps, here.step).await?,
+                _ => self.outcomes(&prepared.preps, here.step).await?,
             };
-            Ok(self.join(state, items, preps, outcomes)?)
+            Ok(self.join(state, prepared, outcomes)?)
         })
     }
 
-    fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: &'a [u8],
-        number: Option<NonZeroU32>,
-    ) -> Option<ExecItem<'a>> {
-        place.is_empty().then(|| {
-            let work: ExecItem<'a> = Box::pin(async move {
-                let unreadable = |problem| Failed::new(Phase::Prep, problem);
-                let sent = decode(item, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
-                let Sent::<I> { key, max_outcome, mut item } = sent;
-                let prep = self.node.prep(&mut item).map_err(|error| Failed::new(Phase::Prep, error))?;
-                let exec = Current::Item(key.into()).during(tried(&self.node, &prep, number)).await?;
-                encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
-            });
-            work
-        })
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        if !place.is_empty() {
+            return None;
+        }
+
+        Some(Box::pin(async move {
+            let unreadable = |problem| Failed::new(Phase::Prep, problem);
+            let sent = decode(item.data, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
+            let Sent::<I> { key, max_outcome, item: mut data } = sent;
+
+            let prep = self.node.prep(&mut data);
+            let prep = prep.map_err(|error| Failed::new(Phase::Prep, error))?;
+            let exec = tried(&self.node, &prep, item.attempt);
+            let exec = Current::Item(key.into()).during(exec).await?;
+            encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
+        }))
     }
 }
 
@@ -225,7 +248,7 @@ struct Sent<I> {
 }
 
 /// The items of a batch as a journal sees them.
-struct Prepared<'a, I, N: Node<I>> {
+struct Sendable<'a, I, N: Node<I>> {
     items: &'a [I],
     calls: &'a [Call<'a, I, N>],
     at_most: usize,
@@ -233,7 +256,7 @@ struct Prepared<'a, I, N: Node<I>> {
     max_outcome: usize,
 }
 
-impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Prepared<'_, I, N> {
+impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Sendable<'_, I, N> {
     fn len(&self) -> usize {
         self.items.len()
     }
@@ -243,15 +266,14 @@ impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Prepared<'_, I, N> {
     }
 
     fn data(&self, index: usize) -> Result<Vec<u8>, WorkError> {
-        let refused =
-            |problem| WorkError::from(Failed { item: Some(index), ..Failed::new(Phase::Prep, problem) });
-        match self.items.get(index).zip(self.steps.get(index)) {
-            Some((item, step)) => {
-                let key = step.key().unwrap_or_default();
-                encode(&Sent { key, max_outcome: self.max_outcome, item }, self.max_outcome).map_err(refused)
-            }
-            None => Err(Failed::new(Phase::Prep, format!("there is no item {index}")).into()),
-        }
+        let Some((item, step)) = self.items.get(index).zip(self.steps.get(index)) else {
+            return Err(Failed::new(Phase::Prep, format!("there is no item {index}")).into());
+        };
+
+        let key = step.key().unwrap_or_default();
+        let sent = Sent { key, max_outcome: self.max_outcome, item };
+        encode(&sent, self.max_outcome)
+            .map_err(|problem| Failed::new(Phase::Prep, problem).of_item(index).into())
     }
 
     fn work(&self, index: usize) -> Option<Work<'_>> {

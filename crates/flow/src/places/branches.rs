@@ -1,12 +1,13 @@
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
-use crate::context::{Here, Part as Which};
-use crate::each::together;
-use crate::visit::{BoxFuture, ExecItem, Failure, Visit, Visited};
+use crate::boxed::BoxFuture;
+use crate::execute::failure::Failure;
+use crate::execute::here::Here;
+use crate::execute::inside::{self, Finished, Part};
+use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, Flow};
 
@@ -69,7 +70,7 @@ impl<S: 'static> Branches<S> {
         split: impl Fn(&S) -> T + Send + Sync + 'static,
         join: impl Fn(&mut S, T) + Send + Sync + 'static,
     ) -> Self {
-        self.branches.push((name.into(), Box::new(Part { flow, split, join })));
+        self.branches.push((name.into(), Box::new(OverPart { flow, split, join })));
         self
     }
 
@@ -87,7 +88,7 @@ impl<S: 'static> Default for Branches<S> {
 /// Puts a branch's part back into the whole state.
 type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
 
-/// A branch whose own state's type is forgotten.
+/// A branch without the type of its own state.
 trait Branch<S>: Send + Sync {
     fn wiring(&self) -> Arc<Wiring>;
 
@@ -98,28 +99,23 @@ trait Branch<S>: Send + Sync {
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
 
-    fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: &'a [u8],
-        number: Option<NonZeroU32>,
-    ) -> Option<ExecItem<'a>>;
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>>;
 }
 
-struct Part<T, Split, Put> {
+struct OverPart<T, Split, Put> {
     flow: Flow<T>,
     split: Split,
     join: Put,
 }
 
-impl<S, T, Split, Put> Branch<S> for Part<T, Split, Put>
+impl<S, T, Split, Put> Branch<S> for OverPart<T, Split, Put>
 where
     T: Send,
     Split: Fn(&S) -> T + Send + Sync,
     Put: Fn(&mut S, T) + Send + Sync,
 {
     fn wiring(&self) -> Arc<Wiring> {
-        Arc::clone(&self.flow.wiring)
+        Arc::clone(&self.flow.graph.wiring)
     }
 
     fn run<'a>(
@@ -129,46 +125,42 @@ where
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
         let mut part = (self.split)(state);
+
         Box::pin(async move {
-            here.finish(&self.flow, Which::Branch(name), &mut part).await?;
+            inside::finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
     }
 
-    fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: &'a [u8],
-        number: Option<NonZeroU32>,
-    ) -> Option<ExecItem<'a>> {
-        self.flow.exec_item_at(place, item, number)
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        self.flow.graph.exec_item(place, item)
     }
 }
 
 impl<S: Send> Visit<S> for Branches<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let at_most = if here.in_order() { 1 } else { self.branches.len().max(1) };
+            let in_order = here.in_order();
+            let at_most = if in_order { 1 } else { self.branches.len().max(1) };
+
             let runs = self.branches.iter().map(|(name, branch)| branch.run(name, state, here));
-            let runs: Vec<_> =
-                runs.enumerate().map(|(index, run)| async move { (index, run.await) }).collect();
-            for join in together(stream::iter(runs).buffer_unordered(at_most), here.in_order()).await? {
+            let runs = runs.enumerate();
+            let runs = runs.map(|(index, run)| async move { Finished { index, result: run.await } });
+            // Collected, so that nothing borrows the state any more.
+            let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
+
+            for join in inside::all_of(runs, in_order).await? {
                 join(state);
             }
             Ok(Action::DEFAULT)
         })
     }
 
-    fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: &'a [u8],
-        number: Option<NonZeroU32>,
-    ) -> Option<ExecItem<'a>> {
-        let (branch, rest) = place.split_first()?;
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        let (branch, below) = place.split_first()?;
         let (_, found) = self.branches.iter().find(|(name, _)| name == branch)?;
-        found.exec_item(rest, item, number)
+        found.exec_item(below, item)
     }
 }
 

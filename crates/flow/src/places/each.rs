@@ -1,11 +1,12 @@
 use std::fmt;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{StreamExt, stream};
 
-use crate::context::{Here, Part};
-use crate::visit::{ExecItem, Failure, Visit, Visited};
+use crate::execute::here::Here;
+use crate::execute::inside::{self, Finished, Part};
+use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Flow};
 
@@ -81,64 +82,34 @@ impl<S, I> Each<S, I> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Each { at_most: self.at_most.get(), flow: Arc::clone(&self.flow.wiring) }
+        Inside::Each { at_most: self.at_most.get(), flow: Arc::clone(&self.flow.graph.wiring) }
     }
 }
 
 impl<S: Send, I: Send> Visit<S> for Each<S, I> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let at_most = if here.in_order() { 1 } else { self.at_most.get() };
+            let in_order = here.in_order();
+            let at_most = if in_order { 1 } else { self.at_most.get() };
             let items = (self.split)(state).into_iter().enumerate();
-            let runs = stream::iter(items.map(|(index, mut item)| async move {
-                let finished = here.finish(&self.flow, Part::Item(index), &mut item).await;
-                (index, finished.map(|()| item))
-            }));
+
+            let runs = items.map(|(index, mut item)| async move {
+                let part = Part::Item(index);
+                let finished = inside::finish(here, &self.flow.graph, part, &mut item).await;
+                Finished { index, result: finished.map(|()| item) }
+            });
             // Out of order, so that the first error is seen at once and stops the others.
-            let items = together(runs.buffer_unordered(at_most), here.in_order()).await?;
+            let runs = stream::iter(runs).buffer_unordered(at_most);
+            let items = inside::all_of(runs, in_order).await?;
+
             (self.join)(state, items);
             Ok(Action::DEFAULT)
         })
     }
 
-    fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: &'a [u8],
-        number: Option<NonZeroU32>,
-    ) -> Option<ExecItem<'a>> {
-        self.flow.exec_item_at(place, item, number)
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        self.flow.graph.exec_item(place, item)
     }
-}
-
-/// What runs side by side, in order. An error stops the others; where one pauses, the others go on
-/// as far as they can, and all that wait are told of. Not so where calls must come in order: one that
-/// is made while another waits would come after the other's calls in a replay.
-pub(crate) async fn together<T>(
-    mut runs: impl Stream<Item = (usize, Result<T, Failure>)> + Unpin,
-    in_order: bool,
-) -> Result<Vec<T>, Failure> {
-    let (mut done, mut pauses) = (Vec::new(), Vec::new());
-    while let Some((index, finished)) = runs.next().await {
-        match finished {
-            Ok(item) => done.push((index, item)),
-            Err(mut failure) => match failure.paused_mut() {
-                Some(_) if !in_order => pauses.push((index, failure)),
-                _ => return Err(failure),
-            },
-        }
-    }
-    pauses.sort_unstable_by_key(|(index, _)| *index);
-    let mut pauses = pauses.into_iter().map(|(_, pause)| pause);
-    if let Some(mut first) = pauses.next() {
-        let others: Vec<_> = pauses.filter_map(Failure::into_paused).collect();
-        if let Some(paused) = first.paused_mut() {
-            paused.join(others);
-        }
-        return Err(first);
-    }
-    done.sort_unstable_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, item)| item).collect())
 }
 
 impl<S, I> fmt::Debug for Each<S, I> {

@@ -7,12 +7,7 @@ use std::task::Poll;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Why a run was stopped from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    Deadline,
-    Cancelled,
-}
+use crate::error::Stopped;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
@@ -31,13 +26,17 @@ pub(crate) async fn unless_stopped<T>(
     if let Some(stopped) = stop.and_then(Stop::at_once) {
         return Err(stopped);
     }
+
     let mut stopped = None;
     poll_fn(|context| {
         if let Poll::Ready(done) = work.as_mut().poll(context) {
             return Poll::Ready(Ok(done));
         }
-        let Some(stop) = stop else { return Poll::Pending };
-        stopped.get_or_insert_with(|| Box::pin(stop.stopped())).as_mut().poll(context).map(Err)
+        let Some(stop) = stop else {
+            return Poll::Pending;
+        };
+        let stopped = stopped.get_or_insert_with(|| Box::pin(stop.stopped()));
+        stopped.as_mut().poll(context).map(Err)
     })
     .await
 }
@@ -47,7 +46,9 @@ impl Stop {
         if self.token.as_ref().is_some_and(CancellationToken::is_cancelled) {
             return Some(Stopped::Cancelled);
         }
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Stopped::Deadline)
+
+        let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        is_over.then_some(Stopped::Deadline)
     }
 
     async fn stopped(&self) -> Stopped {
@@ -57,15 +58,14 @@ impl Stop {
                 None => std::future::pending().await,
             }
         };
-        match self.deadline {
-            None => {
-                cancelled.await;
-                Stopped::Cancelled
-            }
-            Some(deadline) => match tokio::time::timeout_at(deadline, cancelled).await {
-                Ok(()) => Stopped::Cancelled,
-                Err(_) => Stopped::Deadline,
-            },
+
+        let Some(deadline) = self.deadline else {
+            cancelled.await;
+            return Stopped::Cancelled;
+        };
+        match tokio::time::timeout_at(deadline, cancelled).await {
+            Ok(()) => Stopped::Cancelled,
+            Err(_) => Stopped::Deadline,
         }
     }
 }

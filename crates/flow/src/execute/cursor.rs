@@ -1,6 +1,7 @@
-//! Where a run stands in the checked graph, and how an action moves it on.
+//! The position of a run in the checked graph, and how an action moves it on.
 
 use crate::Action;
+use crate::location::Location;
 use crate::wiring::{Place, Target, Wiring};
 
 pub(crate) struct Cursor<'f> {
@@ -8,7 +9,7 @@ pub(crate) struct Cursor<'f> {
     levels: Vec<&'f Wiring>,
     /// …and the index of the next node, or of the subflow on the way to it, in each.
     position: Vec<usize>,
-    /// What stands at the last of them: the next node.
+    /// The place at the last of them: the next node.
     place: Option<&'f Place>,
     /// The label on which the flow ended.
     ended: Option<Action>,
@@ -17,22 +18,27 @@ pub(crate) struct Cursor<'f> {
 
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor =
-            Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps: 0 };
+        let mut cursor = Self::nowhere(0);
         cursor.enter(wiring);
         cursor
     }
 
-    /// At the node of this name, inside the subflows of the names before it; `None` where there is none.
+    /// At the last of these names, inside the subflows of the names before it; `None` if there is
+    /// no such node.
     pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
-        let mut cursor = Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps };
+        let mut cursor = Self::nowhere(steps);
         let (node, subflows) = names.split_last()?;
+
         for name in subflows {
-            let place = cursor.stand(wiring, wiring.index(name)?);
+            let place = cursor.push(wiring, wiring.index(name)?);
             wiring = place.inside.subflow()?;
         }
-        let place = cursor.stand(wiring, wiring.index(node)?);
+        let place = cursor.push(wiring, wiring.index(node)?);
         place.inside.subflow().is_none().then_some(cursor)
+    }
+
+    fn nowhere(steps: u64) -> Self {
+        Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps }
     }
 
     /// How often the cursor went on.
@@ -57,17 +63,24 @@ impl<'f> Cursor<'f> {
         self.ended.as_ref()
     }
 
-    /// The names under which the subflows down to the next node stand, and its own.
+    /// The names of the subflows down to the next node in the flows around them, and its own.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
         self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name)
     }
 
-    /// The name of the flow, then the names under which the subflows down to the next node stand
-    /// in the flows around them; at the end the first alone.
+    /// The name of the flow, then those of the subflows down to the next node in the flows around
+    /// them; at the end only the first.
     pub(crate) fn flow_path(&self) -> Vec<String> {
         let outermost = self.levels.first().map(|wiring| &wiring.name);
         // The last name is that of the node itself.
         outermost.into_iter().chain(self.names()).take(self.levels.len()).cloned().collect()
+    }
+
+    /// The next node and the way to it; at the end the node has no name.
+    #[cold]
+    pub(crate) fn location(&self) -> Location {
+        let node = self.place.map_or_else(String::new, |place| place.name.clone());
+        Location { flow_path: self.flow_path(), node }
     }
 
     /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
@@ -83,7 +96,13 @@ impl<'f> Cursor<'f> {
 
     #[inline]
     fn go_to(&mut self, index: usize) {
-        let (Some(wiring), Some(position)) = (self.levels.last(), self.position.last_mut()) else { return };
+        let Some(wiring) = self.levels.last() else {
+            return;
+        };
+        let Some(position) = self.position.last_mut() else {
+            return;
+        };
+
         let place = wiring.place(index);
         *position = index;
         self.place = Some(place);
@@ -101,9 +120,11 @@ impl<'f> Cursor<'f> {
                 self.ended = Some(action.clone());
                 return;
             }
+
             self.levels.pop();
             self.position.pop();
-            self.place = self.levels.last().zip(self.position.last()).map(|(wiring, at)| wiring.place(*at));
+            let around = self.levels.last().zip(self.position.last());
+            self.place = around.map(|(wiring, index)| wiring.place(*index));
             match self.place.and_then(|place| place.target(action)) {
                 Some(Target::Node(index)) => return self.go_to(index),
                 Some(Target::End) => {}
@@ -112,15 +133,15 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    /// Goes to the start of a flow, and of the subflow that stands there, down to a node.
+    /// Goes to the start of a flow, and of the subflow in that place, down to a node.
     fn enter(&mut self, wiring: &'f Wiring) {
         let mut next = Some(wiring);
         while let Some(wiring) = next {
-            next = self.stand(wiring, wiring.start).inside.subflow();
+            next = self.push(wiring, wiring.start).inside.subflow();
         }
     }
 
-    fn stand(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
+    fn push(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
         let place = wiring.place(index);
         self.levels.push(wiring);
         self.position.push(index);

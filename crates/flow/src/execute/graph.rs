@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use super::here::Here;
+use super::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::wiring::Wiring;
+
+/// A checked flow: its wiring, and what is visited at each of its places.
+pub(crate) struct Graph<S> {
+    pub(crate) wiring: Arc<Wiring>,
+    visits: Vec<Box<dyn Visit<S>>>,
+}
+
+impl<S> Graph<S> {
+    /// `visits` are in the order of the wiring's places.
+    pub(crate) fn new(wiring: Wiring, visits: Vec<Box<dyn Visit<S>>>) -> Self {
+        Self { wiring: Arc::new(wiring), visits }
+    }
+
+    /// Visits the node at the `position` of a cursor over this graph.
+    #[expect(clippy::indexing_slicing, reason = "a cursor gives one index a level, made from this wiring")]
+    pub(crate) fn visit<'a>(
+        &'a self,
+        state: &'a mut S,
+        position: &'a [usize],
+        here: Here<'a>,
+    ) -> Visited<'a> {
+        self.visits[position[0]].visit(state, &position[1..], here)
+    }
+
+    /// Does the work on one item of the batch at `place`; `None` if there is no batch.
+    pub(crate) fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        let (name, below) = place.split_first()?;
+        let index = self.wiring.index(name)?;
+        self.visits.get(index)?.exec_item(below, item)
+    }
+}

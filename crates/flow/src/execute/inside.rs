@@ -1,0 +1,115 @@
+//! The flows inside a visit: those over items, and branches.
+
+use futures_util::{Stream, StreamExt};
+
+use super::cursor::Cursor;
+use super::failure::{Failure, Inside};
+use super::graph::Graph;
+use super::here::Here;
+use super::walk::{Distance, Walk};
+use crate::{Level, StepName};
+
+/// Which of the flows inside a visit.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Item(usize),
+    Branch(&'a str),
+}
+
+impl Part<'_> {
+    /// The level of this part of a step.
+    fn level(self, step: &StepName) -> Level {
+        let node = step.node.clone();
+        let number = step.number;
+        match self {
+            Self::Item(index) => Level::Item { node, number, index },
+            Self::Branch(branch) => Level::Branch { node, number, branch: branch.to_owned() },
+        }
+    }
+
+    /// What tells it from the other parts in an error.
+    fn label(self) -> String {
+        match self {
+            Self::Item(index) => format!("[{index}]"),
+            Self::Branch(branch) => format!("/{branch}"),
+        }
+    }
+}
+
+/// Runs a flow inside a visit until its end.
+pub(crate) async fn finish<S>(
+    here: Here<'_>,
+    graph: &Graph<S>,
+    part: Part<'_>,
+    state: &mut S,
+) -> Result<(), Failure> {
+    let around = here.step.map_or_else(Vec::new, |step| {
+        let level = part.level(&step.name);
+        step.name.within.iter().cloned().chain([level]).collect()
+    });
+    let mut cursor = Cursor::at_start(&graph.wiring);
+    let mut walk = Walk {
+        context: here.context,
+        graph,
+        cursor: &mut cursor,
+        around: Some(&around),
+        state,
+        distance: Distance::ToTheEnd,
+    };
+
+    match walk.run().await {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let label = part.label();
+            Err(Failure::Inside(Box::new(Inside { label, error })))
+        }
+    }
+}
+
+/// What one of several flows came to.
+pub(crate) struct Finished<T> {
+    pub(crate) index: usize,
+    pub(crate) result: Result<T, Failure>,
+}
+
+/// Waits for flows that run side by side, and returns what they came to in the order of their
+/// indices.
+///
+/// An error stops the others. When one pauses, the others go on as far as they can, and the failure
+/// names all that wait. Not so where calls must come in order: a call that is made while another
+/// one waits would come after that one's calls in a replay.
+pub(crate) async fn all_of<T>(
+    mut runs: impl Stream<Item = Finished<T>> + Unpin,
+    in_order: bool,
+) -> Result<Vec<T>, Failure> {
+    let mut done = Vec::new();
+    let mut pauses = Vec::new();
+    while let Some(Finished { index, result }) = runs.next().await {
+        match result {
+            Ok(item) => done.push((index, item)),
+            Err(mut failure) => match failure.paused_mut() {
+                Some(_) if !in_order => pauses.push((index, failure)),
+                _ => return Err(failure),
+            },
+        }
+    }
+
+    if let Some(pause) = joined(pauses) {
+        return Err(pause);
+    }
+    done.sort_unstable_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, item)| item).collect())
+}
+
+/// The first of the pauses, with what the others wait for.
+fn joined(mut pauses: Vec<(usize, Failure)>) -> Option<Failure> {
+    pauses.sort_unstable_by_key(|(index, _)| *index);
+    let mut pauses = pauses.into_iter().map(|(_, pause)| pause);
+
+    let mut first = pauses.next()?;
+    let others: Vec<_> = pauses.filter_map(Failure::into_paused).collect();
+    if let Some(paused) = first.paused_mut() {
+        paused.join(others);
+    }
+    Some(first)
+}

@@ -1,0 +1,150 @@
+//! Steps of a run that is watched, journaled, or waits: they need names.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::cursor::Cursor;
+use super::journaled::Journaled;
+use crate::current::{self, Current};
+use crate::error::{Kind, RunError};
+use crate::events::Watch;
+use crate::wiring::Place;
+use crate::{Action, EventKind, Level, MemoryJournal, Phase, Progress, StepName};
+
+/// What was attached to a run and is told of its steps.
+#[derive(Clone, Default)]
+pub(crate) struct Attached<'j> {
+    pub(crate) watch: Option<Watch>,
+    pub(crate) journal: Option<Journaled<'j>>,
+    /// Keeps what a run without a journal waits for.
+    pub(crate) mailbox: Option<Arc<MemoryJournal>>,
+}
+
+impl<'j> Attached<'j> {
+    /// Names the step at the place of the cursor. `around` is the way to the flow, if that is
+    /// inside a visit.
+    ///
+    /// Boxed, so that in a run without names the future of a step holds one word for it.
+    pub(crate) fn step(
+        &self,
+        cursor: &Cursor<'_>,
+        around: Option<&[Level]>,
+        place: &Place,
+    ) -> Box<NamedStep<'j>> {
+        let flows = cursor.flow_path().into_iter().map(Level::Flow);
+        let within = match around {
+            None => flows.collect(),
+            // The place says more than the name of the flow in it.
+            Some(around) => around.iter().cloned().chain(flows.skip(1)).collect(),
+        };
+        let name = StepName {
+            within,
+            node: place.name.clone(),
+            number: cursor.steps().saturating_add(1),
+            item: None,
+        };
+
+        Box::new(NamedStep { name: Arc::new(name), inside: around.is_some(), attached: self.clone() })
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct NamedStep<'j> {
+    pub(crate) name: Arc<StepName>,
+    /// Whether it is inside an item or a branch.
+    pub(crate) inside: bool,
+    pub(crate) attached: Attached<'j>,
+}
+
+impl<'j> NamedStep<'j> {
+    pub(crate) fn journal(&self) -> Option<&Journaled<'j>> {
+        self.attached.journal.as_ref()
+    }
+
+    pub(crate) fn of_item(&self, index: usize) -> Self {
+        let name = Arc::new(self.name.of_item(index));
+        Self { name, ..self.clone() }
+    }
+
+    pub(crate) fn tell(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(watch) = &self.attached.watch {
+            watch.tell(Some(Arc::clone(&self.name)), kind());
+        }
+    }
+
+    /// Does the work of a phase, and tells how long it took.
+    pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let started = self.started();
+        let done = work();
+        self.finished(phase, started);
+        done
+    }
+
+    /// The same for `exec`. While it is polled, it is the current step.
+    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
+        let started = self.started();
+        let current = Current::Step {
+            name: Arc::clone(&self.name),
+            watch: self.attached.watch.clone(),
+            run: self.journal().map(|journal| Arc::clone(&journal.run)),
+        };
+        let done = current.during(work).await;
+        self.finished(Phase::Exec, started);
+        done
+    }
+
+    /// The clock is read only for those who watch.
+    fn started(&self) -> Option<Instant> {
+        self.attached.watch.as_ref().map(|_| Instant::now())
+    }
+
+    fn finished(&self, phase: Phase, started: Option<Instant>) {
+        if let Some(started) = started {
+            self.tell(|| EventKind::PhaseFinished { phase, took: started.elapsed() });
+        }
+    }
+
+    /// Returns what tells its work from all other; `None` without a journal.
+    pub(crate) fn key(&self) -> Option<String> {
+        let journal = self.journal()?;
+        Some(current::key(&journal.run, &self.name))
+    }
+
+    /// Tells that the step is done, and that the cursor has moved on by `action`. `steps` are those
+    /// of the whole run.
+    pub(crate) async fn moved(
+        &self,
+        cursor: &Cursor<'_>,
+        action: &Action,
+        steps: u64,
+    ) -> Result<(), RunError> {
+        let next = cursor.place();
+
+        self.tell(|| match next {
+            Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
+            None => EventKind::Ended { action: action.clone(), steps },
+        });
+        if self.inside {
+            return Ok(());
+        }
+
+        if let Some(mailbox) = &self.attached.mailbox {
+            mailbox.forget_steps();
+        }
+        let Some(journal) = self.journal() else {
+            return Ok(());
+        };
+        let progress = match next {
+            Some(next) => Progress::At { node: &next.name, steps },
+            None => Progress::Ended { action, steps },
+        };
+        journal.progress(progress).await.map_err(|error| {
+            let mut location = cursor.location();
+            if next.is_none() {
+                location.node.clone_from(&self.name.node);
+            }
+            RunError::new(location, Kind::Journal(error))
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! The visit of a node: its three phases.
+
+use super::call::Call;
+use super::failure::Failure;
+use super::here::Here;
+use super::named_step::NamedStep;
+use super::visit::{Visit, Visited};
+use crate::journal::Work;
+use crate::{Action, Node, Phase};
+
+pub(crate) struct NodeVisit<N>(pub(crate) N);
+
+impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+        let node = &self.0;
+
+        // Two futures, so that a visit that nobody watches or records is as small as it can be.
+        match here.step {
+            None => Box::pin(async move {
+                let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
+                let exec = node.exec(&prep).await;
+                let exec = exec.map_err(|error| Failure::node(Phase::Exec, error))?;
+                let post = node.post(state, prep, exec);
+                Ok(post.map_err(|error| Failure::node(Phase::Post, error))?)
+            }),
+            Some(step) => Box::pin(visit_named(node, state, step)),
+        }
+    }
+}
+
+async fn visit_named<S, N: Node<S>>(
+    node: &N,
+    state: &mut S,
+    step: &NamedStep<'_>,
+) -> Result<Action, Box<Failure>> {
+    let prep = step.phase(Phase::Prep, || node.prep(state));
+    let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
+
+    let exec = match step.journal() {
+        None => {
+            let exec = step.exec(node.exec(&prep)).await;
+            exec.map_err(|error| Failure::node(Phase::Exec, error))?
+        }
+        Some(journal) => {
+            let call = Call::new(node, &prep, step, journal.max_outcome);
+            let recorded = journal.step(&step.name, Work::new(&call)).await;
+            call.outcome(&recorded.map_err(Failure::from)?).await?
+        }
+    };
+
+    let post = step.phase(Phase::Post, || node.post(state, prep, exec));
+    post.map_err(|error| Failure::node(Phase::Post, error).into())
+}

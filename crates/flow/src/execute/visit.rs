@@ -1,0 +1,38 @@
+//! Where a node loses its types: one boxed future a visit, whatever the node.
+
+use std::num::NonZeroU32;
+
+use super::failure::Failure;
+use super::here::Here;
+use crate::Action;
+use crate::boxed::BoxFuture;
+use crate::journal::WorkError;
+
+/// A visit in progress. The failure is boxed so that the outcome of a visit is three words.
+pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
+
+/// What a name of a flow stands for: a node, or flows over parts of the state.
+///
+/// A flow hands the visit down to its own node before anything is polled, so a node at any depth
+/// of subflows is one future, polled directly: depth costs no stack.
+pub(crate) trait Visit<S>: Send + Sync {
+    /// Visits the node at `position`, given as indices into this flow and the flows inside it.
+    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
+
+    /// Does the work on one item of the batch at `place`, given as names in the flows inside this
+    /// one. `None` if there is no batch.
+    fn exec_item<'a>(&'a self, _place: &[String], _item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        None
+    }
+}
+
+/// An item of a batch that an engine has sent to this process.
+#[derive(Clone, Copy)]
+pub(crate) struct SentItem<'a> {
+    pub(crate) data: &'a [u8],
+    /// The number of the attempt to make; `None` for all of them.
+    pub(crate) attempt: Option<NonZeroU32>,
+}
+
+/// The work on an item in progress.
+pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, WorkError>>;

@@ -1,0 +1,123 @@
+//! The loop over the steps of one flow.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+use super::context::Context;
+use super::cursor::Cursor;
+use super::failure::Failure;
+use super::graph::Graph;
+use super::here::Here;
+use super::yielding::{BETWEEN_YIELDS, yield_now};
+use crate::error::{Kind, RunError};
+use crate::wiring::Place;
+use crate::{Action, EventKind, Level};
+
+/// A walk through a flow, from the place of its cursor.
+pub(crate) struct Walk<'a, 'f, S> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) graph: &'a Graph<S>,
+    pub(crate) cursor: &'a mut Cursor<'f>,
+    /// The way to the flow, if that is inside a visit.
+    pub(crate) around: Option<&'a [Level]>,
+    pub(crate) state: &'a mut S,
+    pub(crate) distance: Distance,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distance {
+    OneStep,
+    ToTheEnd,
+}
+
+impl<S> Walk<'_, '_, S> {
+    /// Visits nodes and moves the cursor on. Returns the last action; at the end, the one on which
+    /// the flow ended.
+    ///
+    /// A panic is a failure of the node at the cursor. Items and branches are walks of their own, so
+    /// the innermost node is the one that is named.
+    pub(crate) async fn run(&mut self) -> Result<Action, RunError> {
+        let walked = {
+            let mut steps = pin!(self.steps());
+            // Around the whole walk and not around each visit, so that it costs a step nothing.
+            poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Ok),
+                Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+            })
+            .await
+        };
+
+        let walked = walked.unwrap_or_else(|panicked| Err(panicked.at(self.cursor.location())));
+        walked.map_err(|error| self.name_step(error))
+    }
+
+    async fn steps(&mut self) -> Result<Action, RunError> {
+        let Self { context, graph, around, distance, .. } = *self;
+        let cursor = &mut *self.cursor;
+        let state = &mut *self.state;
+
+        let Some(mut place) = cursor.place() else {
+            return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
+        };
+        // Outside of the loop, so that a run without names has nothing to drop each time.
+        let mut step = None;
+
+        loop {
+            let Some(reserved) = context.budget.reserve(around.is_some()) else {
+                let limit = context.budget.max;
+                return Err(RunError::new(cursor.location(), Kind::StepLimit { limit }));
+            };
+            if reserved.number % BETWEEN_YIELDS == 0 {
+                yield_now().await;
+            }
+
+            if let Some(attached) = &context.attached {
+                let entered = step.insert(attached.step(cursor, around, place));
+                entered.tell(|| EventKind::StepEntered);
+            }
+            let here = Here { context, step: step.as_deref() };
+            let action = match graph.visit(state, cursor.position(), here).await {
+                Ok(action) => action,
+                Err(failure) => return Err(failure.at(cursor.location())),
+            };
+            let Some(target) = place.target(&action) else {
+                return Err(undeclared(cursor, place, action));
+            };
+
+            reserved.take();
+            cursor.follow(target, &action);
+            if let Some(step) = &step {
+                Box::pin(step.moved(cursor, &action, context.budget.taken())).await?;
+            }
+
+            match cursor.place() {
+                Some(next) if distance == Distance::ToTheEnd => place = next,
+                _ => return Ok(action),
+            }
+        }
+    }
+
+    /// Adds the step to an error, in a run whose steps have names.
+    fn name_step(&self, error: RunError) -> RunError {
+        match (&self.context.attached, self.cursor.place()) {
+            (Some(attached), Some(place)) => error.at(|| attached.step(self.cursor, self.around, place).name),
+            _ => error,
+        }
+    }
+}
+
+#[cold]
+fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
+    let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
+    RunError::new(cursor.location(), Kind::UndeclaredAction { action, declared })
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Failure::Panicked(text.unwrap_or("with something that is no text").to_owned())
+}

@@ -1,0 +1,51 @@
+//! How a node failed, without the place that the run adds.
+
+use cogwork_text::ErrorText;
+
+use crate::{BoxError, Phase};
+
+/// The failure of a node.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) phase: Phase,
+    /// How often the phase was tried.
+    pub(crate) attempts: u32,
+    /// The item of a batch.
+    pub(crate) item: Option<usize>,
+    pub(crate) source: BoxError,
+}
+
+/// Carries the number of attempts through the erasure of the error's type.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", ErrorText(source))]
+pub(crate) struct Attempts {
+    pub(crate) attempts: u32,
+    pub(crate) source: BoxError,
+}
+
+impl Failed {
+    pub(crate) fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
+        let mut source = error.into();
+        let mut attempts = None;
+
+        // Retries around retries each add a layer. The outermost count is the one kept: inner
+        // counts may differ between the outer attempts, and only the last would be known.
+        loop {
+            match source.downcast::<Attempts>() {
+                Ok(counted) => {
+                    attempts.get_or_insert(counted.attempts);
+                    source = counted.source;
+                }
+                Err(source) => {
+                    let attempts = attempts.unwrap_or(1);
+                    return Self { phase, attempts, item: None, source };
+                }
+            }
+        }
+    }
+
+    /// The same failure, of one item of a batch.
+    pub(crate) fn of_item(self, index: usize) -> Self {
+        Self { item: Some(index), ..self }
+    }
+}

@@ -1,0 +1,22 @@
+use std::fmt;
+
+/// A phase of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Takes from the state.
+    Prep,
+    /// Does the work.
+    Exec,
+    /// Puts the outcome back and chooses the action.
+    Post,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prep => "prep",
+            Self::Exec => "exec",
+            Self::Post => "post",
+        })
+    }
+}

@@ -1,0 +1,21 @@
+use std::time::Duration;
+
+use crate::Action;
+use crate::execute::failure::Failure;
+use crate::execute::here::Here;
+use crate::execute::visit::{Visit, Visited};
+
+/// A place where a run sleeps, for as long as the closure says.
+pub(crate) struct Sleep<F>(pub(crate) F);
+
+impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+        Box::pin(async move {
+            let duration = (self.0)(state);
+            let record = here.on_record("a sleep")?;
+            let slept = record.journal.sleep(record.step, duration).await;
+            slept.map_err(Failure::Journal)?;
+            Ok(Action::DEFAULT)
+        })
+    }
+}

@@ -1,0 +1,19 @@
+use crate::execute::graph::Graph;
+use crate::execute::here::Here;
+use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+
+/// A flow over a part of the state, which the cursor of the run goes into.
+pub(crate) struct Subflow<T, F> {
+    pub(crate) graph: Graph<T>,
+    pub(crate) part: F,
+}
+
+impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
+    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a> {
+        self.graph.visit((self.part)(state), position, here)
+    }
+
+    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+        self.graph.exec_item(place, item)
+    }
+}

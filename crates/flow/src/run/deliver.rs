@@ -1,0 +1,42 @@
+//! Answers to what a run waits for.
+
+use serde::Serialize;
+
+use super::Run;
+use crate::error::Kind;
+use crate::execute::journaled::MAX_OUTCOME;
+use crate::journal::encode;
+use crate::{Journal, RunError};
+
+impl<'f, S> Run<'f, S> {
+    /// Brings the answer of an event that a [`Wait`](crate::Wait) waits for, now or later.
+    ///
+    /// # Errors
+    ///
+    /// When no node of the flow waits for this event, or the answer cannot be recorded.
+    pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
+        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
+        let events = self.graph.wiring.events();
+
+        let journal = self.keeper_of_answers().filter(|_| events.contains(event));
+        let Some(journal) = journal else {
+            let event = event.to_owned();
+            let known = events.iter().cloned().collect();
+            return Err(RunError::new(self.cursor.location(), Kind::UnknownEvent { event, known }));
+        };
+
+        let max_outcome = self.extra.as_ref().map_or(MAX_OUTCOME, |extra| extra.max_outcome);
+        let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
+        journal.deliver(event, answer).await.map_err(failed)
+    }
+
+    /// Returns what keeps the answers of events until they are taken; `None` if no node waits for any.
+    fn keeper_of_answers(&self) -> Option<&(dyn Journal + 'f)> {
+        let attached = self.context.attached.as_deref()?;
+        match (&attached.journal, &attached.mailbox) {
+            (Some(journal), _) => Some(&**journal),
+            (None, Some(mailbox)) => Some(mailbox.as_ref()),
+            (None, None) => None,
+        }
+    }
+}

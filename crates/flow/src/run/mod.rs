@@ -1,0 +1,196 @@
+mod deliver;
+mod ended;
+mod extra;
+mod settings;
+mod telling;
+
+pub use ended::{Ended, Stepped};
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+
+use crate::error::Kind;
+use crate::execute::budget::Budget;
+use crate::execute::context::Context;
+use crate::execute::cursor::Cursor;
+use crate::execute::graph::Graph;
+use crate::execute::named_step::Attached;
+use crate::execute::stop::{Stop, unless_stopped};
+use crate::execute::walk::{Distance, Walk};
+use crate::{Action, MemoryJournal, RunError};
+use extra::Extra;
+
+/// A run of a flow: a cursor over the checked graph.
+///
+/// [`finish`](Run::finish) is a loop over [`step`](Run::step), so a program that steps by itself
+/// sees exactly what a whole run does. The state is handed to each step and belongs to the caller
+/// between steps.
+///
+/// ```
+/// use cogwork_flow::{Flow, Stepped, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("greet")
+///     .start("hello")
+///     .node("hello", from_fn(|text: &mut String| text.push_str("Hello")))
+///     .node("name", from_fn(|text: &mut String| text.push_str(", Ada")))
+///     .edge("hello", "default", "name")
+///     .end("name", "default")
+///     .build()?;
+///
+/// let mut text = String::new();
+/// let mut run = flow.begin().max_steps(100);
+/// while let Stepped::Moved { from, to, .. } = run.step(&mut text).await? {
+///     assert_eq!((from, to, text.as_str()), ("hello", "name", "Hello"));
+/// }
+/// assert_eq!(text, "Hello, Ada");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Run<'f, S> {
+    graph: &'f Graph<S>,
+    cursor: Cursor<'f>,
+    context: Context<'f>,
+    stop: Option<Box<Stop>>,
+    /// Boxed, as few runs have any of it.
+    extra: Option<Box<Extra<S>>>,
+}
+
+impl<'f, S> Run<'f, S> {
+    /// The maximum number of steps unless [`max_steps`](Run::max_steps) sets another one: 10,000.
+    pub const DEFAULT_MAX_STEPS: u64 = 10_000;
+
+    pub(crate) fn new(graph: &'f Graph<S>) -> Self {
+        let mut attached = None;
+        if graph.wiring.waits {
+            let mailbox = Some(Arc::new(MemoryJournal::new("")));
+            attached = Some(Box::new(Attached { mailbox, ..Attached::default() }));
+        }
+
+        Self {
+            graph,
+            cursor: Cursor::at_start(&graph.wiring),
+            context: Context { budget: Budget::new(Self::DEFAULT_MAX_STEPS), attached },
+            stop: None,
+            extra: None,
+        }
+    }
+
+    /// How many nodes were visited so far.
+    pub fn steps(&self) -> u64 {
+        self.context.budget.taken()
+    }
+
+    /// The node to be visited next; `None` at the end.
+    pub fn node(&self) -> Option<&'f str> {
+        self.cursor.place().map(|place| place.name.as_str())
+    }
+
+    /// The names of the flow and of the subflows down to that node, outermost first; at the end that of
+    /// the flow alone.
+    pub fn flow_path(&self) -> Vec<String> {
+        self.cursor.flow_path()
+    }
+
+    /// Visits the next node and follows the edge of the action it answers.
+    ///
+    /// At the end it answers the same [`Stepped::Ended`] again. The future may be dropped at any
+    /// `await`, and the run stays where it was: the next call visits the node anew.
+    ///
+    /// # Errors
+    ///
+    /// When the node fails or panics, answers an action it does not declare, the limit of steps or
+    /// the deadline is reached, the run is cancelled, or its journal fails. The run stays at the
+    /// node, so the call may be made again.
+    pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
+        let from = self.node().unwrap_or_default();
+        match self.walk(state, Distance::OneStep).await {
+            Ok(action) => Ok(match self.node() {
+                Some(to) => Stepped::Moved { from, action, to },
+                None => Stepped::Ended(self.end(action)),
+            }),
+            Err(error) => error.into_paused().map(Stepped::Paused),
+        }
+    }
+
+    /// Steps to the end, or until the run waits for an event: answers [`Stepped::Ended`] or
+    /// [`Stepped::Paused`].
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Run::step).
+    pub async fn advance(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
+        match self.walk(state, Distance::ToTheEnd).await {
+            Ok(action) => Ok(Stepped::Ended(self.end(action))),
+            Err(error) => error.into_paused().map(Stepped::Paused),
+        }
+    }
+
+    /// Steps to the end. When it stops before, the run stays where it was and can go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Run::step), and when the run [pauses](RunError::paused).
+    pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
+        let action = self.walk(state, Distance::ToTheEnd).await?;
+        Ok(self.end(action))
+    }
+
+    /// Walks, folds the record when it is time to, and tells of a stop. Returns the last action.
+    async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+        if self.extra.is_some() {
+            self.begin_telling()?;
+        }
+
+        let folding = self.extra.as_ref().and_then(|extra| extra.folding);
+        // A run that folds comes back here after each step.
+        let stretch = if folding.is_some() { Distance::OneStep } else { distance };
+        loop {
+            let action = match self.walk_on(state, stretch).await {
+                Ok(action) => action,
+                Err(error) => return Err(Box::pin(self.stopped(error)).await),
+            };
+
+            if let Some(folding) = folding
+                && self.cursor.place().is_some()
+                && self.cursor.steps() % folding.every == 0
+            {
+                let state = (folding.write)(state);
+                Box::pin(self.fold(state)).await?;
+            }
+            if distance == Distance::OneStep || self.cursor.place().is_none() {
+                return Ok(action);
+            }
+        }
+    }
+
+    /// Walks unless the run is stopped from outside.
+    async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+        let walked = {
+            let Self { graph, cursor, context, stop, .. } = &mut *self;
+            let mut walk = Walk { context, graph, cursor, around: None, state, distance };
+            unless_stopped(stop.as_deref(), pin!(walk.run())).await
+        };
+
+        walked.unwrap_or_else(|stopped| match self.cursor.ended() {
+            // It came too late: what was cut off is the wait until the end is on record.
+            Some(action) => Ok(action.clone()),
+            None => Err(RunError::new(self.cursor.location(), Kind::Stopped(stopped))),
+        })
+    }
+
+    fn end(&self, action: Action) -> Ended {
+        Ended { action, steps: self.steps() }
+    }
+}
+
+impl<S> fmt::Debug for Run<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("node", &self.node())
+            .field("steps", &self.steps())
+            .finish_non_exhaustive()
+    }
+}

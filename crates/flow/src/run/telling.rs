@@ -1,0 +1,94 @@
+//! What a run tells of itself as a whole: its events, and its record.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::time::Instant;
+
+use super::Run;
+use crate::error::Kind;
+use crate::events::Watch;
+use crate::execute::journaled::Journaled;
+use crate::{EventKind, Json, OutcomeProblem, Progress, RunError, Snapshot};
+
+impl<S> Run<'_, S> {
+    /// Begins to tell events, once, and checks whether the journal is one of this flow.
+    pub(super) fn begin_telling(&mut self) -> Result<(), RunError> {
+        let Some(extra) = &mut self.extra else {
+            return Ok(());
+        };
+        if let Some(problem) = &extra.misplaced {
+            let problem = problem.clone().into();
+            return Err(RunError::new(self.cursor.location(), Kind::Journal(problem)));
+        }
+        let Some(sink) = extra.sink.take() else {
+            return Ok(());
+        };
+
+        let id = extra.id.clone();
+        let attached = self.attached();
+        let run = id.unwrap_or_else(|| default_id(attached.journal.as_ref()));
+        let watch = Watch { run, sink, started: Instant::now() };
+        watch.tell(None, EventKind::RunStarted);
+        attached.watch = Some(watch);
+        Ok(())
+    }
+
+    /// Tells that the run stopped.
+    pub(super) async fn stopped(&self, error: RunError) -> RunError {
+        let Some(attached) = self.context.attached.as_deref() else {
+            return error;
+        };
+
+        if let Some(watch) = &attached.watch {
+            self.tell_stop(watch, &error);
+        }
+        if let (Some(journal), None) = (&attached.journal, error.paused()) {
+            let line = error.to_string();
+            // The error that is returned says more than one about telling it would.
+            let _ = journal.progress(Progress::Failed { error: &line }).await;
+        }
+        error
+    }
+
+    fn tell_stop(&self, watch: &Watch, error: &RunError) {
+        if let Some(paused) = error.paused() {
+            watch.tell(None, EventKind::Paused(paused.clone()));
+            return;
+        }
+
+        // If the run was stopped from outside, the step is the one that was cut off.
+        let step = error.step().cloned().or_else(|| {
+            let attached = self.context.attached.as_deref()?;
+            let place = self.cursor.place()?;
+            Some(attached.step(&self.cursor, None, place).name)
+        });
+        watch.tell(step, EventKind::Failed { error: error.to_string() });
+    }
+
+    /// Puts a snapshot in place of the record so far.
+    pub(super) async fn fold(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
+        let attached = self.context.attached.as_ref();
+        let Some(journal) = attached.and_then(|attached| attached.journal.as_ref()) else {
+            return Ok(());
+        };
+
+        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
+        let state = state.map_err(|problem| {
+            failed(format!("no snapshot can be made of the state: {}", problem.detail()).into())
+        })?;
+        let node = self.cursor.names().cloned().collect();
+        let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);
+        journal.fold(snapshot).await.map_err(failed)
+    }
+}
+
+/// The id of a run that was given none.
+fn default_id(journal: Option<&Journaled<'_>>) -> Arc<str> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+
+    match journal {
+        Some(journal) => Arc::clone(&journal.run),
+        None => format!("run {}", RUNS.fetch_add(1, Ordering::Relaxed) + 1).into(),
+    }
+}

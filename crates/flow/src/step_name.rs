@@ -1,0 +1,140 @@
+//! The names of steps, which are the same in every replay of a run.
+
+use std::fmt::{self, Write};
+
+use cogwork_text::is_unsafe;
+
+/// A step of a run by name. `crawl/page#1[4]/fetch#2` is the second step of the flow over the fifth
+/// item of the first step of `crawl`, at the node `fetch`.
+///
+/// Names are made from the flow and from how often it went on, so a run that is taken up again
+/// gives its steps the same names. `Display` writes `/`, `#`, `[`, `]`, `%` and
+/// [unsafe characters](cogwork_text::is_unsafe) inside names as `%2F` and so on: no two steps of a run are written
+/// alike, and the text is safe to show.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct StepName {
+    /// Where the node is: flows, items and branches, outermost first.
+    pub within: Vec<Level>,
+    /// The node.
+    pub node: String,
+    /// The number of the step in its flow's run, from 1.
+    pub number: u64,
+    /// The item of a [`Batch`](crate::Batch), from 0.
+    pub item: Option<usize>,
+}
+
+/// One level of the way to a node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// The outermost flow by its name, or a subflow by the name of its place.
+    Flow(String),
+    /// The flow over an item of an [`Each`](crate::Each).
+    Item {
+        /// The place of the items.
+        node: String,
+        /// The number of the step that runs over them.
+        number: u64,
+        /// Which one, from 0.
+        index: usize,
+    },
+    /// A branch of [`Branches`](crate::Branches).
+    Branch {
+        /// The place of the branches.
+        node: String,
+        /// The number of the step that runs them.
+        number: u64,
+        /// The branch.
+        branch: String,
+    },
+}
+
+impl StepName {
+    /// The same step, for one item of a batch.
+    #[must_use]
+    pub fn of_item(&self, index: usize) -> Self {
+        Self { item: Some(index), ..self.clone() }
+    }
+
+    /// The node without the numbers, from the outermost flow on, as
+    /// [`Flow::exec_item`](crate::Flow::exec_item) takes it: `page/fetch`.
+    pub fn place(&self) -> String {
+        let mut place = String::new();
+        for level in self.within.iter().skip(1) {
+            match level {
+                Level::Flow(name) | Level::Item { node: name, .. } => {
+                    let _ = write!(place, "{}/", Escaped(name));
+                }
+                Level::Branch { node, branch, .. } => {
+                    let _ = write!(place, "{}/{}/", Escaped(node), Escaped(branch));
+                }
+            }
+        }
+        let _ = write!(place, "{}", Escaped(&self.node));
+        place
+    }
+}
+
+impl fmt::Display for StepName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in &self.within {
+            write!(f, "{level}/")?;
+        }
+        write!(f, "{}#{}", Escaped(&self.node), self.number)?;
+        match self.item {
+            Some(item) => write!(f, "[{item}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flow(name) => Escaped(name).fmt(f),
+            Self::Item { node, number, index } => write!(f, "{}#{number}[{index}]", Escaped(node)),
+            Self::Branch { node, number, branch } => {
+                write!(f, "{}#{number}[{}]", Escaped(node), Escaped(branch))
+            }
+        }
+    }
+}
+
+/// A name in which nothing reads as the end of it.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            if matches!(character, '/' | '#' | '[' | ']' | '%') || is_unsafe(character) {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    write!(f, "%{byte:02X}")?;
+                }
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name as it was before it was written so.
+pub(crate) fn unescaped(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
