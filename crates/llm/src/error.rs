@@ -1,12 +1,11 @@
 use std::error::Error;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::time::Duration;
 
+use cogwork_text::{Escaped, MultiLine, OneLine};
 use serde::{Deserialize, Serialize};
 
-use crate::harmless::harmless;
-
-/// The longest part of a message, and of a body, that is shown, in characters.
+/// The longest part of a message, of a body, and of a request id that is shown, in characters.
 const SHOWN: usize = 1_000;
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -245,36 +244,25 @@ impl LlmError {
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { kind, message, status, retry_after, body, request_id, attempts, .. } = self.0.as_ref();
-        write!(f, "{kind}: ")?;
-        show(f, message, false)?;
+        write!(f, "{kind}: {}", OneLine::new(message).max_chars(SHOWN))?;
+
         let known = [
             status.map(|status| format!("status {status}")),
             retry_after.map(|wait| format!("retry after {wait:?}")),
-            request_id.as_ref().map(|id| format!("request {id}")),
+            request_id.as_ref().map(|id| format!("request {}", Escaped::new(id).max_chars(SHOWN))),
         ];
         let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
         if !known.is_empty() {
-            f.write_str(" (")?;
-            show(f, &known, false)?;
-            f.write_char(')')?;
+            write!(f, " ({known})")?;
         }
         if *attempts > 1 {
             write!(f, ", after {attempts} attempts")?;
         }
         if let (true, Some(body)) = (f.alternate(), body) {
-            f.write_char('\n')?;
-            show(f, body, true)?;
+            write!(f, "\n{}", MultiLine::new(body).max_chars(SHOWN))?;
         }
         Ok(())
     }
-}
-
-fn show(f: &mut fmt::Formatter<'_>, text: &str, lines: bool) -> fmt::Result {
-    let mut characters = text.chars();
-    for character in characters.by_ref().take(SHOWN) {
-        f.write_char(harmless(character, lines))?;
-    }
-    if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
 }
 
 impl fmt::Debug for LlmError {

@@ -92,8 +92,6 @@ pub use stream::{Delta, ReplyStream};
 mod error;
 pub use error::{LlmError, LlmErrorKind};
 
-mod harmless;
-
 mod retry;
 pub use cogwork_backoff::Backoff;
 pub use retry::Retry;

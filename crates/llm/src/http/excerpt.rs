@@ -1,7 +1,7 @@
-use cogwork_text::Mask;
-use secrecy::{ExposeSecret, SecretString};
+use std::fmt::Display;
 
-use crate::harmless::harmless;
+use cogwork_text::{Mask, MultiLine, OneLine};
+use secrecy::{ExposeSecret, SecretString};
 
 /// A shorter value is no secret, or one that cannot be told from a common word, and hiding it
 /// would riddle a text with holes. In bytes.
@@ -51,7 +51,8 @@ impl Secrets {
 
         let looked_at = first(bytes, BODY * LOOKED_AT);
         let is_all = looked_at.len() == bytes.len();
-        shown(&self.words, &String::from_utf8_lossy(looked_at), is_all, BODY, true)
+        let masked = self.words.hide(&String::from_utf8_lossy(looked_at));
+        marked(MultiLine::new(masked).max_chars(BODY - 1), is_all)
     }
 
     /// A server's words as a part of one line.
@@ -69,20 +70,17 @@ impl Secrets {
 fn line(mask: &Mask, text: &str) -> String {
     let looked_at = beginning(text, LINE * LOOKED_AT);
     let is_all = looked_at.len() == text.len();
-    shown(mask, looked_at.trim(), is_all, LINE, false)
+
+    marked(OneLine::new(mask.hide(looked_at)).max_chars(LINE - 1), is_all)
 }
 
-/// The text with at most `limit` characters, and with a mark where there is more of it. Keys are masked
-/// before it is cut, because half a key could be left of one; all of it is looked through, so a long text
-/// has to be cut by its caller first.
-fn shown(mask: &Mask, text: &str, is_all: bool, limit: usize, lines: bool) -> String {
-    let masked = mask.hide(text);
-    let mut characters = masked.chars();
-    let mut shown: String =
-        characters.by_ref().take(limit - 1).map(|character| harmless(character, lines)).collect();
+/// The text, with a mark where there is more of it.
+fn marked(text: impl Display, is_all: bool) -> String {
+    let mut shown = text.to_string();
 
-    let is_cut = !is_all || characters.next().is_some();
-    shown.extend(is_cut.then_some(CUT));
+    if !is_all && !shown.ends_with(CUT) {
+        shown.push(CUT);
+    }
     shown
 }
 
