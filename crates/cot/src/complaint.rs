@@ -4,6 +4,7 @@
 use std::fmt;
 
 use cogwork_read::charge;
+use cogwork_text::{OneLine, replace_unsafe};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
@@ -27,15 +28,15 @@ const LINE_WIDTH: usize = 100;
 const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
 impl Complaint {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None }
+    pub(crate) fn new(message: impl fmt::Display) -> Self {
+        Self { message: OneLine::new(message).to_string(), place: None }
     }
 
     /// With a message that may hold any text, of any length: one line of it, shortened in the middle.
     pub(crate) fn quoting(message: &str) -> Self {
         charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
-        let line: Vec<char> = message.chars().map(harmless).collect();
+        let line: Vec<char> = OneLine::new(message).to_string().chars().collect();
         let message = match (line.get(..head), line.len().checked_sub(tail).and_then(|from| line.get(from..)))
         {
             (Some(head), Some(tail)) if line.len() > MESSAGE_ENDS.0 + MESSAGE_ENDS.1 => {
@@ -58,7 +59,7 @@ impl Complaint {
         for (number, content) in (1..=line).zip(text.split('\n')).skip(from - 1) {
             // A long line is cut so that the column stays in view.
             let skipped = if number == line { column.saturating_sub(LINE_WIDTH - 20) } else { 0 };
-            let shown: String = content.chars().skip(skipped).take(LINE_WIDTH).map(harmless).collect();
+            let shown: String = content.chars().skip(skipped).take(LINE_WIDTH).map(shown).collect();
             excerpt.push_str(&format!("{number:>4} | {}\n", shown.trim_end()));
             if number == line {
                 excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
@@ -81,18 +82,9 @@ impl Complaint {
     }
 }
 
-/// Control characters and marks of direction would steer a terminal. A blank keeps the column.
-fn harmless(character: char) -> char {
-    match character {
-        '\u{61c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' => ' ',
-        _ if character.is_control() => ' ',
-        _ => character,
-    }
+/// Each character of an excerpt is shown as one, which keeps the column.
+fn shown(character: char) -> char {
+    if character.is_whitespace() { ' ' } else { replace_unsafe(character) }
 }
 
 impl fmt::Display for Complaint {

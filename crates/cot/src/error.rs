@@ -2,8 +2,8 @@ use std::error::Error;
 use std::fmt;
 
 use cogwork_llm::LlmError;
+use cogwork_text::ErrorText;
 
-use crate::text::{Harmless, OneLine};
 use crate::{Limit, PromptError, Refusal, ReplyProblem, Spent, Trace, Try};
 
 /// Why a turn made no thought.
@@ -113,12 +113,7 @@ impl fmt::Display for CotError {
             ),
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
-                // A client of the user's own may put anything into its errors.
-                if f.alternate() {
-                    Harmless(&format!("{error:#}")).fmt(f)
-                } else {
-                    OneLine(&error.to_string()).fmt(f)
-                }
+                ErrorText(error).fmt(f)
             }
             Kind::Reply(problem) => {
                 let plural = if tries.len() == 1 { "y" } else { "ies" };

@@ -88,7 +88,6 @@ mod error;
 pub use error::CotError;
 
 mod complaint;
-mod text;
 
 pub use cogwork_ask::{Refusal, Rung, Spent, Try};
 

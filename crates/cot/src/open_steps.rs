@@ -1,8 +1,8 @@
 //! The steps that a reply leaves undone when it ends the reasoning.
 
 use cogwork_plan::{Entry, Status};
+use cogwork_text::OneLine;
 
-use crate::text::OneLine;
 use crate::{Reply, ReplyProblem, ReplyProblemKind};
 
 /// Steps that are named; the others are counted.
@@ -38,8 +38,8 @@ impl OpenSteps {
         }
         let name = |entry: &Entry<'_>| {
             let (path, status) = (entry.path(), entry.step.status);
-            let description = OneLine(&entry.step.description).to_string();
-            format!("{path} {} ({status})", description.chars().take(WIDTH).collect::<String>())
+            let description = OneLine::new(&entry.step.description).max_chars(WIDTH);
+            format!("{path} {description} ({status})")
         };
         let named: Vec<String> = open.iter().take(NAMED).map(name).collect();
         let more = open.len() - named.len();

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
 use super::template::names;
@@ -96,12 +97,15 @@ pub struct Example {
     pub replies: Vec<Reply>,
 }
 
+/// Characters shown of what the YAML library says of a text.
+const MESSAGE: usize = 1_000;
+
 /// A prompt that cannot be used.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
     /// The text uses a name that has no value, or leaves out one that must be there.
-    #[error("prompt `{prompt}`: `{{{name}}}` {}; it may use {}", if *.known { "is missing" } else { "is not known here" }, rule(may, must))]
+    #[error("prompt `{prompt}`: `{{{}}}` {}; it may use {}", Name(name), if *.known { "is missing" } else { "is not known here" }, rule(may, must))]
     Name {
         /// The field of [`Prompts`].
         prompt: &'static str,
@@ -115,7 +119,7 @@ pub enum PromptError {
         must: &'static [&'static str],
     },
     /// The text is empty, and others use it.
-    #[error("prompt `{prompt}` is empty, and `{{{name}}}` stands for it; expected a text")]
+    #[error("prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text", Name(prompt))]
     Empty {
         /// The field of [`Prompts`].
         prompt: String,
@@ -123,7 +127,7 @@ pub enum PromptError {
         name: &'static str,
     },
     /// The text is not prompts in YAML.
-    #[error("prompts: {0}")]
+    #[error("prompts: {}", OneLine::new(.0).max_chars(MESSAGE))]
     Yaml(#[from] serde_yaml::Error),
 }
 

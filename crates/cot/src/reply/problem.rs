@@ -53,7 +53,7 @@ pub struct Partial {
 }
 
 impl ReplyProblem {
-    pub(crate) fn new(kind: ReplyProblemKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ReplyProblemKind, message: impl fmt::Display) -> Self {
         Self::from(kind, Complaint::new(message))
     }
 

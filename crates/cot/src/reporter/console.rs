@@ -6,9 +6,9 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use cogwork_llm::LlmError;
 use cogwork_plan::{ChangeKind, Plan, Status, Step};
+use cogwork_text::{MultiLine, OneLine};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::text::{Harmless, OneLine};
 use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 
 /// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
@@ -67,7 +67,7 @@ impl ConsoleReporter {
 impl Reporter for ConsoleReporter {
     fn started(&self, reasoning: &Reasoning) {
         let Styles { heading, .. } = self.styles;
-        let problem = Harmless(reasoning.problem().trim());
+        let problem = MultiLine::new(reasoning.problem().trim());
         self.print(&format!("{heading}Problem{heading:#}\n{problem}\n\n"));
     }
 
@@ -84,15 +84,13 @@ impl Reporter for ConsoleReporter {
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let Styles { warning, .. } = self.styles;
-        let problem = problem.to_string();
-        let problem = OneLine(&problem);
+        let problem = OneLine::new(problem);
         self.print(&format!("{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"));
     }
 
     fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
         let Styles { warning, .. } = self.styles;
-        let error = error.to_string();
-        let error = OneLine(&error);
+        let error = OneLine::new(error);
         self.print(&format!(
             "{warning}Thought {thought_number}: the server refuses {refused}, asking by {next}: {error}{warning:#}\n\n"
         ));
@@ -149,11 +147,11 @@ impl Styles {
                 writeln!(
                     text,
                     "{evaluation}{}{evaluation:#}\n{}\n",
-                    Harmless(first.trim_end()),
-                    Harmless(rest)
+                    OneLine::new(first),
+                    MultiLine::new(rest)
                 )?;
             }
-            _ => writeln!(text, "{}\n", Harmless(thinking))?,
+            _ => writeln!(text, "{}\n", MultiLine::new(thinking))?,
         }
         let progress = thought.planning().progress();
         writeln!(text, "{heading}Plan{heading:#}  {}  {progress}", self.bar(progress.fraction()))?;
@@ -180,7 +178,7 @@ impl Styles {
     fn solved(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
         let Self { heading, faint, good, .. } = self;
         let mut text = String::new();
-        let solution = Harmless(reasoning.solution().unwrap_or_default().trim());
+        let solution = MultiLine::new(reasoning.solution().unwrap_or_default().trim());
         writeln!(text, "{heading}Solution{heading:#}\n{good}{solution}{good:#}\n")?;
         let thoughts = reasoning.thoughts().len();
         let plural = if thoughts == 1 { "" } else { "s" };
@@ -225,12 +223,12 @@ impl Styles {
             Status::Pending => (self.faint, "·"),
             Status::VerificationNeeded => (self.warning, "?"),
         };
-        write!(text, "{style}{sign}{style:#} {}", OneLine(&step.description))?;
+        write!(text, "{style}{sign}{style:#} {}", OneLine::new(&step.description))?;
         if let Some(result) = &step.result {
-            write!(text, ": {style}{}{style:#}", OneLine(result))?;
+            write!(text, ": {style}{}{style:#}", OneLine::new(result))?;
         }
         if let Some(mark) = &step.mark {
-            write!(text, " {style}({}){style:#}", OneLine(mark))?;
+            write!(text, " {style}({}){style:#}", OneLine::new(mark))?;
         }
         text.push('\n');
         Ok(())
@@ -256,7 +254,7 @@ impl Styles {
                 }
                 _ => {}
             }
-            writeln!(text, "  {}", OneLine(&change.to_string()))?;
+            writeln!(text, "  {}", OneLine::new(change))?;
         }
         Ok(())
     }

@@ -241,7 +241,7 @@ async fn reporter_and_watchers_are_told() {
     assert_eq!(
         *heard.0.lock().unwrap(),
         [
-            "thought 1: JSON Schema → flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a b)"
+            "thought 1: JSON Schema → flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
         ]
     );
     let mut notes = Vec::new();
@@ -253,7 +253,7 @@ async fn reporter_and_watchers_are_told() {
     assert_eq!(
         notes,
         [
-            "JSON Schema is refused, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a b)"
+            "JSON Schema is refused, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
         ]
     );
 }

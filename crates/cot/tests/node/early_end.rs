@@ -185,8 +185,8 @@ async fn the_question_names_the_first_steps_and_counts_the_others() {
     let question = requests[1].messages().last().unwrap().text();
     let lines: Vec<&str> = question.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(lines.len(), 21);
-    assert_eq!(lines[0], "- 1.1 First line[31m (Pending)");
-    assert_eq!(lines[1], format!("- 1.2 {} (Pending)", "x".repeat(200)));
+    assert_eq!(lines[0], "- 1.1 First line\u{fffd}[31m (Pending)");
+    assert_eq!(lines[1], format!("- 1.2 {}… (Pending)", "x".repeat(200)));
     assert_eq!(
         (lines[2], lines[19], lines[20]),
         ("- 2 Step 2 (Pending)", "- 19 Step 19 (Pending)", "- and 5 more")

@@ -14,6 +14,8 @@ mod repairing;
 mod reporting;
 mod saving;
 mod sequences;
+#[cfg(feature = "console")]
+mod shown;
 mod state_files;
 mod streaming;
 mod support;

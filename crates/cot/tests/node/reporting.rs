@@ -10,6 +10,7 @@ use cogwork_cot::{
     ReplyProblem, Reporter, ScriptedClient, Usage, Working,
 };
 use cogwork_llm::ScriptedReply;
+use cogwork_text::testing::assert_safe;
 use insta::assert_snapshot;
 
 use crate::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning};
@@ -201,11 +202,7 @@ async fn hostile_text_cannot_steer_the_terminal() {
     node.into_flow().run(&mut reasoning).await.unwrap();
 
     let text = screen.text();
-    let steers = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    assert_eq!(text.chars().find(|c| steers(*c)), None, "{text:?}");
+    assert_safe(&text);
     // How a complaint quotes a reply is the reply reader's matter.
     assert_snapshot!(
         text.lines().filter(|line| !line.contains("unknown field")).collect::<Vec<_>>().join("\n")

@@ -87,7 +87,7 @@ fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
     let escapes = "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}";
     let error = Reasoning::from_json(escapes).unwrap_err();
     assert_snapshot!(format!("{error:#}"), @r#"
-    line 2, column 16: unknown field `a b [2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
+    line 2, column 16: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
        1 | {"problem": "x",
        2 |  "a\nb\u001b[2J": 1}
          |                ^

@@ -1,9 +1,8 @@
 use std::fmt;
 
 use cogwork_read::charge;
+use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
-
-use crate::text::OneLine;
 
 /// Something that a reader changed in a reply to make it readable.
 ///
@@ -84,7 +83,7 @@ pub enum RepairKind {
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, OneLine(&self.what))
+        write!(f, "line {}: {}", self.line, OneLine::new(&self.what))
     }
 }
 
@@ -127,9 +126,5 @@ const EXCERPT: usize = 40;
 /// The beginning of a text, to be quoted.
 pub(super) fn excerpt(text: &str) -> String {
     charge(text.len());
-    let line = OneLine(text).to_string();
-    let mut rest = line.chars();
-    let mut start: String = rest.by_ref().take(EXCERPT).collect();
-    start.extend(rest.next().map(|_| '…'));
-    start
+    OneLine::new(text).max_chars(EXCERPT).to_string()
 }
