@@ -130,7 +130,7 @@ impl StoreError {
 
     /// `place` was there when the run was taken up.
     pub(crate) fn gone(place: impl fmt::Display) -> Self {
-        let text = "it was removed, moved or replaced while it was in use, so nothing can be recorded in it";
+        let text = "it was removed, moved or replaced while it was in use; nothing more is recorded";
         Self::new(Kind::Gone, format_args!("{place}: {text}"))
     }
 

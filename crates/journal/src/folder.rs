@@ -1,20 +1,20 @@
 //! The folder of a store, which all its runs share.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_files::Folder;
 
 use crate::StoreError;
 
-/// Where a store is: opened when it is first needed, and then the same folder for all runs.
+/// The folder of a store. It is opened when it is first needed, and all runs share the handle.
 #[derive(Debug, Clone)]
-pub(crate) struct Shelf {
+pub(crate) struct StoreFolder {
     path: PathBuf,
     opened: Arc<Mutex<Option<Folder>>>,
 }
 
-impl Shelf {
+impl StoreFolder {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, opened: Arc::default() }
     }
@@ -23,26 +23,32 @@ impl Shelf {
         &self.path
     }
 
-    /// The folder; `None` where there is none.
+    /// Opens the folder; `None` where there is none.
     pub(crate) fn open(&self) -> Result<Option<Folder>, StoreError> {
-        match self.opened(|path| Folder::open(path)) {
+        match self.opened_by(|path| Folder::open(path)) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(self.failed("the folder cannot be opened", error)),
         }
     }
 
-    /// The folder, which is made where there is none.
+    /// Opens the folder, and creates it where there is none.
     pub(crate) fn create(&self) -> Result<Folder, StoreError> {
-        self.opened(|path| Folder::create(path))
+        self.opened_by(|path| Folder::create(path))
             .map_err(|error| self.failed("the folder cannot be made", error))
     }
 
-    fn opened(
+    /// Returns the folder that was opened last, even if its path leads elsewhere by now.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn opened(&self) -> Option<Folder> {
+        self.lock().clone()
+    }
+
+    fn opened_by(
         &self,
         open: impl FnOnce(&Path) -> Result<Folder, cogwork_files::Error>,
     ) -> Result<Folder, cogwork_files::Error> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.lock();
         if let Some(folder) = opened.as_ref()
             && folder.is_still_there()?
         {
@@ -52,6 +58,10 @@ impl Shelf {
         let folder = open(&self.path)?;
         *opened = Some(folder.clone());
         Ok(folder)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Folder>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failed(&self, what: &str, error: cogwork_files::Error) -> StoreError {

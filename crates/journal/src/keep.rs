@@ -17,12 +17,12 @@ pub(crate) trait Keep: Send + 'static {
     fn place(&self) -> String;
 
     /// Opens the folder that the run is in; `None` where there is none and none is to be made.
-    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError>;
+    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
 }
 
 /// The open folder of a run: all that is done to the run is done in this one, whatever its path leads to
 /// meanwhile.
-pub(crate) trait Room {
+pub(crate) trait OpenFolder {
     fn is_there(&self) -> Result<bool, StoreError>;
 
     fn lock(&self) -> Result<LockFile, StoreError>;
@@ -65,15 +65,15 @@ impl Take {
             StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: it would be in {place}"))
         };
         let create = matches!(self, Self::Start(_) | Self::Either(..));
-        let Some(room) = run.open(create)? else { return Err(missing()) };
+        let Some(folder) = run.open(create)? else { return Err(missing()) };
         // Looked at first, so that asking for a run leaves no lock file.
-        if !create && !room.is_there()? {
+        if !create && !folder.is_there()? {
             return Err(missing());
         }
 
-        let lock = room.lock()?;
-        match (self, room.is_there()?) {
-            (Self::Start(header) | Self::Either(header, _), false) => room.start(header, lock),
+        let lock = folder.lock()?;
+        match (self, folder.is_there()?) {
+            (Self::Start(header) | Self::Either(header, _), false) => folder.start(header, lock),
             (_, false) => Err(missing()),
             (Self::Start(_), true) => {
                 let (run_id, place) = (Name(run.run_id()), run.place());
@@ -84,10 +84,10 @@ impl Take {
                     ),
                 ))
             }
-            (Self::Resume(flow) | Self::Either(_, flow), true) => room.resume(Wanted::Same(flow), lock),
-            (Self::Changed(flow), true) => room.resume(Wanted::Changed(flow), lock),
+            (Self::Resume(flow) | Self::Either(_, flow), true) => folder.resume(Wanted::Same(flow), lock),
+            (Self::Changed(flow), true) => folder.resume(Wanted::Changed(flow), lock),
             (Self::Answer(event), true) => {
-                let journal = room.resume(Wanted::Answerable, lock)?;
+                let journal = folder.resume(Wanted::Answerable, lock)?;
                 journal.check_event(&event)?;
                 Ok(journal)
             }

@@ -138,9 +138,9 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((object, digits))
 }
 
-/// Whether a line that follows the first says that all before it was on the disk when it was written.
-pub(crate) fn stands_alone(line: &[u8]) -> bool {
-    // What ends otherwise is joined, or was not written to the end.
+/// Returns whether a line after the first says that all lines before it were on the disk when it was written.
+pub(crate) fn starts_a_write(line: &[u8]) -> bool {
+    // What ends otherwise is joined to the line before, or was not written completely.
     split(line).is_some_and(|(object, _)| object.ends_with(b"}"))
 }
 

@@ -121,7 +121,7 @@ impl Standing {
 
     /// Whether it waits for events that nobody has answered.
     pub(crate) fn is_paused(&self) -> bool {
-        self.stopped.is_none() && self.waits.hold_the_run()
+        self.stopped.is_none() && self.waits.block_the_run()
     }
 
     fn into_status(self) -> RunStatus {

@@ -84,7 +84,7 @@ impl Waits {
     }
 
     /// Whether nothing can go on before an answer comes.
-    pub(crate) fn hold_the_run(&self) -> bool {
+    pub(crate) fn block_the_run(&self) -> bool {
         !self.waiting.is_empty() && self.answered == 0
     }
 

@@ -12,8 +12,8 @@ use crate::{RunStatus, RunSummary, StoreError};
 
 impl FileStore {
     pub(super) fn read_all(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let Some(folder) = self.shelf.open()? else { return Ok(Vec::new()) };
-        let names = folder.names().map_err(|error| cannot_read(self.shelf.path(), error.into()))?;
+        let Some(folder) = self.location.open()? else { return Ok(Vec::new()) };
+        let names = folder.names().map_err(|error| cannot_read(self.location.path(), error.into()))?;
 
         let mut runs = Vec::new();
         for name in names {
@@ -26,7 +26,7 @@ impl FileStore {
     }
 
     fn summary(&self, folder: &Folder, name: &OsStr, stem: &str) -> RunSummary {
-        let path = &self.shelf.path().join(name);
+        let path = &self.location.path().join(name);
         let mut standing = Standing::default();
         let file = folder.open_file(name, Access::Read);
         let file = file.map_err(|error| cannot_read(path, error.into()));

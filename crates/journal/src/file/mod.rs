@@ -8,7 +8,7 @@ mod write;
 use std::path::PathBuf;
 
 use self::open::Files;
-use crate::folder::Shelf;
+use crate::folder::StoreFolder;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
@@ -65,7 +65,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// ```
 #[derive(Debug, Clone)]
 pub struct FileStore {
-    shelf: Shelf,
+    location: StoreFolder,
     sync: bool,
     max_line: usize,
 }
@@ -79,7 +79,7 @@ impl FileStore {
 
     /// A store in this folder, which is made when the first run starts.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { shelf: Shelf::new(folder.into()), sync: true, max_line: Self::DEFAULT_MAX_LINE }
+        Self { location: StoreFolder::new(folder.into()), sync: true, max_line: Self::DEFAULT_MAX_LINE }
     }
 
     /// Whether each line is synced to the disk before it counts. Without, a crash of the process
@@ -118,8 +118,8 @@ impl FileStore {
         let lines = format!("{name}{ENDING}");
         Files {
             run_id: run_id.to_owned(),
-            shelf: self.shelf.clone(),
-            path: self.shelf.path().join(&lines),
+            location: self.location.clone(),
+            path: self.location.path().join(&lines),
             lines,
             lock: format!("{name}.lock"),
             new: format!("{name}.new"),
@@ -137,7 +137,7 @@ impl Store for FileStore {
     }
 
     fn place(&self) -> String {
-        self.shelf.path().display().to_string()
+        self.location.path().display().to_string()
     }
 
     fn list(&self) -> Result<Vec<RunSummary>, StoreError> {

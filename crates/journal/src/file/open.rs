@@ -8,18 +8,18 @@ use cogwork_files::{Access, Folder, LockError, LockFile};
 use cogwork_flow::{Entry, Recorded};
 
 use super::read::{Lines, cannot_read};
-use super::write::{Place, Writer, Written, cannot_write};
+use super::write::{RunFolder, Writer, Written, cannot_write};
 use crate::error::Kind;
-use crate::folder::Shelf;
+use crate::folder::StoreFolder;
 use crate::header::Header;
-use crate::keep::{Keep, Room, Wanted};
+use crate::keep::{Keep, OpenFolder, Wanted};
 use crate::{RunJournal, StoreError, lock};
 
 /// The files of a run, and how they are written.
 #[derive(Debug, Clone)]
 pub(super) struct Files {
     pub(super) run_id: String,
-    pub(super) shelf: Shelf,
+    pub(super) location: StoreFolder,
     /// The file with the lines, for messages.
     pub(super) path: PathBuf,
     /// Its name.
@@ -44,13 +44,13 @@ impl Keep for Files {
         self.path.display().to_string()
     }
 
-    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError> {
-        let folder = if create { Some(self.shelf.create()?) } else { self.shelf.open()? };
-        Ok(folder.map(|folder| Box::new(Place { files: self.clone(), folder }) as Box<dyn Room>))
+    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
+        let folder = if create { Some(self.location.create()?) } else { self.location.open()? };
+        Ok(folder.map(|folder| Box::new(RunFolder { files: self.clone(), folder }) as Box<dyn OpenFolder>))
     }
 }
 
-impl Room for Place {
+impl OpenFolder for RunFolder {
     fn is_there(&self) -> Result<bool, StoreError> {
         self.folder.has_file(&self.files.lines).map_err(|error| self.cannot_open(error))
     }
@@ -98,7 +98,7 @@ impl Room for Place {
     }
 }
 
-impl Place {
+impl RunFolder {
     /// Opens the lines, so that nobody else writes them, also where the lock file was removed.
     fn open_locked(&self) -> Result<File, StoreError> {
         let Files { lines, path, run_id, .. } = &self.files;
@@ -137,7 +137,7 @@ impl Place {
         written: Written,
         lock: LockFile,
     ) -> Result<RunJournal, StoreError> {
-        let writer = Writer { place: self.clone(), header: header.clone(), written, _lock: lock };
+        let writer = Writer { run: self.clone(), header: header.clone(), written, _lock: lock };
         let journal = RunJournal::new(self.files.place(), header, entries, writer);
         journal.map_err(|problem| self.out_of_place(problem))
     }

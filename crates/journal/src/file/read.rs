@@ -9,7 +9,7 @@ use cogwork_flow::Entry;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::{Chain, stands_alone};
+use crate::line::{Chain, starts_a_write};
 
 /// The lines of a file, one after the other, each checked.
 pub(super) struct Lines<'a> {
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
 
         while self.read()? {
             // When that one was written, all this was on the disk.
-            if stands_alone(&self.line) {
+            if starts_a_write(&self.line) {
                 return Ok(false);
             }
         }

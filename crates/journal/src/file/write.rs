@@ -16,7 +16,7 @@ use crate::line::{Chain, Joins};
 
 /// The files of a run in their folder, which is open.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct RunFolder {
     pub(super) files: Files,
     pub(super) folder: Folder,
 }
@@ -29,7 +29,7 @@ pub(super) struct Written {
     chain: Chain,
 }
 
-impl Place {
+impl RunFolder {
     /// Puts a whole file in place of the one that is there, or of none: after a crash there is
     /// either the old or the new.
     pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<Written, StoreError> {
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
 
 /// A run that is ours.
 pub(super) struct Writer {
-    pub(super) place: Place,
+    pub(super) run: RunFolder,
     pub(super) header: Header,
     pub(super) written: Written,
     /// The run is ours until the last line is written.
@@ -116,21 +116,21 @@ impl Write for Writer {
         let (replacement, appended) = Job::settled(jobs);
 
         if let Some(entries) = replacement {
-            // What is there must be ours to be replaced.
+            // Only the run's own file may be replaced.
             self.check_there()?;
-            self.written = self.place.replace(&self.header, &entries)?;
+            self.written = self.run.replace(&self.header, &entries)?;
         }
         if !appended.is_empty() {
             self.append(&appended)?;
         }
-        // Last: what is said to be on record can be found.
+        // Nothing counts as recorded that cannot be found.
         self.check_there()
     }
 }
 
 impl Writer {
     fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
-        let files = &self.place.files;
+        let files = &self.run.files;
         let mut lines = Lines::new(files, self.written.chain);
         let mut joins = Joins::Nothing;
         for entry in entries {
@@ -149,7 +149,7 @@ impl Writer {
     }
 
     fn check_there(&self) -> Result<(), StoreError> {
-        let Place { files, folder } = &self.place;
+        let RunFolder { files, folder } = &self.run;
         let found = folder.id_on_path(&files.lines);
         let found = found.map_err(|error| cannot_write(&files.path, error.into()))?;
 

@@ -19,7 +19,7 @@ const APPLICATION: i32 = 0x436f_6777;
 const FORMAT: i32 = 1;
 
 /// What is locked to make the database. No run's lock has this name.
-const MAKING: &str = "database";
+const CREATION_LOCK: &str = "database";
 
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -79,16 +79,16 @@ impl Database {
         let folder = self.files.create_folder()?;
         let locks = self.files.locks(&folder)?;
         // One at a time makes the database, or changes its mode.
-        let one = LockFile::lock_within(&locks, MAKING, PATIENCE);
+        let one = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
         let _one = one.map_err(|error| {
-            let path = locks.path_of(MAKING);
+            let path = locks.path_of(CREATION_LOCK);
             StoreError::caused(Kind::Other, format_args!("{}: cannot be locked", path.display()), error)
         })?;
 
-        if self.files.are_there(&folder)? {
+        if self.files.has_content(&folder)? {
             self.check_untouched(&folder)?;
         }
-        let before = self.files.seen(&folder)?.without_others();
+        let before = self.files.identify(&folder)?.database_alone();
         let connection = self.connect(&folder, OpenFlags::SQLITE_OPEN_CREATE)?;
         let failed = |error| self.failed("cannot be opened", error);
         if is_empty(&connection).map_err(failed)? {
@@ -102,7 +102,7 @@ impl Database {
         self.make_ready(&connection).map_err(failed)?;
 
         self.files.check(&before)?;
-        Ok(Open { connection, seen: self.files.seen(&folder)? })
+        Ok(Open { connection, seen: self.files.identify(&folder)? })
     }
 
     fn make_ready(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -118,12 +118,12 @@ impl Database {
     /// A connection to read with, where there is a database.
     pub(super) fn reader(&self) -> Result<Option<Reader>, StoreError> {
         let Some(folder) = self.files.folder()? else { return Ok(None) };
-        if !self.files.are_there(&folder)? {
+        if !self.files.has_content(&folder)? {
             return Ok(None);
         }
         self.check_untouched(&folder)?;
 
-        let before = self.files.seen(&folder)?.without_others();
+        let before = self.files.identify(&folder)?.database_alone();
         let connection = self.connect(&folder, OpenFlags::empty())?;
         let failed = |error| self.failed("cannot be opened", error);
         let alone = match is_empty(&connection) {
@@ -131,7 +131,7 @@ impl Database {
             Ok(true) => return Ok(None),
             Ok(false) => None,
             // To share it, a file must be made beside it.
-            Err(error) if is_not_writable(&error) && !self.files.are_shared(&folder)? => {
+            Err(error) if is_not_writable(&error) && !self.files.is_shared(&folder)? => {
                 Some(self.connect_alone(&folder)?)
             }
             Err(error) => return Err(failed(error)),
@@ -145,7 +145,7 @@ impl Database {
         if is_alone {
             return Ok(Some(Reader::Alone(connection)));
         }
-        Ok(Some(Reader::Shared(Open { connection, seen: self.files.seen(&folder)? })))
+        Ok(Some(Reader::Shared(Open { connection, seen: self.files.identify(&folder)? })))
     }
 
     fn connect(&self, folder: &Folder, more: OpenFlags) -> Result<Connection, StoreError> {
@@ -158,13 +158,13 @@ impl Database {
     }
 
     /// Reads without a lock and without a file shared with others, which a disk that cannot be written has
-    /// no room for.
+    /// no folder for.
     fn connect_alone(&self, folder: &Folder) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
 
         // What is in the log counts as well.
-        if self.files.have_a_log(folder)? {
+        if self.files.has_log(folder)? {
             let connection = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
             let connection = self.guarded(connection)?;
             let ready = || {

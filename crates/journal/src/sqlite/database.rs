@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::runtime::Handle;
 
 use super::connect::Reader;
-use super::files::{Files, Seen};
+use super::files::{Files, OpenFiles};
 use super::turns::{HandOver, Queue, Refused, Row, Told, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
@@ -26,7 +26,7 @@ pub(super) struct Database {
 /// A connection, and the files it has open.
 pub(super) struct Open {
     pub(super) connection: Connection,
-    pub(super) seen: Seen,
+    pub(super) seen: OpenFiles,
 }
 
 impl Database {
@@ -56,7 +56,7 @@ impl Database {
         part: impl FnOnce(&Open) -> Result<Row, Refused> + Send + 'static,
     ) -> Result<Row, StoreError> {
         if let Some(row) = row {
-            // Not for a run that is elsewhere is a database made.
+            // Writing creates a database where there is none, which helps no run that was in another.
             self.files.check_database(row.database)?;
         }
 
@@ -85,7 +85,7 @@ impl Database {
     }
 
     fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
-        self.leave_replaced(writer)?;
+        self.close_if_replaced(writer)?;
         let open = match writer.take() {
             Some(open) => open,
             None => self.writer()?,
@@ -93,20 +93,17 @@ impl Database {
         let open = writer.insert(open);
 
         self.write_all(open, parts);
-        // Last: what is said to be on record can be found.
+        // Nothing counts as recorded that cannot be found.
         self.files.check(&open.seen)
     }
 
-    /// Closes a connection where the database is another one by now.
-    ///
-    /// Where only a file beside the database is another one, there is an error: SQLite goes on with the old
-    /// one as long as a connection of this process has it open.
-    fn leave_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
-        let Some(open) = connection.as_ref() else { return Ok(()) };
-        if !self.files.are_others(&open.seen)? {
-            return self.files.check(&open.seen);
+    /// Closes the connection if the database was replaced, so that the next one opens the new database.
+    fn close_if_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
+        if let Some(open) = connection
+            && self.files.database_is_replaced(&open.seen)?
+        {
+            *connection = None;
         }
-        *connection = None;
         Ok(())
     }
 
@@ -145,7 +142,13 @@ impl Database {
     ) -> Result<Option<T>, StoreError> {
         let failed = |error| self.failed("cannot be read", error);
         let mut reader = lock(&self.reader);
-        self.leave_replaced(&mut reader)?;
+        self.close_if_replaced(&mut reader)?;
+
+        // If only a file next to the database was replaced, SQLite keeps using the old one as long as any
+        // connection of this process has it open.
+        if let Some(open) = reader.as_ref() {
+            self.files.check(&open.seen)?;
+        }
 
         let open = match reader.take() {
             Some(open) => Some(Reader::Shared(open)),

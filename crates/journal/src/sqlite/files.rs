@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use cogwork_files::{FileId, Folder};
 
 use crate::StoreError;
-use crate::folder::Shelf;
+use crate::folder::StoreFolder;
 
-/// How the names of the files end that SQLite keeps beside a database.
+/// How SQLite names the files that it keeps next to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Where a database is, or would be.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
-    shelf: Shelf,
+    location: StoreFolder,
     name: OsString,
 }
 
@@ -23,7 +23,7 @@ impl Files {
     pub(super) fn new(path: PathBuf) -> Self {
         let folder = path.parent().unwrap_or(Path::new(""));
         let name = path.file_name().unwrap_or_default();
-        Self { shelf: Shelf::new(folder.to_owned()), name: name.to_owned(), path }
+        Self { location: StoreFolder::new(folder.to_owned()), name: name.to_owned(), path }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -34,17 +34,17 @@ impl Files {
         self.path.display().to_string()
     }
 
-    /// The folder of the database; `None` where there is none.
+    /// Opens the folder of the database; `None` where there is none.
     pub(super) fn folder(&self) -> Result<Option<Folder>, StoreError> {
-        self.shelf.open()
+        self.location.open()
     }
 
-    /// The folder of the database, which is made where there is none.
+    /// Opens the folder of the database, and creates it where there is none.
     pub(super) fn create_folder(&self) -> Result<Folder, StoreError> {
-        self.shelf.create()
+        self.location.create()
     }
 
-    /// A folder for what is locked: the runs, and the making of the database.
+    /// Opens the folder with the lock files of the runs and of the creation of the database.
     pub(super) fn locks(&self, folder: &Folder) -> Result<Folder, StoreError> {
         let name = self.beside("-locks");
         folder.create_beneath(&name).map_err(|error| {
@@ -53,22 +53,22 @@ impl Files {
         })
     }
 
-    /// Whether there is more than an empty file. What is no regular file under one of the names is an
-    /// error: SQLite might wait for the other end of a pipe.
-    pub(super) fn are_there(&self, folder: &Folder) -> Result<bool, StoreError> {
+    /// Returns whether the database has any content. Anything other than a regular file under one of the names
+    /// is an error: SQLite might wait for the other end of a pipe.
+    pub(super) fn has_content(&self, folder: &Folder) -> Result<bool, StoreError> {
         for ending in BESIDE {
             self.length(folder, &self.beside(ending))?;
         }
         Ok(self.length(folder, &self.name)?.is_some_and(|length| length > 0))
     }
 
-    /// Whether lines may be in the file that is written first.
-    pub(super) fn have_a_log(&self, folder: &Folder) -> Result<bool, StoreError> {
+    /// Returns whether the write-ahead log may have lines that the database does not have yet.
+    pub(super) fn has_log(&self, folder: &Folder) -> Result<bool, StoreError> {
         Ok(self.length(folder, &self.beside("-wal"))?.is_some_and(|length| length > 0))
     }
 
-    /// Whether somebody works with the database, or was killed at it.
-    pub(super) fn are_shared(&self, folder: &Folder) -> Result<bool, StoreError> {
+    /// Returns whether a process has the database open, or was killed while it had.
+    pub(super) fn is_shared(&self, folder: &Folder) -> Result<bool, StoreError> {
         Ok(self.length(folder, &self.beside("-shm"))?.is_some())
     }
 
@@ -79,26 +79,26 @@ impl Files {
         })
     }
 
-    /// The path for SQLite, without links, so that it can be told to follow none. It takes some names for
-    /// other things than files; none of them is absolute.
+    /// Returns the path for SQLite. It has no links, so that SQLite can be told to follow none, and is absolute,
+    /// since SQLite gives some relative names a meaning of their own.
     pub(super) fn real_path(&self, folder: &Folder) -> Result<PathBuf, StoreError> {
         let folder = folder.real_path().map_err(|error| self.cannot_open(error))?;
         Ok(folder.join(&self.name))
     }
 
-    /// Which files there are now.
-    pub(super) fn seen(&self, folder: &Folder) -> Result<Seen, StoreError> {
+    /// Returns the ids that the files have now.
+    pub(super) fn identify(&self, folder: &Folder) -> Result<OpenFiles, StoreError> {
         let mut ids = Vec::new();
         for ending in ["", "-wal", "-shm"] {
             let name = self.beside(ending);
             let Some(id) = self.id(folder, &name)? else { break };
             ids.push((name, id));
         }
-        Ok(Seen { folder: folder.clone(), ids })
+        Ok(OpenFiles { folder: folder.clone(), ids })
     }
 
-    /// That the files are those that were seen; the others may be anything.
-    pub(super) fn check(&self, seen: &Seen) -> Result<(), StoreError> {
+    /// Checks that the files are still those that were open.
+    pub(super) fn check(&self, seen: &OpenFiles) -> Result<(), StoreError> {
         for (name, id) in &seen.ids {
             if self.id(&seen.folder, name)? != Some(*id) {
                 return Err(StoreError::gone(seen.folder.path_of(name).display()));
@@ -107,15 +107,19 @@ impl Files {
         Ok(())
     }
 
-    /// That the database is the one with this id.
+    /// Checks that the path leads to the database of this id.
     pub(super) fn check_database(&self, id: Option<FileId>) -> Result<(), StoreError> {
-        let folder = self.folder()?;
+        let folder = self.location.opened();
         let found = folder.map_or(Ok(None), |folder| self.id(&folder, &self.name))?;
-        if found.is_some() && found == id { Ok(()) } else { Err(StoreError::gone(self.place())) }
+
+        if found.is_some() && found == id {
+            return Ok(());
+        }
+        Err(StoreError::gone(self.place()))
     }
 
-    /// Whether another database, or none, is in the place of the one that was seen.
-    pub(super) fn are_others(&self, seen: &Seen) -> Result<bool, StoreError> {
+    /// Returns whether the database is no longer the one that was open.
+    pub(super) fn database_is_replaced(&self, seen: &OpenFiles) -> Result<bool, StoreError> {
         Ok(self.id(&seen.folder, &self.name)? != seen.database())
     }
 
@@ -136,19 +140,19 @@ impl Files {
 
 /// The files that a connection has open.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct OpenFiles {
     folder: Folder,
     ids: Vec<(OsString, FileId)>,
 }
 
-impl Seen {
-    /// The id of the database, if it was there.
+impl OpenFiles {
+    /// Returns the id of the database, if it was there.
     pub(super) fn database(&self) -> Option<FileId> {
         self.ids.first().map(|(_, id)| *id)
     }
 
-    /// The database alone: SQLite itself removes the others when the last connection is closed.
-    pub(super) fn without_others(mut self) -> Self {
+    /// Leaves out the files next to the database: SQLite removes them when the last connection is closed.
+    pub(super) fn database_alone(mut self) -> Self {
         self.ids.truncate(1);
         self
     }

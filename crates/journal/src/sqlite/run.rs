@@ -12,7 +12,7 @@ use super::turns::Row;
 use super::write::Writer;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, Room, Wanted};
+use crate::keep::{Keep, OpenFolder, Wanted};
 use crate::line::Chain;
 use crate::{RunJournal, StoreError, lock};
 
@@ -41,20 +41,20 @@ impl Keep for Run {
         self.database.place()
     }
 
-    fn open(&self, create: bool) -> Result<Option<Box<dyn Room + '_>>, StoreError> {
+    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
         let files = &self.database.files;
         let folder = if create { Some(files.create_folder()?) } else { files.folder()? };
-        Ok(folder.map(|folder| Box::new(Place { run: self, folder }) as Box<dyn Room>))
+        Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
     }
 }
 
 /// A run, and the folder of its database.
-struct Place<'a> {
+struct RunFolder<'a> {
     run: &'a Run,
     folder: Folder,
 }
 
-impl Room for Place<'_> {
+impl OpenFolder for RunFolder<'_> {
     fn is_there(&self) -> Result<bool, StoreError> {
         let Run { database, run_id, .. } = self.run;
         let found = database.read(|reader| {
@@ -76,7 +76,7 @@ impl Room for Place<'_> {
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let run = self.run;
-        let database = run.database.files.seen(&self.folder)?.database();
+        let database = run.database.files.identify(&self.folder)?.database();
         let record = run.database.read(|reader| run.read(reader, &wanted))?;
         let Some(mut record) = record.transpose()?.flatten() else {
             let (run_id, place) = (Name(&run.run_id), run.place());

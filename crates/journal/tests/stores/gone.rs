@@ -72,9 +72,7 @@ fn is_gone(error: &RunError, folder: &Path) {
     let text = cause.to_string();
     assert!(text.starts_with(&folder.display().to_string()), "{text}");
     assert!(
-        text.ends_with(
-            "was removed, moved or replaced while it was in use, so nothing can be recorded in it"
-        ),
+        text.ends_with("was removed, moved or replaced while it was in use; nothing more is recorded"),
         "{text}"
     );
 }
