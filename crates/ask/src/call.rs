@@ -1,5 +1,7 @@
 use cogwork_flow::note;
-use cogwork_llm::{Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind};
+use cogwork_llm::{
+    Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ResponseLimits,
+};
 
 /// Calls the model, and streams the reply if the client can.
 ///
@@ -10,23 +12,36 @@ use cogwork_llm::{Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmEr
 ///
 /// # Errors
 ///
-/// Those of the client.
+/// Those of the client. A reply that exceeds the default [`ResponseLimits`] in text is an error of kind
+/// [`Decode`](LlmErrorKind::Decode); a stream is not read any further then.
 pub async fn call(
     client: &dyn LlmClient,
     request: ChatRequest,
     mut on_text: impl FnMut(&str) + Send,
 ) -> Result<ChatResponse, LlmError> {
+    let limits = ResponseLimits::default();
+
     if !client.capabilities().has(Capability::Streaming) {
-        return client.complete(request).await;
+        let response = client.complete(request).await?;
+        limits.check_text(response.text().len())?;
+        return Ok(response);
     }
 
     let mut reply = client.stream(request).await?;
+    let mut bytes = 0_usize;
 
     while let Some(delta) = reply.next().await {
         match delta? {
             Delta::Text(text) => {
+                bytes = bytes.saturating_add(text.len());
+                limits.check_text(bytes)?;
+
                 on_text(&text);
                 note(|| text);
+            }
+            Delta::Reasoning(text) => {
+                bytes = bytes.saturating_add(text.len());
+                limits.check_text(bytes)?;
             }
             Delta::End(response) => return Ok(response),
             _ => {}

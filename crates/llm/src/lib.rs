@@ -83,6 +83,9 @@ pub use format::ReplyFormat;
 mod response;
 pub use response::{ChatResponse, FinishReason, Usage};
 
+mod response_limits;
+pub use response_limits::{ResponseLimits, ResponseTooLarge};
+
 mod thinking;
 pub use thinking::{SplitThinking, split_thinking};
 

@@ -1,9 +1,9 @@
 //! From a request to an answer: calls of the model, and of the tools it asks for.
 
-use cogwork_flow::{Action, note};
+use cogwork_ask::call;
+use cogwork_flow::Action;
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ToolChoice,
-    Usage,
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits, ToolChoice, Usage,
 };
 use futures_util::future::join_all;
 
@@ -13,12 +13,18 @@ use crate::{Output, ToolUse};
 /// Calls that a reply may ask for at once; the rest are answered as failures, unmade.
 const MAX_CALLS_AT_ONCE: usize = 16;
 
+/// Calls that a reply may ask for at all. One with more is an error.
+const MAX_CALLS: usize = 1_000;
+
 impl Agent {
     pub(super) async fn generate(&self, request: ChatRequest) -> Result<Answer, AgentError> {
         let generating = self.thinking.begin(request).await.map_err(AgentError::Client)?;
         let (mut request, mut tools, mut rounds) = (generating.request().clone(), Vec::new(), 0);
+        let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
         let draft = loop {
             let response = ask(&generating, request.clone()).await.map_err(AgentError::Client)?;
+            limits.check(&response).map_err(|error| AgentError::Client(error.into()))?;
+
             if response.tool_calls().is_empty() {
                 break response;
             } else if rounds == self.tool_rounds {
@@ -115,15 +121,8 @@ impl Agent {
     }
 }
 
-/// Calls the model, piece by piece where the client can, so that those who watch see it grow.
+/// Calls the model. What it thinks aloud is no part of its answer.
 async fn ask(client: &dyn LlmClient, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-    if !client.capabilities().has(Capability::Streaming) {
-        return client.complete(request).await;
-    }
-    let look = |piece: &Result<Delta, LlmError>| {
-        if let Ok(Delta::Text(text)) = piece {
-            note(|| text.clone());
-        }
-    };
-    client.stream(request).await?.inspect(look).collect().await
+    let response = call(client, request, |_| {}).await?;
+    Ok(response.separate_thinking())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ToolCall,
+    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
@@ -12,11 +12,6 @@ use tokio::time::timeout_at;
 use super::meter::Meter;
 use super::work::Enough;
 use super::{Ask, AskProblem, Asked, EndReason, Reply};
-
-/// The maximum number of tool calls in one reply.
-const MAX_CALLS: usize = 64;
-/// The maximum number of bytes of their names and arguments together.
-const MAX_CALL_BYTES: usize = 256 * 1024;
 
 /// How questions are asked: which client, with which settings.
 #[derive(Clone)]
@@ -180,7 +175,9 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
-        check_calls(calls)?;
+        // Each of them is made and answered.
+        ResponseLimits::default().check(response).map_err(|error| error.to_string())?;
+
         return Ok(Reply {
             text: response.text().trim().to_owned(),
             tool_calls: calls.to_vec(),
@@ -194,19 +191,4 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
         }
         _ => problem,
     })
-}
-
-/// Bounds the calls of one reply: each of them is made and answered.
-fn check_calls(calls: &[ToolCall]) -> Result<(), String> {
-    if calls.len() > MAX_CALLS {
-        let count = calls.len();
-        return Err(format!("the reply calls {count} tools; expected at most {MAX_CALLS}"));
-    }
-
-    let bytes: usize =
-        calls.iter().map(|call| call.id().len() + call.name().len() + call.arguments().len()).sum();
-    if bytes > MAX_CALL_BYTES {
-        return Err(format!("the calls have {bytes} bytes; expected at most {MAX_CALL_BYTES}"));
-    }
-    Ok(())
 }

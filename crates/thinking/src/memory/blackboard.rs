@@ -1,8 +1,8 @@
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
+use super::newest::Newest;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 /// A board that several agents write on, read by recency: what is asked does not matter. Clones share it.
@@ -26,7 +26,7 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 #[derive(Debug, Clone, Default)]
 pub struct Blackboard {
     limits: MemoryLimits,
-    items: Arc<Mutex<VecDeque<Arc<str>>>>,
+    items: Arc<Mutex<Newest<Arc<str>>>>,
 }
 
 impl Blackboard {
@@ -53,10 +53,7 @@ impl Memory for Blackboard {
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        while items.len() >= self.limits.items() {
-            items.pop_front();
-        }
-        items.push_back(text.into());
+        items.push(text.into(), text.len(), self.limits);
         Ok(())
     }
 }

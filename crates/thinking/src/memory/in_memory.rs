@@ -40,7 +40,7 @@ impl Memory for InMemory {
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        items.add(text, self.limits.items());
+        items.add(text, self.limits);
         Ok(())
     }
 }

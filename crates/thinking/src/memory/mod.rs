@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quote::Shown;
 
+mod newest;
 mod words;
 
 mod in_memory;
@@ -155,6 +156,9 @@ pub enum MemoryError {
 
 /// How much a store keeps.
 ///
+/// The limits are on the texts. A store that finds items by their words also keeps an index of them, which
+/// usually takes fewer bytes than the texts, and less than three times as many for any text.
+///
 /// ```
 /// use cogwork_thinking::{InMemory, MemoryLimits};
 ///
@@ -169,17 +173,21 @@ pub struct MemoryLimits {
     /// How long an item may be, in bytes. A longer one is an error.
     #[schemars(range(min = 1, max = 1048576))]
     item_bytes: usize,
+    /// How many bytes all texts may take together; beyond them the oldest is forgotten.
+    #[schemars(range(min = 1, max = 268435456))]
+    total_bytes: usize,
 }
 
 impl Default for MemoryLimits {
     fn default() -> Self {
-        Self { items: 1_000, item_bytes: 16 * 1024 }
+        Self { items: 1_000, item_bytes: 16 * 1024, total_bytes: 16 * 1024 * 1024 }
     }
 }
 
 impl MemoryLimits {
     const MOST_ITEMS: usize = 10_000;
     const MOST_BYTES: usize = 1024 * 1024;
+    const MOST_TOTAL_BYTES: usize = 256 * 1024 * 1024;
 
     /// How many items are kept, from 1 to 10,000; beyond them the oldest is forgotten. Default: 1,000.
     #[must_use]
@@ -193,6 +201,18 @@ impl MemoryLimits {
     pub fn with_item_bytes(mut self, bytes: usize) -> Self {
         self.item_bytes = bytes;
         self
+    }
+
+    /// Sets the maximum number of bytes of all texts together, up to 256 MiB. Beyond it, the oldest items
+    /// are forgotten. The default is 16 MiB. A single item is kept even if it is longer.
+    #[must_use]
+    pub fn with_total_bytes(mut self, bytes: usize) -> Self {
+        self.total_bytes = bytes;
+        self
+    }
+
+    fn total_bytes(self) -> usize {
+        self.total_bytes.clamp(1, Self::MOST_TOTAL_BYTES)
     }
 
     fn items(self) -> usize {

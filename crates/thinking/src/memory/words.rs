@@ -1,25 +1,44 @@
 //! How alike two texts are by their words.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use crate::Found;
+use super::newest::Newest;
+use crate::{Found, MemoryLimits};
 
-/// Distinct words of a query that count; a longer query is its beginning.
+/// The number of distinct words of a query that count. The rest of a longer query is ignored.
 const QUERY_WORDS: usize = 256;
 
-/// Texts in order of age, with their words.
+/// Texts in order of age, with an index of their words.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    items: VecDeque<(Arc<str>, HashSet<String>)>,
+    items: Newest<Item>,
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct Item {
+    text: Arc<str>,
+    /// The hashes of the distinct words, sorted. The words themselves would take several times
+    /// the bytes of the text.
+    words: Box<[u64]>,
+}
+
+impl Item {
+    fn has(&self, word: u64) -> bool {
+        self.words.binary_search(&word).is_ok()
+    }
 }
 
 impl Items {
-    pub(super) fn add(&mut self, text: &str, most: usize) {
-        while self.items.len() >= most {
-            self.items.pop_front();
-        }
-        self.items.push_back((text.into(), words(text).collect()));
+    pub(super) fn add(&mut self, text: &str, limits: MemoryLimits) {
+        let mut words: Vec<u64> = words(text).map(|word| self.hasher.hash_one(word)).collect();
+        words.sort_unstable();
+        words.dedup();
+
+        let item = Item { text: text.into(), words: words.into() };
+        self.items.push(item, text.len(), limits);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -27,38 +46,54 @@ impl Items {
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().map(|(text, _)| text.as_ref())
+        self.items.iter().map(|item| item.text.as_ref())
     }
 
     /// The score of an item is the share of the query's words that it has, a word weighing the more the
     /// fewer items have it. Unlike BM25's, such a score has a scale that a threshold can be set on, and a
     /// long item gains nothing by repeating itself.
     pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
-        // In an order, because sums of fractions depend on it, and with them which of two is the better.
-        let mut weights = BTreeMap::new();
-        for word in words(query) {
-            if weights.len() >= QUERY_WORDS {
-                break;
-            }
-            weights.entry(word).or_insert(0.0);
-        }
-        for (word, weight) in &mut weights {
-            let having = self.items.iter().filter(|(_, words)| words.contains(word)).count();
-            *weight = (1.0 + (self.items.len() as f32 + 0.5) / (having as f32 + 0.5)).ln();
-        }
-        let whole: f32 = weights.values().sum();
+        let words = self.query(query);
+        let whole: f32 = words.iter().map(|word| word.weight).sum();
+
         // Newest first, and a stable sort: of equal ones the newer is found first.
-        let scored = self.items.iter().rev().map(|(text, words)| {
-            let shared = weights.iter().filter(|(word, _)| words.contains(*word));
-            let score = shared.map(|(_, weight)| weight).sum::<f32>() / whole;
-            Found::new(text.clone(), score)
+        let scored = self.items.iter().rev().map(|item| {
+            let shared = words.iter().filter(|word| item.has(word.hash));
+            let score = shared.map(|word| word.weight).sum::<f32>() / whole;
+            Found::new(item.text.clone(), score)
         });
         let mut found: Vec<_> =
             scored.filter(|found| found.score() > 0.0 && found.score() >= threshold).collect();
+
         found.sort_by(|one, other| other.score().total_cmp(&one.score()));
         found.truncate(top_k);
         found
     }
+
+    /// Returns the distinct words of a query in alphabetical order: sums of fractions depend on their order,
+    /// and with them which of two items is the better.
+    fn query(&self, query: &str) -> Vec<QueryWord> {
+        let mut distinct = BTreeSet::new();
+        for word in words(query) {
+            if distinct.len() >= QUERY_WORDS {
+                break;
+            }
+            distinct.insert(word);
+        }
+
+        let weighed = |word: String| {
+            let hash = self.hasher.hash_one(word);
+            let having = self.items.iter().filter(|item| item.has(hash)).count();
+            let weight = (1.0 + (self.items.len() as f32 + 0.5) / (having as f32 + 0.5)).ln();
+            QueryWord { hash, weight }
+        };
+        distinct.into_iter().map(weighed).collect()
+    }
+}
+
+struct QueryWord {
+    hash: u64,
+    weight: f32,
 }
 
 /// Runs of letters and digits in lower case. Scripts without spaces between words count by the letter.

@@ -54,7 +54,7 @@ impl Lines {
 
     fn push(&mut self, text: &str, bytes: u64, limits: MemoryLimits) {
         if limits.check(text).is_ok() {
-            self.items.add(text, limits.items());
+            self.items.add(text, limits);
         }
         self.count += 1;
         self.end += bytes;

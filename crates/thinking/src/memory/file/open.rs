@@ -51,7 +51,7 @@ impl Open {
         self.write(text).map_err(|source| self.place.error(source))?;
         // After the write, which may have gone to a file without a name.
         self.must_be_there()?;
-        self.lines.items.add(text, limits.items());
+        self.lines.items.add(text, limits);
 
         if self.lines.count < limits.items().saturating_mul(2) {
             return Ok(());

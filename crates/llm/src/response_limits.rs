@@ -1,0 +1,112 @@
+use std::fmt;
+
+use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
+
+/// How large a response may be, whichever client it comes from.
+///
+/// The clients of this crate bound what they read from a server. A custom client may return anything, so
+/// whoever acts on a response checks it first: every tool call is made, answered and sent back.
+///
+/// ```
+/// use cogwork_llm::{ChatResponse, ResponseLimits, ToolCall};
+///
+/// let calls = (0..100).map(|number| ToolCall::new(format!("call{number}"), "search", "{}"));
+/// let response = ChatResponse::new("").with_tool_calls(calls);
+///
+/// let error = ResponseLimits::default().check(&response).unwrap_err();
+/// assert_eq!(error.to_string(), "the reply calls 100 tools; expected at most 64");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponseLimits {
+    /// The maximum number of tool calls. The default is 64.
+    pub tool_calls: usize,
+    /// The maximum number of bytes of their ids, names and arguments together. The default is 256 KiB.
+    pub tool_call_bytes: usize,
+    /// The maximum number of bytes of text and reasoning. The default is 16 MiB.
+    pub text_bytes: usize,
+}
+
+impl Default for ResponseLimits {
+    fn default() -> Self {
+        Self { tool_calls: 64, tool_call_bytes: 256 * 1024, text_bytes: 16 * 1024 * 1024 }
+    }
+}
+
+impl ResponseLimits {
+    /// Sets the maximum number of tool calls.
+    #[must_use]
+    pub fn with_tool_calls(mut self, calls: usize) -> Self {
+        self.tool_calls = calls;
+        self
+    }
+
+    /// Checks a response against the limits.
+    ///
+    /// # Errors
+    ///
+    /// The first limit that the response exceeds.
+    pub fn check(&self, response: &ChatResponse) -> Result<(), ResponseTooLarge> {
+        let reasoning = response.reasoning().map_or(0, str::len);
+        self.check_text(response.text().len().saturating_add(reasoning))?;
+
+        let calls = response.tool_calls();
+        let count = calls.len();
+        if count > self.tool_calls {
+            return Err(ResponseTooLarge(Excess::Calls { count, max: self.tool_calls }));
+        }
+
+        let bytes = calls.iter().map(ToolCall::bytes).fold(0, usize::saturating_add);
+        if bytes > self.tool_call_bytes {
+            return Err(ResponseTooLarge(Excess::CallBytes { bytes, max: self.tool_call_bytes }));
+        }
+        Ok(())
+    }
+
+    /// Checks the bytes of text and reasoning that have arrived so far.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than [`text_bytes`](Self::text_bytes).
+    pub fn check_text(&self, bytes: usize) -> Result<(), ResponseTooLarge> {
+        if bytes > self.text_bytes {
+            return Err(ResponseTooLarge(Excess::TextBytes { bytes, max: self.text_bytes }));
+        }
+        Ok(())
+    }
+}
+
+/// A response exceeds a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResponseTooLarge(Excess);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Excess {
+    Calls { count: usize, max: usize },
+    CallBytes { bytes: usize, max: usize },
+    TextBytes { bytes: usize, max: usize },
+}
+
+impl fmt::Display for ResponseTooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Excess::Calls { count, max } => {
+                write!(f, "the reply calls {count} tools; expected at most {max}")
+            }
+            Excess::CallBytes { bytes, max } => {
+                write!(f, "the calls have {bytes} bytes; expected at most {max}")
+            }
+            Excess::TextBytes { bytes, max } => {
+                write!(f, "the reply has {bytes} bytes; expected at most {max}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ResponseTooLarge {}
+
+impl From<ResponseTooLarge> for LlmError {
+    fn from(error: ResponseTooLarge) -> Self {
+        Self::new(LlmErrorKind::Decode, error.to_string())
+    }
+}
