@@ -38,8 +38,12 @@ impl FileFlow {
         self.answer.fill(state).map_err(|error| error.of(what()))
     }
 
-    /// A text with `${NAME}` in place of each value that the file took from the environment: for what is
-    /// shown of a run, such as the words of a server in an error. Values of fewer than 4 bytes stay.
+    /// Returns a text with `${NAME}` in place of each value that the file took from the environment: for what
+    /// is shown of a run, such as the words of a server in an error.
+    ///
+    /// A value is found [however it is written](cogwork_text::Mask), and so are all parts of it of eight
+    /// characters, and the pieces of four bytes or more between `/`, `?`, `#`, `@`, `:`, `&` and `=`. Values of
+    /// fewer than 4 bytes stay, and so do scheme, host and port of an address for HTTP.
     pub fn hide_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
     }

@@ -17,7 +17,8 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// What a file may hold is in the guide `flows-from-files`, and [`schema`](Self::schema) says it to editors. A file is checked whole, and every problem told at once, with file, line, column and path.
 ///
 /// `${NAME}` in a text of a file is taken from the [environment](Self::with_environment); `$$` is a dollar.
-/// A value that came from there is a secret: it is in no error, drawing or schema.
+/// A value that came from there is a secret: [no part of it](FileFlow::hide_secrets) is in an error, drawing or
+/// schema.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader};

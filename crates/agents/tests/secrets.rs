@@ -1,9 +1,13 @@
 //! What came from the environment is in nothing that is shown.
 
-use cogwork_agents::{FlowState, Loader, Provider};
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use cogwork_agents::{FileFlow, FlowState, Loader, Provider};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use url::Url;
 
 const CANARY: &str = "canary \"8731\"";
 
@@ -154,4 +158,176 @@ fn a_dollar_is_two() {
     let loader = Loader::new().with_environment(|name| (name == "A").then(|| "x".to_owned()));
     let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: '$5 $$5 $${A} ${A}$', reply: x}]}}]";
     assert!(loader.load_text("flow.yaml", flow).is_ok());
+}
+
+/// A flow whose one agent asks a server that is not there.
+fn asking(base_url: &str) -> String {
+    format!(
+        "nodes: [{{id: a, type: agent, config: \
+         {{provider: openai, name: m, base_url: '{base_url}', role: '${{V}}', retries: 0, timeout: 5}}}}]"
+    )
+}
+
+fn loader_with(value: &str) -> Loader {
+    let value = value.to_owned();
+    Loader::new().with_environment(move |_| Some(value.clone()))
+}
+
+/// The error of a run of a flow, as a program shows it.
+async fn told(loaded: &FileFlow) -> String {
+    let error = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err();
+    loaded.hide_secrets(&format!("{error:#}"))
+}
+
+/// The address that was asked is shown by its host and by what the file says of it.
+#[tokio::test]
+async fn a_base_url_is_shown_by_its_host_and_what_the_file_spells_out() {
+    for (value, base_url, shown) in [
+        ("http://LocalHost:1/v1/TOKEN-abc123", "${V}", "http://LocalHost:1${V}"),
+        ("http://LocalHost:1/v1/TOKEN-abc123/", "${V}v2", "http://LocalHost:1${V}v2"),
+        ("HTTP://LocalHost:1", "${V}/v1", "HTTP://LocalHost:1/v1"),
+        ("sécret", "http://localhost:1/${V}/v1", "http://localhost:1/${V}/v1"),
+        ("a/../TOKN", "http://localhost:1/${V}", "http://localhost:1/${V}"),
+        ("localhost", "http://${V}:1/v1", "http://${V}:1/v1"),
+    ] {
+        let loaded = loader_with(value).load_text("flow.yaml", &asking(base_url)).unwrap();
+        let told = told(&loaded).await;
+        let address = format!("POST {shown}/chat/completions: no connection: ");
+        assert!(told.contains(&address), "{told}");
+    }
+}
+
+/// What servers and libraries make of an address that has a value in it.
+#[test]
+fn not_as_a_server_or_a_library_spells_it() {
+    for (value, text, shown) in [
+        ("http://LocalHost:80/v1/TOKEN-abc123", "http://localhost/v1/TOKEN-abc123", "http://localhost${V}"),
+        (
+            "http://u:PASS-word1@Host/v1",
+            "user u, password pass-word1, http://host/v1",
+            "user u, password ${V}, http://host/v1",
+        ),
+        ("http://h/a/../TOKN/v1", "GET /TOKN/v1", "GET ${V}"),
+        ("http://h/?key=T0KEN", "{\"key\":\"T0KEN\"}", "{\"key\":\"${V}\"}"),
+        ("sécret", "no route to /s%C3%A9cret/x or /s%c3%a9CRET", "no route to /${V}/x or /${V}"),
+        ("Sécret", "not valid for xn--scret-bsa.example", "not valid for ${V}.example"),
+        ("TOKEN-abc123", "https://token-abc123.example.org", "https://${V}.example.org"),
+        ("a b+c/d\\e", r#"{"a": "a b+c\/d\\e", "b": "a%20b%2Bc%2Fd%5Ce"}"#, r#"{"a": "${V}", "b": "${V}"}"#),
+        ("Bearer sk-0123456789", "the key sk-012345…", "the key${V}…"),
+    ] {
+        let loaded = loader_with(value).load_text("flow.yaml", &asking("http://h")).unwrap();
+        assert_eq!(loaded.hide_secrets(text), shown);
+    }
+}
+
+/// The parts of a value that nothing may show: all of eight characters, and a shorter value whole, without
+/// those that are mostly punctuation.
+fn parts(value: &str) -> Vec<String> {
+    let characters: Vec<char> = value.to_lowercase().chars().collect();
+    let parts = characters.windows(characters.len().min(8));
+    let parts = parts.filter(|part| part.iter().filter(|c| c.is_alphanumeric()).count() >= 4);
+    parts.map(String::from_iter).collect()
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        let code =
+            more.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &more[2..] } else { more };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn assert_shows_no_part(shown: &str, value: &str) {
+    let lower = shown.to_lowercase();
+    for part in parts(value) {
+        for form in [lower.clone(), percent_decoded(&lower), lower.replace('\\', "")] {
+            assert!(!form.contains(&part), "{part:?} of {value:?} shows in {shown}");
+        }
+    }
+}
+
+/// Where a value may be in an address, so that no host has to be looked up.
+const ON_THIS_MACHINE: [&str; 6] = [
+    "http://localhost:1/${V}",
+    "http://localhost:1/${V}/v1",
+    "HTTP://LocalHost:1/x/../${V}/./v1//",
+    "http://localhost:1/v1?key=${V}",
+    "http://localhost:${V}/v1",
+    "http://me:${V}@localhost:1/v1",
+];
+
+const ELSEWHERE: [&str; 4] =
+    ["${V}", "http://${V}/v1", "http://pre-${V}-post.example/v1", "http://${V}@localhost:1/v1"];
+
+fn any_value() -> impl Strategy<Value = String> {
+    let secret = || {
+        prop_oneof![
+            "[a-zA-Z0-9_-]{4,30}",
+            "[a-zA-Z0-9é漢ß/%?#@:&=+ .\\\\\"'{}<>-]{4,30}",
+            r"[a-z]{3,8}[éèßñ][a-z]{3,8}",
+            "[a-z0-9]{4,10}\n[a-z0-9\u{1b}\u{202e}]{4,10}",
+            "(%[0-9a-f]{2}){2,6}[a-z]{4,9}",
+        ]
+    };
+    let address =
+        (secret(), secret()).prop_map(|(one, other)| format!("http://LocalHost:1/{one}/../{other}"));
+    prop_oneof![3 => secret(), 1 => address]
+}
+
+/// The value without the host of an address, which is shown.
+fn secret_of(value: &str) -> &str {
+    value.strip_prefix("http://LocalHost:1").unwrap_or(value)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn no_part_of_a_value_in_anything_that_is_shown(
+        value in any_value(),
+        address in prop::sample::select(ON_THIS_MACHINE.to_vec()),
+    ) {
+        let secret = secret_of(&value);
+        match loader_with(&value).load_text("flow.yaml", &asking(address)) {
+            Ok(loaded) => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                assert_shows_no_part(&runtime.block_on(told(&loaded)), secret);
+                let drawn = format!("{loaded:?} {} {}", loaded.flow().mermaid(), loaded.flow().graphviz());
+                assert_shows_no_part(&drawn, secret);
+            }
+            Err(error) => assert_shows_no_part(&format!("{error} {error:#} {error:?}"), secret),
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_value_in_the_problems_of_a_file(
+        value in any_value(),
+        address in prop::sample::select([&ON_THIS_MACHINE[..], &ELSEWHERE].concat()),
+    ) {
+        let error = loader_with(&value).load_text("flow.yaml", &FLOW.replace("${C}", address)).unwrap_err();
+        assert_shows_no_part(&format!("{error} {error:#} {error:?}"), secret_of(&value));
+        for problem in error.problems() {
+            assert_shows_no_part(&format!("{problem} {problem:?}"), secret_of(&value));
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_value_in_an_address_that_was_made_of_it(
+        value in any_value(),
+        address in prop::sample::select([&ON_THIS_MACHINE[..], &ELSEWHERE].concat()),
+    ) {
+        let loaded = loader_with(&value).load_text("flow.yaml", &asking("http://localhost:1")).unwrap();
+        if let Ok(url) = Url::parse(&address.replace("${V}", &value)) {
+            let parts = [url.host_str(), url.query(), url.fragment(), url.password()];
+            let parts = parts.into_iter().flatten().chain([url.as_str(), url.path(), url.username()]);
+            for part in parts {
+                assert_shows_no_part(&loaded.hide_secrets(part), secret_of(&value));
+            }
+        }
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
             EventKind::Noted { text } => {
                 if let Some(spinner) = &spinner {
                     said = end_of(&(said + &text));
-                    spinner.set_message(format!("{step}: {}", harmless(&said)));
+                    spinner.set_message(format!("{step}: {}", harmless(&loaded.hide_secrets(&said))));
                 }
             }
             EventKind::Retrying { attempts, error, .. } => {

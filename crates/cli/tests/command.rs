@@ -220,6 +220,23 @@ fn a_key_is_shown_in_no_run() {
     assert!(err.contains("authentication"), "{err}");
 }
 
+/// Of an address from the environment the host is shown: an error would say nothing without it.
+#[test]
+fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
+    let flow =
+        "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${K}', retries: 0}}\n";
+    let (_folder, file) = in_folder(flow);
+    let address = "http://LocalHost:1/v1/x/../TOKEN-abc123/s\u{e9}cret";
+    let output = cogwork(&["run", "--json", &file, "--input", "Hello"]).env("K", address).output().unwrap();
+    let (code, out, err) = told(&output);
+
+    assert_eq!(code, 3, "{err}");
+    for shown in [out, err] {
+        assert!(shown.contains("POST http://LocalHost:1${K}/chat/completions: no connection"), "{shown}");
+        assert!(!shown.to_lowercase().contains("token-"), "{shown}");
+    }
+}
+
 /// The first node has answered, and the second waits for a server that says nothing.
 #[test]
 fn a_run_that_is_interrupted_tells_what_it_has() {

@@ -1,11 +1,13 @@
 //! `${NAME}` in texts: taken from the environment, and kept out of everything that is shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use cogwork_text::Mask;
 
 use super::read::MAX_TEXT;
-use crate::quote::{Name, steers};
+use crate::quote::Name;
 
 /// How variables are looked up. A function and not the process's own environment, so that tests, and
 /// programs with a vault of their own, need none.
@@ -13,7 +15,11 @@ pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// The values that came from the environment, by the names of their variables.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(BTreeMap<String, String>);
+pub(crate) struct Secrets {
+    values: BTreeMap<String, String>,
+    /// Made when something is hidden.
+    mask: OnceLock<Mask>,
+}
 
 impl Secrets {
     /// A shorter value is no secret, or one that cannot be told from a common word, and hiding it
@@ -21,83 +27,58 @@ impl Secrets {
     const SHORTEST: usize = 4;
 
     pub(crate) fn keep(&mut self, name: &str, value: &str) {
-        self.0.insert(name.to_owned(), value.to_owned());
+        self.values.insert(name.to_owned(), value.to_owned());
+        self.mask.take();
     }
 
     /// Whether one of them has one of these in it.
     pub(crate) fn hold(&self, characters: [char; 2]) -> bool {
-        self.0.values().any(|value| value.contains(characters))
+        self.values.values().any(|value| value.contains(characters))
     }
 
-    /// The text with the names of the variables in place of their values.
+    /// The text with the names of the variables in place of their values, and of all parts of them.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let mut values: Vec<_> = self.0.iter().filter(|(_, value)| value.len() >= Self::SHORTEST).collect();
-        // A value that holds another goes first, or its rest would stay.
-        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
-        let mut text = text.to_owned();
-        for (name, value) in values {
-            let shown = format!("${{{name}}}");
-            for form in forms(value) {
-                if text.contains(&form) {
-                    text = text.replace(&form, &shown);
-                }
-                if text.contains(CUT) {
-                    text = without_starts(&text, &form, &shown);
+        self.mask.get_or_init(|| self.mask()).hide(text)
+    }
+
+    fn mask(&self) -> Mask {
+        let mut mask = Mask::new();
+        for (name, value) in &self.values {
+            let label: Arc<str> = format!("${{{name}}}").into();
+            for secret in secrets_of(value).into_iter().filter(|secret| secret.len() >= Self::SHORTEST) {
+                mask = mask.with_parts_of(secret, Arc::clone(&label));
+                // Libraries take addresses apart, and some leave a piece out.
+                for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {
+                    mask = mask.with_value(piece, Arc::clone(&label));
                 }
             }
         }
-        text
+        mask
     }
 }
 
-/// What stands where a message has cut a long text.
-const CUT: char = '…';
+/// What must not be shown of a value: all of it. Of an address for HTTP, all but scheme, host and port,
+/// without which no error of a connection could be understood.
+fn secrets_of(value: &str) -> Vec<&str> {
+    let scheme = ["http://", "https://"]
+        .into_iter()
+        .find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let Some(address) = scheme.and_then(|scheme| value.get(scheme.len()..)) else { return vec![value] };
 
-/// A value as it is, and as `{:?}`, JSON, JSON in JSON, and the messages of this workspace write it.
-fn forms(value: &str) -> BTreeSet<String> {
-    let json = |text: &str| serde_json::Value::from(text).to_string();
-    let inside = |quoted: String| quoted.get(1..quoted.len().saturating_sub(1)).map(str::to_owned);
-    let debug = inside(format!("{value:?}"));
-    let once = inside(json(value));
-    let twice = once.as_deref().and_then(|once| inside(json(once)));
-    let escaped = |escape: fn(char) -> String| -> String {
-        value.chars().map(|c| if steers(c) { escape(c) } else { c.into() }).collect()
-    };
-    let written = [
-        value.to_owned(),
-        value.escape_debug().to_string(),
-        escaped(|c| c.escape_unicode().to_string()),
-        escaped(|c| c.escape_default().to_string()),
-        value.chars().map(|c| if c.is_whitespace() || steers(c) { ' ' } else { c }).collect(),
-    ];
-    written.into_iter().chain([debug, once, twice].into_iter().flatten()).collect()
+    let end_of_host = address.find(['/', '\\', '?', '#']).unwrap_or(address.len());
+    let (authority, path) = address.split_at_checked(end_of_host).unwrap_or((address, ""));
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    vec![user, path]
 }
 
-/// The text without the starts of a value that stand before a cut.
-fn without_starts(text: &str, value: &str, shown: &str) -> String {
-    let mut parts = text.split(CUT).peekable();
-    let mut hidden = String::with_capacity(text.len());
-    while let Some(part) = parts.next() {
-        let is_cut = parts.peek().is_some();
-        match before_start(part, value).filter(|_| is_cut) {
-            Some(before) => hidden.extend([before, shown]),
-            None => hidden.push_str(part),
-        }
-        hidden.extend(is_cut.then_some(CUT));
-    }
-    hidden
-}
-
-/// What stands before the longest start of a value with which a text ends.
-fn before_start<'t>(text: &'t str, value: &str) -> Option<&'t str> {
-    let lengths = Secrets::SHORTEST..=value.len().min(text.len());
-    let mut starts = lengths.rev().filter_map(|length| value.get(..length));
-    starts.find_map(|start| text.strip_suffix(start))
+/// The pieces that an address has, where a value is one or a part of one.
+fn pieces(value: &str) -> impl Iterator<Item = &str> {
+    value.split(['/', '\\', '?', '#', '@', ':', '&', '='])
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.values.keys()).finish()
     }
 }
 

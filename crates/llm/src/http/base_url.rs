@@ -67,6 +67,12 @@ impl BaseUrl {
         Ok(url)
     }
 
+    /// The text as it was given, without slashes at its end. Errors show this and not the address that was
+    /// parsed: its spelling may be another one, by which nobody would know what was given, or would hide it.
+    pub(super) fn as_given(&self) -> &str {
+        self.text.trim_end_matches('/')
+    }
+
     /// The text as a complaint may show it: nothing of one with an `@`, which may hold
     /// credentials, or of one unlike any address, which may be the key in the wrong place; and
     /// nothing of a query.

@@ -71,6 +71,12 @@ impl Protocol {
     fn path(&self) -> String {
         format!("{}{}", self.prefix, self.endpoint)
     }
+
+    /// A base URL, or its path, with the path of the protocol.
+    fn path_after(&self, base: &str) -> String {
+        let base = base.strip_suffix(self.prefix).unwrap_or(base);
+        format!("{base}{}", self.path())
+    }
 }
 
 /// How the events of a stream are told apart.

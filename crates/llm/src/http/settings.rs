@@ -194,17 +194,19 @@ impl<C> HttpClientBuilder<C> {
 
         let mut endpoint = base_url.clone();
         let path = base_url.path().trim_end_matches('/');
-        let path = path.strip_suffix(protocol.prefix).unwrap_or(path);
-        endpoint.set_path(&format!("{path}{}", protocol.path()));
+        endpoint.set_path(&protocol.path_after(path));
+        let given = self.base_url.as_given();
+        let address = format!("POST {}", secrets.setting(&protocol.path_after(given)));
+
         Ok((self.client)(Connection {
             protocol,
-            base_url: base_url.as_str().trim_end_matches('/').to_owned(),
+            base_url: given.to_owned(),
             model: self.model,
             extra: self.extra,
             exchange: Arc::new(Exchange {
                 protocol,
                 http,
-                address: format!("POST {}", secrets.setting(endpoint.as_str())),
+                address,
                 endpoint,
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,

@@ -101,13 +101,13 @@ fn a_long_base_url_is_cut() {
 }
 
 #[test]
-fn good_base_urls_are_taken() {
+fn good_base_urls_are_taken_and_shown_as_they_were_given() {
     for (url, shown) in [
         ("http://localhost:8080", "http://localhost:8080"),
         ("http://localhost:8080/", "http://localhost:8080"),
         ("https://api.openai.com/v1", "https://api.openai.com/v1"),
         ("https://api.openai.com/v1//", "https://api.openai.com/v1"),
-        ("HTTP://[::1]:8080/a/b", "http://[::1]:8080/a/b"),
+        ("HTTP://[::1]:8080/a/b", "HTTP://[::1]:8080/a/b"),
         ("http://192.168.1.7/v1", "http://192.168.1.7/v1"),
     ] {
         let client = OpenAiClient::builder(url, "m").api_key("k").build().unwrap();
