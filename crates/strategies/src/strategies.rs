@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::name::built_in;
-use crate::table;
+use crate::table::{self, Problems};
 use crate::{Strategy, TableError, TableProblemKind, UnknownStrategy};
 
 /// Strategies under their names: the crate's own, or read from YAML or JSON.
@@ -79,7 +81,8 @@ impl Strategies {
     ///
     /// # Errors
     ///
-    /// All problems of the text at once, each with its line where it can be found.
+    /// The problems of the text, at most 100 of them, each with its line where it can be found. Tags,
+    /// directives and keys after a `?` are refused.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         Ok(Self { list: table::from_yaml(text)? })
     }
@@ -88,7 +91,7 @@ impl Strategies {
     ///
     /// # Errors
     ///
-    /// All problems of the text at once, each with its line where it can be found.
+    /// The problems of the text, at most 100 of them, each with its line where it can be found.
     pub fn from_json(text: &str) -> Result<Self, TableError> {
         Ok(Self { list: table::from_json(text)? })
     }
@@ -99,13 +102,17 @@ impl Strategies {
     ///
     /// Every name that both have, as [`TableProblemKind::NameTaken`]. Nothing is added then.
     pub fn extend(&mut self, other: Self) -> Result<(), TableError> {
-        let names = |strategy: &Strategy| strategy.names().map(str::to_owned).collect::<Vec<_>>();
-        let taken = other.list.iter().flat_map(|new| names(new).into_iter().map(move |name| (new, name)));
-        let problems: Vec<_> = taken
-            .filter(|(_, name)| self.find(name).is_some())
-            .map(|(new, name)| table::problem(new.name(), TableProblemKind::NameTaken(name)))
-            .collect();
-        TableError::unless_empty(problems)?;
+        let taken: HashSet<&str> = self.list.iter().flat_map(Strategy::names).collect();
+        let mut problems = Problems::default();
+
+        for new in &other.list {
+            for name in new.names().filter(|name| taken.contains(name)) {
+                let kind = TableProblemKind::NameTaken(name.to_owned());
+                problems.push(table::problem(new.name(), kind));
+            }
+        }
+        problems.into_result()?;
+
         self.list.extend(other.list);
         Ok(())
     }

@@ -32,6 +32,7 @@ pub(crate) fn told(reason: Refused) -> String {
             "the nesting is too deep; plans may have at most 32 levels of steps".to_owned()
         }
         Refused::Items(_) => "the block has more steps than are read; expected a shorter plan".to_owned(),
+        Refused::Documents => "the block has more than one YAML document; expected one".to_owned(),
         other => other.to_string(),
     }
 }

@@ -134,7 +134,7 @@ impl fmt::Display for Refused {
             Self::Directive => "directives (`%NAME`) are not read; put the text in quotes",
             Self::ExplicitKey => "keys after a `?` are not read; put the text in quotes",
             Self::NoKey => "there is no key before this `:`; expected `key: value`",
-            Self::Documents => "the block has more than one YAML document; expected one",
+            Self::Documents => "there is more than one YAML document; expected one",
             Self::Control => "control characters are not read; expected plain text",
             Self::Comment => {
                 "a ` #` begins a comment, and the text after it would be lost; put the text in double quotes"

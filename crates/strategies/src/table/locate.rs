@@ -1,50 +1,145 @@
 //! In which line of a text something stands. Readers tell a place only with their own errors, so what
 //! was read without one is looked for again: key by key, each behind the one before.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use cogwork_read::charge;
+
 pub(super) struct Locator<'t> {
     text: &'t str,
+    /// Made when the first line is asked for: most tables have no problem.
+    index: OnceCell<Index<'t>>,
 }
 
 impl<'t> Locator<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text }
+        Self { text, index: OnceCell::new() }
     }
 
     /// The line, from 1, of the last of these keys, each looked for behind the one before; of its `nth`
     /// occurrence there, from 0. Without the last key, the line of the one before.
     pub(super) fn line(&self, keys: &[&str], nth: usize) -> Option<usize> {
-        let mut at = None;
-        for (index, key) in keys.iter().enumerate() {
-            let from = at.map_or(0, |at: usize| at + 1);
-            let nth = if index + 1 == keys.len() { nth } else { 0 };
-            let found = occurrences(self.text, key, from).filter(|at| self.is_key(*at, key)).nth(nth);
-            match found {
-                Some(found) => at = Some(found),
-                None => break,
-            }
-        }
-        at.map(|at| self.line_at(at))
+        let at = self.offset(keys, nth)?;
+        Some(self.index().line_at(at))
     }
 
     /// The line of a word behind these keys, or else of the last key.
     pub(super) fn word(&self, keys: &[&str], word: &str) -> Option<usize> {
-        let key = self.line(keys, 0)?;
-        let from: usize = self.text.split_inclusive('\n').take(key - 1).map(str::len).sum();
-        let found = occurrences(self.text, word, from).find(|at| !self.is_key(*at, word));
-        Some(found.map_or(key, |at| self.line_at(at)))
+        let key = self.offset(keys, 0)?;
+        let index = self.index();
+        let line = index.line_at(key);
+
+        let from = index.start_of(line);
+        let found = occurrences(self.text, word, from).find(|at| !is_key(self.text, *at, word));
+        Some(found.map_or(line, |at| index.line_at(at)))
     }
 
-    fn is_key(&self, at: usize, key: &str) -> bool {
-        let behind = self.text.get(at + key.len()..).unwrap_or_default();
-        let before = self.text.get(..at).unwrap_or_default();
-        let opens = before.trim_end_matches([' ', '\t', '"', '\'']);
-        let first = opens.is_empty() || opens.ends_with(['\n', '{', ',']);
-        first && behind.trim_start_matches(['"', '\'', ' ']).starts_with(':')
+    fn offset(&self, keys: &[&str], nth: usize) -> Option<usize> {
+        let mut at = None;
+
+        for (position, key) in keys.iter().enumerate() {
+            let is_last = position + 1 == keys.len();
+            let from = at.map_or(0, |at: usize| at + 1);
+            let nth = if is_last { nth } else { 0 };
+            let found = self.index().key(key, from, nth);
+
+            // A name that no index can hold may still be found, one by one.
+            match found.or_else(|| self.odd_key(key, from, nth)) {
+                Some(found) => at = Some(found),
+                None => break,
+            }
+        }
+        at
     }
 
+    fn odd_key(&self, key: &str, from: usize, nth: usize) -> Option<usize> {
+        let is_odd =
+            key.is_empty() || key.contains(|c: char| ENDS_A_NAME.contains(&c) || AROUND_A_KEY.contains(&c));
+        if !is_odd {
+            return None;
+        }
+        occurrences(self.text, key, from).filter(|at| is_key(self.text, *at, key)).nth(nth)
+    }
+
+    fn index(&self) -> &Index<'t> {
+        self.index.get_or_init(|| Index::of(self.text))
+    }
+}
+
+/// The keys of a text, by their names, and its lines.
+struct Index<'t> {
+    /// Where each key stands, in order.
+    keys: HashMap<&'t str, Vec<usize>>,
+    /// Where each line but the first begins.
+    lines: Vec<usize>,
+}
+
+/// What ends the name of a key that the index holds.
+const ENDS_A_NAME: [char; 5] = [':', ',', '{', '}', '\n'];
+/// What may stand between a key and what is around it.
+const AROUND_A_KEY: [char; 4] = [' ', '\t', '"', '\''];
+
+impl<'t> Index<'t> {
+    fn of(text: &'t str) -> Self {
+        charge(text.len());
+        let mut index = Self { keys: HashMap::new(), lines: Vec::new() };
+        let mut begins = 0;
+
+        for (at, sign) in text.char_indices().filter(|(_, c)| ENDS_A_NAME.contains(c)) {
+            if sign == ':' {
+                index.add_key(text, begins, at);
+            }
+            begins = at + 1;
+            if sign == '\n' {
+                index.lines.push(begins);
+            }
+        }
+        index
+    }
+
+    /// Adds the key before a colon, if one begins behind the last sign.
+    fn add_key(&mut self, text: &'t str, begins: usize, colon: usize) {
+        let before = begins.checked_sub(1).and_then(|at| text.get(at..begins));
+        if !matches!(before, None | Some("\n" | "{" | ",")) {
+            return;
+        }
+        let written = text.get(begins..colon).unwrap_or_default();
+        let name = written.trim_start_matches(AROUND_A_KEY);
+        let at = colon - name.len();
+
+        self.keys.entry(name.trim_end_matches(AROUND_A_KEY)).or_default().push(at);
+    }
+
+    /// Where a key stands the `nth` time from an offset on.
+    fn key(&self, name: &str, from: usize, nth: usize) -> Option<usize> {
+        let places = self.keys.get(name)?;
+        let first = places.partition_point(|at| *at < from);
+        places.get(first + nth).copied()
+    }
+
+    /// The line of an offset, from 1.
     fn line_at(&self, at: usize) -> usize {
-        self.text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+        self.lines.partition_point(|begins| *begins <= at) + 1
     }
+
+    /// Where a line begins.
+    fn start_of(&self, line: usize) -> usize {
+        line.checked_sub(2).and_then(|before| self.lines.get(before)).copied().unwrap_or(0)
+    }
+}
+
+/// Whether a name that stands here is a key.
+fn is_key(text: &str, at: usize, name: &str) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let opens = before.trim_end_matches(AROUND_A_KEY);
+    let is_first = opens.is_empty() || opens.ends_with(['\n', '{', ',']);
+
+    let behind = text.get(at + name.len()..).unwrap_or_default();
+    let rest = behind.trim_start_matches(['"', '\'', ' ']);
+    charge(before.len() - opens.len() + behind.len() - rest.len());
+
+    is_first && rest.starts_with(':')
 }
 
 /// Where a name stands as a whole word.
@@ -52,6 +147,8 @@ fn occurrences<'a>(text: &'a str, name: &'a str, from: usize) -> impl Iterator<I
     let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
     let behind = text.get(from..).unwrap_or_default();
     let name = if name.is_empty() { "\"\"" } else { name };
+    charge(behind.len());
+
     behind.match_indices(name).map(move |(at, _)| from + at).filter(move |at| {
         let before = text.get(..*at).and_then(|text| text.chars().next_back());
         let after = text.get(at + name.len()..).and_then(|text| text.chars().next());

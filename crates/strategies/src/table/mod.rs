@@ -7,8 +7,10 @@ mod read;
 mod read_parameter;
 mod tree;
 
+pub(crate) use problem::Problems;
 pub use problem::{TableError, TableProblem, TableProblemKind};
 
+use cogwork_read::{YamlGuard, charge};
 use serde::Deserializer;
 use serde::de::DeserializeSeed;
 
@@ -19,20 +21,19 @@ use tree::{Budget, ReadTree, Tree};
 /// The longest text with tables that is read, in bytes.
 pub const MAX_TABLE_BYTES: usize = 256 * 1024;
 
-/// Brackets in a text of YAML: its library takes the square of their depth.
-const MAX_BRACKETS: usize = 10_000;
+/// Collections within one another that the YAML library is given: more than any table has, and few enough
+/// that it is fast.
+const MAX_NESTING: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
-    if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_BRACKETS {
-        let message = format!("more than {MAX_BRACKETS} brackets; expected a smaller table");
-        return Err(TableError::syntax(message, None));
-    }
-    // A directive is nothing a table needs, and their library compares each with all others.
-    if let Some(line) = text.lines().position(|line| line.starts_with('%')) {
-        let message = "a line begins with `%`, a directive of YAML; expected a table".to_owned();
-        return Err(TableError::syntax(message, Some(line + 1)));
-    }
+    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments().allow_anchors();
+    guard.check(text).map_err(|refusal| {
+        let line = line_at(text, refusal.offset);
+        TableError::syntax(refusal.reason.to_string(), Some(line))
+    })?;
+
+    charge(text.len());
     let mut budget = Budget::default();
     let tree = ReadTree::new(&mut budget).deserialize(serde_yaml::Deserializer::from_str(text));
     let tree = tree.map_err(|error| {
@@ -48,6 +49,7 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
         let line = Some(error.line()).filter(|line| *line > 0);
         TableError::syntax(without_place(&error.to_string()), line)
     };
+    charge(text.len());
     let mut reader = serde_json::Deserializer::from_str(text);
     let tree = ReadTree::new(&mut Budget::default()).deserialize(&mut reader).map_err(syntax)?;
     reader.end().map_err(syntax)?;
@@ -65,6 +67,12 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 /// A problem found outside of any text.
 pub(crate) fn problem(strategy: &str, kind: TableProblemKind) -> TableProblem {
     TableProblem::new(&[strategy], kind)
+}
+
+/// The line of an offset, from 1.
+fn line_at(text: &str, offset: usize) -> usize {
+    let before = text.bytes().take(offset);
+    before.filter(|byte| *byte == b'\n').count() + 1
 }
 
 fn check_length(text: &str) -> Result<(), TableError> {

@@ -2,12 +2,54 @@ use std::fmt;
 
 use crate::quote::{List, Name};
 
-/// Tables that are not whole, with every problem they have.
+/// Tables that are not whole, with every problem they have; of very many the first 100.
 ///
 /// `{}` is one line, `{:#}` a line for each problem. What the tables say is escaped and cut.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TableError {
     problems: Vec<TableProblem>,
+    /// How many more there are.
+    more: usize,
+}
+
+/// The problems of one text. Of very many only the first are kept: nobody reads more, and each costs
+/// a search for its line.
+#[derive(Default)]
+pub(crate) struct Problems {
+    kept: Vec<TableProblem>,
+    more: usize,
+}
+
+impl Problems {
+    const MAX: usize = 100;
+
+    /// Whether further problems are only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.kept.len() >= Self::MAX
+    }
+
+    pub(crate) fn push(&mut self, problem: TableProblem) {
+        if self.is_full() {
+            self.more += 1;
+        } else {
+            self.kept.push(problem);
+        }
+    }
+
+    /// Counts a problem that there is no room for.
+    pub(super) fn count(&mut self) {
+        self.more += 1;
+    }
+
+    /// An error with the problems by their lines, if there are any. What has no line comes last.
+    pub(crate) fn into_result(self) -> Result<(), TableError> {
+        let Self { mut kept, more } = self;
+        if kept.is_empty() {
+            return Ok(());
+        }
+        kept.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+        Err(TableError { problems: kept, more })
+    }
 }
 
 /// One problem of a table, and where it is.
@@ -96,32 +138,26 @@ pub enum TableProblemKind {
 impl TableError {
     pub(super) fn syntax(message: String, line: Option<usize>) -> Self {
         let problem = TableProblem { line, ..TableProblem::new(&[], TableProblemKind::Syntax(message)) };
-        Self { problems: vec![problem] }
+        Self { problems: vec![problem], more: 0 }
     }
 
-    pub(crate) fn unless_empty(problems: Vec<TableProblem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
-    }
-
-    /// Every problem, by line; those without one last.
+    /// Returns the problems by line, those without one last. Of more than 100 problems it has the first 100 that
+    /// were found.
     pub fn problems(&self) -> &[TableProblem] {
         &self.problems
     }
 }
 
-/// Problems in the lines of `{:#}`; the rest is counted.
-const SHOWN: usize = 100;
-
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.problems.len();
+        let count = self.problems.len() + self.more;
         match (f.alternate(), &self.problems[..]) {
-            (_, [problem]) => write!(f, "{problem}"),
+            (_, [problem]) if self.more == 0 => write!(f, "{problem}"),
             (false, [first, ..]) => write!(f, "{count} problems in the tables, the first: {first}"),
             (true, problems) => {
                 write!(f, "{count} problems in the tables:")?;
-                problems.iter().take(SHOWN).try_for_each(|problem| write!(f, "\n{problem}"))?;
-                if count > SHOWN { write!(f, "\nand {} more", count - SHOWN) } else { Ok(()) }
+                problems.iter().try_for_each(|problem| write!(f, "\n{problem}"))?;
+                if self.more > 0 { write!(f, "\nand {} more", self.more) } else { Ok(()) }
             }
             (false, []) => Ok(()),
         }

@@ -3,38 +3,38 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use cogwork_read::charge;
+
 use super::graph::reached;
 use super::locate::Locator;
-use super::problem::{TableError, TableProblem, TableProblemKind as Kind};
+use super::problem::{Problems, TableError, TableProblem, TableProblemKind as Kind};
 use super::tree::Tree;
 use crate::strategy::Table;
 use crate::{Stage, Strategy};
 
 /// The longest name, in bytes.
-const MAX_NAME: usize = 64;
+pub(super) const MAX_NAME: usize = 64;
 
 pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strategy>, TableError> {
     if !matches!(tree, Tree::Map(_)) {
         let message = format!("{}; expected strategies by their names", tree.kind());
         return Err(TableError::syntax(message, Some(1)));
     }
-    let mut reader = Reader { locator, problems: Vec::new() };
+    let mut reader = Reader { locator, problems: Problems::default() };
     let mut strategies: Vec<Strategy> = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
     for (name, tree) in reader.entries(&Place::default(), "the tables", tree) {
         let place = Place { strategy: Some(&name), ..Place::default() };
         reader.check_name(&place, &name);
         let Some(table) = reader.strategy(&place, &name, tree) else { continue };
         let strategy = Strategy(Arc::new(table));
-        for name in strategy.names() {
-            if strategies.iter().any(|other| other.names().any(|known| known == name)) {
-                reader.report(&place, Kind::NameTaken(name.to_owned()));
-            }
+        for name in strategy.names().filter(|name| taken.contains(*name)) {
+            reader.report(&place, Kind::NameTaken(name.to_owned()));
         }
+        taken.extend(strategy.names().map(str::to_owned));
         strategies.push(strategy);
     }
-    // What has no line comes last.
-    reader.problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
-    TableError::unless_empty(reader.problems)?;
+    reader.problems.into_result()?;
     Ok(strategies)
 }
 
@@ -65,12 +65,16 @@ impl<'a> Place<'a> {
 
 pub(super) struct Reader<'t> {
     locator: Locator<'t>,
-    problems: Vec<TableProblem>,
+    problems: Problems,
 }
 
 impl Reader<'_> {
     pub(super) fn report(&mut self, place: &Place<'_>, kind: Kind) {
+        if self.problems.is_full() {
+            return self.problems.count();
+        }
         let keys = place.keys();
+        charge(keys.iter().map(|key| key.len()).sum());
         fn and<'k>(keys: &[&'k str], key: &'k str) -> Vec<&'k str> {
             [keys, &[key]].concat()
         }
@@ -103,6 +107,7 @@ impl Reader<'_> {
             self.wrong(place, key, &tree, "a mapping");
             return Vec::new();
         };
+        charge(entries.iter().map(|(key, _)| 1 + key.len()).sum());
         let mut seen = HashSet::new();
         let twice: HashSet<usize> = (0..)
             .zip(&entries)
@@ -201,13 +206,17 @@ impl Reader<'_> {
         for stage in stages {
             let stage_name = stage.name.clone();
             let place = Place { stage: Some(&stage_name), ..*place };
+            let mut seen = HashSet::new();
+
             for target in &stage.next_names {
+                charge(1 + target.len());
                 match by_name.get(target) {
-                    Some(index) if stage.next.contains(index) => {
-                        self.report(&place, Kind::RepeatedTarget(target.clone()));
-                    }
-                    Some(index) => stage.next.push(*index),
+                    Some(index) if seen.insert(*index) => stage.next.push(*index),
+                    Some(_) => self.report(&place, Kind::RepeatedTarget(target.clone())),
+                    // Each of these problems has a copy of all names.
+                    None if self.problems.is_full() => self.problems.count(),
                     None => {
+                        charge(names.len());
                         let kind = Kind::UndefinedTarget { target: target.clone(), stages: names.to_vec() };
                         self.report(&place, kind);
                     }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use cogwork_read::charge;
+
 use super::problem::TableProblemKind as Kind;
-use super::read::{Place, Reader};
+use super::read::{MAX_NAME, Place, Reader};
 use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 
@@ -23,7 +25,13 @@ impl Reader<'_> {
         let entries = tree.map(|tree| self.entries(place, key, tree)).unwrap_or_default();
         let mut parameters = BTreeMap::new();
         for (name, tree) in entries {
+            // It is a part of the path of all that is in it.
+            if name.len() > MAX_NAME {
+                self.report(place, Kind::Name(name));
+                continue;
+            }
             let inner = format!("{inside}{name}");
+            charge(inner.len());
             let place = Place { parameter: Some(&inner), ..*place };
             self.check_name(&place, &name);
             if let Some(parameter) = self.parameter(&place, &inner, tree) {

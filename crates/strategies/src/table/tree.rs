@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use cogwork_read::charge;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl Default for Budget {
 
 impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
+        charge(1 + bytes);
         let left = self.values.checked_sub(1).zip(self.bytes.checked_sub(bytes));
         let (values, bytes) =
             left.ok_or_else(|| E::custom("the tables are too large; expected fewer of them"))?;
