@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cogwork_read::charge;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -82,6 +83,9 @@ const MAX_DEPTH: usize = 32;
 /// Faults that are reported of one value; a list of thousands of wrong items is known by its first.
 const MAX_FAULTS: usize = 20;
 
+/// The characters of a place that are kept: a few more than messages show.
+const MAX_PLACE: usize = 100;
+
 impl Parameter {
     /// A parameter that a thought must carry.
     pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
@@ -137,6 +141,7 @@ impl ParameterType {
         if faults.len() >= MAX_FAULTS {
             return;
         }
+        charge(1);
         let fits = match (self, value) {
             (Self::Text { choices }, Value::String(text)) => choices.is_empty() || choices.contains(text),
             // A number without a fraction is an integer, however it is written.
@@ -150,7 +155,7 @@ impl ParameterType {
             (Self::Thought, value) => thought_number(value).is_some(),
             (Self::List { items, min_items }, Value::Array(list)) => {
                 for (index, item) in list.iter().enumerate() {
-                    items.check(&format!("{place}[{index}]"), item, faults);
+                    items.check(&inside(place, format_args!("[{index}]")), item, faults);
                     if faults.len() >= MAX_FAULTS {
                         break;
                     }
@@ -159,7 +164,7 @@ impl ParameterType {
             }
             (Self::Object { fields }, Value::Object(object)) => {
                 for (name, field) in fields {
-                    let place = format!("{place}.{name}");
+                    let place = field_of(place, name);
                     match object.get(name) {
                         Some(value) => field.kind.check(&place, value, faults),
                         None if field.required => faults.push(Mistyped::new(&place, &field.kind, "nothing")),
@@ -169,13 +174,16 @@ impl ParameterType {
                 for (name, value) in
                     object.iter().filter(|(name, _)| !fields.contains_key(*name)).take(MAX_FAULTS)
                 {
-                    faults.push(Mistyped::new(&format!("{place}.{name}"), "nothing", shown(value)));
+                    faults.push(Mistyped::new(&field_of(place, name), "nothing", shown(value)));
                 }
                 true
             }
             (Self::Map { values }, Value::Object(object)) => {
                 for (name, value) in object {
-                    values.check(&format!("{place}.{name}"), value, faults);
+                    values.check(&field_of(place, name), value, faults);
+                    if faults.len() >= MAX_FAULTS {
+                        break;
+                    }
                 }
                 true
             }
@@ -212,6 +220,27 @@ impl ParameterType {
             }
             _ => {}
         }
+    }
+}
+
+/// The place of a field.
+fn field_of(place: &str, name: &str) -> String {
+    charge(name.len().min(MAX_PLACE));
+    inside(place, format_args!(".{}", start(name)))
+}
+
+/// A place inside another. It is only as long as what is shown of it: a model may write a name of any length,
+/// and every item in it has that name in its place.
+fn inside(place: &str, part: fmt::Arguments<'_>) -> String {
+    charge(1 + place.len().min(MAX_PLACE));
+    format!("{}{part}", start(place))
+}
+
+/// The beginning of a text, of at most [`MAX_PLACE`] characters.
+fn start(text: &str) -> &str {
+    match text.char_indices().nth(MAX_PLACE) {
+        Some((end, _)) => text.get(..end).unwrap_or_default(),
+        None => text,
     }
 }
 

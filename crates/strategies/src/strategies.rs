@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use cogwork_read::charge;
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -127,6 +128,7 @@ impl Strategies {
     }
 
     fn find(&self, name: &str) -> Option<&Strategy> {
+        charge(self.list.len());
         self.list.iter().find(|strategy| strategy.names().any(|known| known == name))
     }
 

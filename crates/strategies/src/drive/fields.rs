@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use cogwork_llm::split_thinking;
+use cogwork_read::charge;
 use serde_json::Value;
 
 use super::Reply;
@@ -104,6 +105,7 @@ pub(super) fn read(
     if text.len() > MAX_BYTES {
         return Err(format!("the reply has {} bytes; expected at most {MAX_BYTES}", text.len()));
     }
+    charge(text.len());
     let text = answer_of(text);
     if !has_form(fields, next) {
         return match unlabelled(text) {
@@ -196,6 +198,7 @@ fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
 
 /// The fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
+    charge(text.len());
     let Value::Object(object) = serde_json::from_str(text).ok()? else { return None };
     let known = known(names);
     Some(object.into_iter().filter_map(|(key, value)| Some((known(&key)?, value))).collect())
@@ -210,6 +213,7 @@ fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> 
     let mut found: BTreeMap<&'n str, String> = BTreeMap::new();
     let mut current: Option<&'n str> = None;
     for line in text.lines() {
+        charge(1 + line.len());
         match label(line).and_then(|(name, value)| Some((known(name)?, value))) {
             Some((name, value)) => {
                 current = (!found.contains_key(name)).then_some(name);
@@ -243,6 +247,7 @@ fn push_line(text: &mut String, line: &str) {
 
 /// A text without an end of a fence whose other end is elsewhere: models put a fence around the form.
 fn whole(text: &str) -> String {
+    charge(text.len());
     let is_fence = |line: &&str| line.trim_start().starts_with("```");
     let fences = text.lines().filter(is_fence).count();
     let Some(stray) = (fences % 2 == 1).then_some(fences) else { return text.trim().to_owned() };
@@ -295,6 +300,7 @@ fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
     }
     let said = folded(said);
     let is_named = |stage: &&&str| {
+        charge(said.len());
         let stage = folded(stage);
         !stage.is_empty() && said.contains(&stage)
     };

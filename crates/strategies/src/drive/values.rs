@@ -1,5 +1,6 @@
 //! Values as models write them: a number in a sentence, a list in lines, text where another type is asked for.
 
+use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use super::fields::unfenced;
@@ -7,6 +8,7 @@ use crate::{Parameter, ParameterType};
 
 /// A name as a model may have written it: in capitals, with spaces, in bold.
 pub(super) fn folded(name: &str) -> String {
+    charge(1 + name.len());
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -49,6 +51,7 @@ fn lossless(text: &str) -> Option<Value> {
 }
 
 fn read(text: &str, kind: &ParameterType) -> Option<Value> {
+    charge(1 + text.len());
     let inside = unfenced(text);
     let json = || serde_json::from_str::<Value>(inside.trim_matches('`'));
     // JSON that is itself a text would be read again without end.
@@ -131,6 +134,7 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// The items of a list in lines, without what marks them as such.
 pub(super) fn items_of(text: &str) -> Value {
+    charge(text.len());
     let items = text.lines().map(|line| bare(line).to_owned()).filter(|line| !line.is_empty());
     items.map(Value::String).collect()
 }
@@ -147,6 +151,7 @@ fn bare(line: &str) -> &str {
 
 /// A map in lines such as `total = 5` or `- total: 5`; `None` unless every line is one.
 fn pairs_of(text: &str) -> Option<Value> {
+    charge(text.len());
     let pair = |line: &str| {
         let (name, value) = bare(line).split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['`', '*', '"']);

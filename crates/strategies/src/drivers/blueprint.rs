@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use crate::drive::typed;
@@ -39,6 +40,7 @@ impl Blueprint {
         // The call of the last step, as long as it may go on in the next line.
         let mut open: Option<(String, String)> = None;
         for line in text.lines().filter(|line| !line.trim_start().starts_with("```")) {
+            charge(1 + line.len());
             let step = step_label(line);
             let (before, call) = match call_in(step.unwrap_or(line)) {
                 Some((before, id, call)) => (before, Some((id, call))),
@@ -158,6 +160,7 @@ fn call_in(line: &str) -> Option<(&str, &str, &str)> {
     line.match_indices("#E").find_map(|(at, _)| {
         let rest = line.get(at + 2..)?;
         let digits = rest.find(|character: char| !character.is_ascii_digit())?;
+        charge(1 + digits);
         let call = rest.get(digits..)?.trim_start_matches(['*', '`', ' ']).strip_prefix('=')?;
         let name = line.get(at..at + 2 + digits).filter(|_| (1..=4).contains(&digits))?;
         let before = line.get(..at)?.trim_end_matches(['*', '`', '-', ' ']);
@@ -167,6 +170,7 @@ fn call_in(line: &str) -> Option<(&str, &str, &str)> {
 
 /// `search[hobbits]`, `search("hobbits")`, `search {"for": "hobbits"}` or `search: hobbits`.
 fn called(id: String, call: &str) -> PlannedCall {
+    charge(call.len());
     let call = call.trim().trim_matches(['`', '*']).trim();
     let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     let end = call.find(|character| !is_part(character)).unwrap_or(call.len());
@@ -191,6 +195,7 @@ fn evidence_in(input: &Value, found: &mut Vec<String>) {
             for (at, _) in text.match_indices("#E") {
                 let rest = text.get(at + 2..).unwrap_or_default();
                 let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+                charge(1 + digits);
                 if digits > 0 {
                     found.push(text.get(at..at + 2 + digits).unwrap_or_default().to_owned());
                 }

@@ -1,10 +1,11 @@
 //! A session as data, and back. What is read is played through again, thought by thought, with the same
 //! checks that it met when it was thought: a snapshot is a session that could have been, or is refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
 
+use cogwork_read::charge;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -38,6 +39,7 @@ impl Session {
             let message = format!("{} bytes; at most {MAX_BYTES} are read", text.len());
             return Err(SnapshotError { message, place: None });
         }
+        charge(text.len());
         serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let cut = message.rfind(" at line ").unwrap_or(message.len());
@@ -223,8 +225,14 @@ impl Snapshot {
         if self.version != VERSION {
             return Err(format!("`version` is {}; expected {VERSION}", self.version));
         }
-        let strategy = |name: &str| self.strategies.get(name).cloned().map_err(|error| error.to_string());
+        let by_name: HashMap<&str, &Strategy> =
+            self.strategies.iter().map(|strategy| (strategy.name(), strategy)).collect();
+        let strategy = |name: &str| match by_name.get(name) {
+            Some(strategy) => Ok(Strategy::clone(strategy)),
+            None => self.strategies.get(name).cloned().map_err(|error| error.to_string()),
+        };
         let mut session = Session::with_policy(strategy(&self.strategy)?, self.policy);
+        let mut has_forgotten = false;
         let mut branches = self.branches.iter();
         match branches.next() {
             Some(WrittenBranch { name, from: None, .. }) if *name == "main" => {}
@@ -248,7 +256,10 @@ impl Snapshot {
             let sources = thought.merged.iter().flat_map(|merged| merged.sources.iter().copied());
             let newest = sources.fold(thought.branch, BranchId::max);
             while session.branch(newest).is_err() && fork(&mut session)? {}
-            replay(&mut session, thought, &strategy).map_err(|error| format!("thought {id}: {error}"))?;
+            let is_forgotten = thought.forgotten;
+            replay(&mut session, thought, &strategy, has_forgotten)
+                .map_err(|error| format!("thought {id}: {error}"))?;
+            has_forgotten |= is_forgotten;
         }
         while fork(&mut session)? {}
         finish(&mut session, &self.branches, self.current)?;
@@ -265,7 +276,9 @@ fn replay(
     session: &mut Session,
     read: ReadThought,
     strategy: &impl Fn(&str) -> Result<Strategy, String>,
+    has_forgotten: bool,
 ) -> Result<(), String> {
+    charge(1 + read.thought.len());
     let told = |error: SessionError| error.to_string();
     let next = ThoughtId::at(session.thoughts.len());
     let branch = session.branch(read.branch).map_err(told)?;
@@ -310,14 +323,20 @@ fn replay(
         ));
     }
     if let Some(merged) = read.merged {
-        check_merged(session, &merged, read.branch).map_err(|error| format!("`merged`: {error}"))?;
+        check_merged(session, &merged, read.branch, has_forgotten)
+            .map_err(|error| format!("`merged`: {error}"))?;
         prepared.merged = Some(merged);
     }
     session.add(prepared).map(drop).map_err(told)
 }
 
 /// Merges again, with the decisions on record: they may rest on scores that have changed since.
-fn check_merged(session: &Session, merged: &Merged, into: BranchId) -> Result<(), String> {
+fn check_merged(
+    session: &Session,
+    merged: &Merged,
+    into: BranchId,
+    has_forgotten: bool,
+) -> Result<(), String> {
     let decided = |name: &str| merged.conflicts.iter().find(|conflict| conflict.parameter == name);
     let again = session
         .merged(&merged.sources, into, merged.rule, |conflict| decided(&conflict.parameter)?.taken)
@@ -327,8 +346,7 @@ fn check_merged(session: &Session, merged: &Merged, into: BranchId) -> Result<()
             && conflict.taken.is_some_and(|taken| conflict.branches.contains(&taken))
     });
     // What was forgotten cannot be merged again: then the sources and the last thoughts must be right.
-    let lost = session.thoughts.iter().any(|thought| thought.forgotten);
-    let same = if lost { again.parents == merged.parents } else { again == *merged };
+    let same = if has_forgotten { again.parents == merged.parents } else { again == *merged };
     if same && among { Ok(()) } else { Err("it is not what these branches merge to".to_owned()) }
 }
 
