@@ -3,6 +3,8 @@
 
 use std::fmt::{self, Write};
 
+use cogwork_read::charge;
+
 /// A text with its control characters escaped, cut after [`Name::MAX`] characters.
 pub(crate) struct Name<'a>(pub(crate) &'a str);
 
@@ -58,15 +60,41 @@ pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String 
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// Comparing takes the product of the lengths, and a name may be a whole file.
     const LONGEST: usize = 64;
+    /// And a flow may have thousands of nodes, all of them with nearly the same name.
+    const COMPARED: usize = 20;
+
     if name.len() > LONGEST {
         return None;
     }
     let lower = name.to_lowercase();
+    let farthest = (name.chars().count() / 3).max(1);
+
     let distance = |known: &'k str| {
+        charge(name.len() * known.len());
         let far = strsim::osa_distance(&lower, &known.to_lowercase());
-        (known.len() <= LONGEST && far <= (name.chars().count() / 3).max(1)).then_some((far, known))
+        (far <= farthest).then_some((far, known))
     };
-    known.into_iter().filter_map(distance).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+    let near = |known: &&str| known.len() <= LONGEST && may_be_within(farthest, &lower, known);
+    let candidates = known.into_iter().filter(near).take(COMPARED);
+    candidates.filter_map(distance).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+}
+
+/// Whether so few changes may make one name of the other, as far as it shows in how often each character is
+/// there. Takes far less time than to compare the names.
+fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
+    charge(one.len() + other.len());
+    let mut counts = [0_isize; 128];
+    let mut count = |character: char, by: isize| {
+        if let Some(count) = counts.get_mut(character as usize % 128) {
+            *count += by;
+        }
+    };
+
+    one.chars().for_each(|character| count(character, 1));
+    other.chars().flat_map(char::to_lowercase).for_each(|character| count(character, -1));
+    let more: isize = counts.iter().filter(|count| **count > 0).sum();
+    let fewer: isize = counts.iter().filter(|count| **count < 0).sum();
+    more.unsigned_abs().max(fewer.unsigned_abs()) <= changes
 }
 
 /// The end of a message about an unknown name.

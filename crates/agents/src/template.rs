@@ -1,6 +1,10 @@
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
+use cogwork_read::charge;
+
+use crate::load::NodeIds;
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::{FlowState, Output};
 
@@ -97,6 +101,7 @@ impl Template {
     ///
     /// When a brace stands alone.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
+        charge(text.len());
         let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some(at) = rest.find(['{', '}']) {
             let (before, after) = rest.split_at(at);
@@ -134,26 +139,31 @@ impl Template {
     ///
     /// The first slot that names none of them.
     pub fn check<'n>(&self, nodes: impl IntoIterator<Item = &'n str> + Clone) -> Result<(), TemplateError> {
+        let known: HashSet<&str> = nodes.clone().into_iter().collect();
+        self.check_slots(|node| known.contains(node), nodes)
+    }
+
+    fn check_slots<'n>(
+        &self,
+        is_known: impl Fn(&str) -> bool,
+        nodes: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), TemplateError> {
+        charge(self.0.len());
         let unknown = self.0.iter().find_map(|piece| match piece {
-            Piece::Node(node) if !nodes.clone().into_iter().any(|known| known == node) => Some(node),
+            Piece::Node(node) if !is_known(node) => Some(node),
             _ => None,
         });
-        match unknown {
-            None => Ok(()),
-            Some(slot) => Err(TemplateError::UnknownSlot {
-                slot: slot.clone(),
-                known: nodes.into_iter().map(str::to_owned).collect(),
-            }),
-        }
+        let Some(slot) = unknown else { return Ok(()) };
+
+        let known: Vec<String> = nodes.into_iter().map(str::to_owned).collect();
+        charge(known.len());
+        Err(TemplateError::UnknownSlot { slot: slot.clone(), known })
     }
 
     /// Reads a template and holds its slots against the ids of the nodes.
-    pub(crate) fn for_nodes<'n>(
-        text: &str,
-        nodes: impl IntoIterator<Item = &'n str> + Clone,
-    ) -> Result<Self, TemplateError> {
+    pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
         let template = Self::new(text)?;
-        template.check(nodes)?;
+        template.check_slots(|node| nodes.contains(node), nodes.iter())?;
         Ok(template)
     }
 
@@ -164,13 +174,16 @@ impl Template {
     /// When the text would have more than [`MAX_FILLED`](Self::MAX_FILLED) bytes.
     pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
+        // The slots whose images and files are there: comparing those takes as long as they are.
+        let mut seen: HashSet<&str> = HashSet::new();
+
         for piece in &self.0 {
-            let (text, said) = match piece {
-                Piece::Text(text) => (text.as_str(), None),
-                Piece::Input => (state.input().text.as_str(), Some(state.input())),
-                Piece::Last => (state.last().text.as_str(), Some(state.last())),
+            let (text, slot, said) = match piece {
+                Piece::Text(text) => (text.as_str(), "", None),
+                Piece::Input => (state.input().text.as_str(), "input", Some(state.input())),
+                Piece::Last => (state.last().text.as_str(), "last", Some(state.last())),
                 Piece::Node(node) => match state.output(node) {
-                    Some(said) => (said.text.as_str(), Some(said)),
+                    Some(said) => (said.text.as_str(), node.as_str(), Some(said)),
                     None => continue,
                 },
             };
@@ -179,7 +192,8 @@ impl Template {
             }
             filled.text.push_str(text);
             filled.truncated |= said.is_some_and(|said| said.truncated);
-            for block in said.into_iter().flat_map(|said| &said.blocks) {
+            let new = said.filter(|_| seen.insert(slot));
+            for block in new.into_iter().flat_map(|said| &said.blocks) {
                 if !filled.blocks.contains(block) {
                     filled.blocks.push(block.clone());
                 }

@@ -6,6 +6,7 @@
 
 mod keywords;
 
+use cogwork_read::charge;
 use serde_json::{Map, Value as Json};
 
 use keywords::{
@@ -34,6 +35,7 @@ struct Check<'c> {
 
 impl<'c> Check<'c> {
     fn value(&mut self, tree: &Tree, schema: &Json, path: &Path) {
+        charge(1);
         if let Some(schema) = resolve(schema, self.root).filter(|_| !self.problems.is_full()) {
             self.resolved(tree, schema, path);
         }
@@ -191,7 +193,11 @@ impl<'c> Check<'c> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&none);
         for entry in entries {
-            let below = path.key(entry.key.clone());
+            if self.problems.is_full() {
+                return;
+            }
+            charge(1 + entry.key.len());
+            let below = path.key(entry.key.as_str());
             match (properties.get(&entry.key), schema.get("additionalProperties")) {
                 (Some(property), _) => self.value(&entry.value, property, &below),
                 (None, Some(Json::Bool(false))) => {

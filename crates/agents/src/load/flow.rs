@@ -1,8 +1,11 @@
 //! The nodes and edges of one flow: of a file, or inside a node.
 
+use std::collections::HashSet;
+
 use cogwork_flow::{Action, Flow};
 use serde_json::Value as Json;
 
+use super::ids::NodeIds;
 use super::wiring::{Edge, Part, wire};
 use super::{Loading, MAX_NODES, Making, Source};
 use crate::node_type::Made;
@@ -34,7 +37,7 @@ impl Loading<'_> {
     ) -> Option<Assembled> {
         let nodes_path = path.key("nodes");
         let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
-        let ids: Vec<&str> = nodes.iter().map(|node| text_at(node, "id")).collect();
+        let ids = NodeIds::of(nodes.iter().map(|node| text_at(node, "id")));
         check_ids(nodes, &ids, &nodes_path, found);
 
         self.nodes = self.nodes.saturating_add(nodes.len());
@@ -45,19 +48,24 @@ impl Loading<'_> {
             return None;
         }
         let mut made = Vec::new();
-        for (index, (node, id)) in nodes.iter().zip(&ids).enumerate() {
+        for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
             let path = nodes_path.index(index);
             // An unknown provider leaves the rest of the settings as they are, and those are checked.
             let config = path.key("config");
             let provider = config.key("provider");
             let of_provider =
                 |found: &Found| found.is_tag && (found.path == config || found.path == provider);
-            let sound = found.of(&path).all(of_provider);
-            made.push(if sound { self.node(source, node, id, &ids, &path, found) } else { None });
+            let is_sound = found.of(&path).all(of_provider);
+            // Each problem of a node costs a search for the name that was meant.
+            made.push(if is_sound && !found.is_full() {
+                self.node(source, node, id, &ids, &path, found)
+            } else {
+                None
+            });
         }
         let parts: Vec<_> = nodes
             .iter()
-            .zip(&ids)
+            .zip(ids.iter())
             .zip(&made)
             .map(|((node, id), made)| Part {
                 id,
@@ -66,9 +74,9 @@ impl Loading<'_> {
             })
             .collect();
         let edges = edges(tree, path, found);
-        let start = tree.get("start").and_then(Tree::text).or(ids.first().copied());
+        let start = tree.get("start").and_then(Tree::text).or_else(|| ids.iter().next());
         let start_place = tree.get("start").unwrap_or(tree).place;
-        wire(&parts, &edges, start.map(|start| (start, start_place)), path, found);
+        wire(&parts, &ids, &edges, start.map(|start| (start, start_place)), path, found);
         let answer = self.answer(tree, &ids, path, found);
         if !found.is_empty() {
             return None;
@@ -77,9 +85,9 @@ impl Loading<'_> {
         Some(Assembled { flow, answer })
     }
 
-    fn answer(&self, tree: &Tree, ids: &[&str], path: &Path, found: &mut Problems) -> Template {
+    fn answer(&self, tree: &Tree, ids: &NodeIds<'_>, path: &Path, found: &mut Problems) -> Template {
         let Some(answer) = tree.get("answer") else { return Template::default() };
-        let read = Template::for_nodes(answer.text().unwrap_or_default(), ids.iter().copied());
+        let read = Template::for_nodes(answer.text().unwrap_or_default(), ids);
         read.unwrap_or_else(|error| {
             found.push(Found::new(answer.place, &path.key("answer"), self.told(&error)));
             Template::default()
@@ -102,7 +110,7 @@ impl Loading<'_> {
         source: &Source,
         node: &Tree,
         id: &str,
-        ids: &[&str],
+        ids: &NodeIds<'_>,
         path: &Path,
         found: &mut Problems,
     ) -> Option<Made> {
@@ -135,18 +143,18 @@ fn text_at<'t>(tree: &'t Tree, key: &str) -> &'t str {
     tree.get(key).and_then(Tree::text).unwrap_or_default()
 }
 
-fn check_ids(nodes: &[Tree], ids: &[&str], path: &Path, found: &mut Problems) {
-    for (index, (node, id)) in nodes.iter().zip(ids).enumerate() {
+fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problems) {
+    for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
         let Some(tree) = node.get("id").filter(|tree| tree.text().is_some()) else { continue };
         let path = path.index(index).key("id");
-        if RESERVED.contains(id) {
+        if RESERVED.contains(&id) {
             let message = format!("`{id}` is no id of a node: it has a meaning of its own; expected another");
             found.push(Found::new(tree.place, &path, message));
         } else if id.contains(['{', '}']) {
             let message =
                 "an id with a brace can stand in no slot of a prompt; expected one without".to_owned();
             found.push(Found::new(tree.place, &path, message));
-        } else if let Some(first) = ids.iter().take(index).position(|other| other == id) {
+        } else if let Some(first) = ids.first(id).filter(|first| *first < index) {
             let line = nodes.get(first).and_then(|node| node.get("id")).map_or(0, |id| id.place.line);
             let message =
                 format!("a node with the id `{}` is in line {line} already; expected another id", Name(id));
@@ -175,18 +183,20 @@ fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
 fn build(
     tree: &Tree,
     path: &Path,
-    ids: &[&str],
+    ids: &NodeIds<'_>,
     made: Vec<Option<Made>>,
     edges: &[Edge],
     start: &str,
     found: &mut Problems,
 ) -> Option<Flow<FlowState>> {
     let mut builder = Flow::builder(tree.get("name").and_then(Tree::text).unwrap_or("flow")).start(start);
+    let left: HashSet<&str> = edges.iter().map(|edge| edge.from.as_str()).collect();
+
     for (id, made) in ids.iter().zip(made) {
         let Made { actions, add } = made?;
-        builder = add(builder, (*id).to_owned());
-        if !edges.iter().any(|edge| edge.from == **id) {
-            builder = actions.into_iter().fold(builder, |builder, action| builder.end(*id, action));
+        builder = add(builder, id.to_owned());
+        if !left.contains(id) {
+            builder = actions.into_iter().fold(builder, |builder, action| builder.end(id, action));
         }
     }
     for Edge { from, action, to, .. } in edges {

@@ -8,6 +8,7 @@ use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
 use super::flow::Assembled;
+use super::ids::NodeIds;
 use super::{Loading, Place, Source};
 use crate::memory::{Store, StoreKey};
 use crate::problem::Problems;
@@ -20,7 +21,7 @@ pub struct Making<'m, 'l> {
     loading: &'m mut Loading<'l>,
     source: &'m Source,
     id: &'m str,
-    ids: &'m [&'m str],
+    ids: &'m NodeIds<'m>,
     config: &'m Tree,
     path: &'m Path,
     found: &'m mut Problems,
@@ -33,7 +34,7 @@ impl<'m, 'l> Making<'m, 'l> {
         loading: &'m mut Loading<'l>,
         source: &'m Source,
         id: &'m str,
-        ids: &'m [&'m str],
+        ids: &'m NodeIds<'m>,
         config: &'m Tree,
         path: &'m Path,
         found: &'m mut Problems,
@@ -105,7 +106,7 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// When it is no template, or names a node that there is not.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
-        let template = Template::for_nodes(text, self.ids.iter().copied());
+        let template = Template::for_nodes(text, self.ids);
         template.map_err(|error| SettingProblem::new(self.loading.told(&error)).at(setting))
     }
 

@@ -1,6 +1,7 @@
 //! From a file to a flow: read, checked against the schema, made node by node, wired.
 
 mod flow;
+mod ids;
 mod making;
 mod place;
 mod wiring;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use cogwork_files::{Access, FileId, Folder, read_text};
 
 pub(crate) use flow::Assembled;
+pub(crate) use ids::NodeIds;
 pub use making::Making;
 pub(crate) use place::Place;
 use place::told;

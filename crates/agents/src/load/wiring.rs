@@ -1,8 +1,12 @@
 //! The wiring of one flow, checked with the places of its edges. The flow's own check would find the same,
 //! but only once every node is made, and by names alone.
 
-use cogwork_flow::Action;
+use std::collections::{HashMap, HashSet};
 
+use cogwork_flow::Action;
+use cogwork_read::charge;
+
+use super::NodeIds;
 use super::flow::END;
 use crate::Place;
 use crate::problem::{Found, Problems};
@@ -17,6 +21,13 @@ pub(super) struct Part<'a> {
     pub(super) actions: Option<&'a [Action]>,
 }
 
+impl Part<'_> {
+    fn labels(&self) -> Option<HashSet<&str>> {
+        charge(1 + self.actions.map_or(0, <[Action]>::len));
+        Some(self.actions?.iter().map(Action::as_str).collect())
+    }
+}
+
 pub(super) struct Edge {
     pub(super) from: String,
     pub(super) action: Action,
@@ -28,17 +39,19 @@ pub(super) struct Edge {
 
 pub(super) fn wire(
     parts: &[Part<'_>],
+    ids: &NodeIds<'_>,
     edges: &[Edge],
     start: Option<(&str, Place)>,
     path: &Path,
     found: &mut Problems,
 ) {
-    let wire = Wire { parts, edges, ids: parts.iter().map(|part| part.id).collect() };
+    let wire = Wire::new(parts, ids, edges);
     let before = found.len();
     wire.names(start, path, found);
     // Where edges are wrong everything may seem to be out of reach.
     let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
-    wire.actions(path, found);
+    wire.known_actions(found);
+    wire.wired_actions(path, found);
     if let Some((start, _)) = start.filter(|_| is_sound) {
         wire.reach(start, path, found);
     }
@@ -46,74 +59,103 @@ pub(super) fn wire(
 
 struct Wire<'a> {
     parts: &'a [Part<'a>],
+    ids: &'a NodeIds<'a>,
     edges: &'a [Edge],
-    ids: Vec<&'a str>,
+    /// The edges that leave a node, in their order.
+    leaving: HashMap<&'a str, Vec<&'a Edge>>,
 }
 
-impl Wire<'_> {
-    fn names(&self, start: Option<(&str, Place)>, path: &Path, found: &mut Problems) {
-        let known = |name: &str, end: Option<&'static str>| {
-            let all = || self.ids.iter().copied().chain(end);
-            format!("known nodes: {}{}", list(all()), did_you_mean(nearest(name, all())))
-        };
-        if let Some((start, place)) = start.filter(|(start, _)| !self.ids.contains(start)) {
-            let message = format!("the start `{}` is no node; {}", Name(start), known(start, None));
-            found.push(Found::new(place, &path.key("start"), message));
+impl<'a> Wire<'a> {
+    fn new(parts: &'a [Part<'a>], ids: &'a NodeIds<'a>, edges: &'a [Edge]) -> Self {
+        charge(parts.len() + edges.len());
+        let mut leaving: HashMap<&str, Vec<&Edge>> = HashMap::new();
+
+        for edge in edges {
+            leaving.entry(&edge.from).or_default().push(edge);
         }
-        for (index, Edge { from, action, to, places: [from_place, action_place, to_place], path }) in
-            self.edges.iter().enumerate()
-        {
-            if found.is_full() {
-                return;
-            }
-            if !self.ids.contains(&from.as_str()) {
-                let message =
-                    format!("the edge leaves `{}`, which is no node; {}", Name(from), known(from, None));
-                found.push(Found::new(*from_place, &path.key("from"), message));
-            }
-            if to != END && !self.ids.contains(&to.as_str()) {
-                let message =
-                    format!("the edge leads to `{}`, which is no node; {}", Name(to), known(to, Some(END)));
-                found.push(Found::new(*to_place, &path.key("to"), message));
-            }
-            let earlier = self.edges.iter().take(index);
-            if let Some(first) = earlier.into_iter().find(|edge| edge.from == *from && edge.action == *action)
-            {
-                let message = format!(
-                    "an edge leaves `{}` on `{}` in line {} already; expected one for each action",
-                    Name(from),
-                    Name(action.as_str()),
-                    first.places[0].line
-                );
-                found.push(Found::new(*action_place, path, message));
-            }
-        }
+        Self { parts, ids, edges, leaving }
     }
 
-    fn actions(&self, path: &Path, found: &mut Problems) {
+    fn leaving(&self, node: &str) -> &[&'a Edge] {
+        self.leaving.get(node).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The end of a message about an unknown node.
+    fn known_nodes(&self, name: &str, end: Option<&'static str>) -> String {
+        let all = || self.ids.iter().chain(end);
+        format!("known nodes: {}{}", list(all()), did_you_mean(nearest(name, all())))
+    }
+
+    fn names(&self, start: Option<(&str, Place)>, path: &Path, found: &mut Problems) {
+        if let Some((start, place)) = start.filter(|(start, _)| !self.ids.contains(start)) {
+            let known = self.known_nodes(start, None);
+            let message = format!("the start `{}` is no node; {known}", Name(start));
+            found.push(Found::new(place, &path.key("start"), message));
+        }
+
+        let mut seen: HashMap<(&str, &str), &Edge> = HashMap::new();
         for edge in self.edges {
             if found.is_full() {
                 return;
             }
-            let from = self.parts.iter().find(|part| part.id == edge.from);
-            let Some(declared) = from.and_then(|part| part.actions) else { continue };
-            if !declared.contains(&edge.action) {
-                let labels = || declared.iter().map(Action::as_str);
-                let meant = did_you_mean(nearest(edge.action.as_str(), labels()));
+            self.edge_names(edge, found);
+
+            let action = edge.action.as_str();
+            if let Some(first) = seen.get(&(edge.from.as_str(), action)) {
                 let message = format!(
-                    "`{}` has no action `{}`; known actions: {}{meant}",
+                    "an edge leaves `{}` on `{}` in line {} already; expected one for each action",
                     Name(&edge.from),
-                    Name(edge.action.as_str()),
-                    list(labels()),
+                    Name(action),
+                    first.places[0].line
                 );
+                found.push(Found::new(edge.places[1], &edge.path, message));
+            }
+            seen.entry((&edge.from, action)).or_insert(edge);
+        }
+    }
+
+    fn edge_names(&self, edge: &Edge, found: &mut Problems) {
+        let Edge { from, to, places: [from_place, _, to_place], path, .. } = edge;
+
+        if !self.ids.contains(from) {
+            let known = self.known_nodes(from, None);
+            let message = format!("the edge leaves `{}`, which is no node; {known}", Name(from));
+            found.push(Found::new(*from_place, &path.key("from"), message));
+        }
+        if to != END && !self.ids.contains(to) {
+            let known = self.known_nodes(to, Some(END));
+            let message = format!("the edge leads to `{}`, which is no node; {known}", Name(to));
+            found.push(Found::new(*to_place, &path.key("to"), message));
+        }
+    }
+
+    /// Whether every edge leaves on an action that its node has.
+    fn known_actions(&self, found: &mut Problems) {
+        let has: Vec<Option<HashSet<&str>>> = self.parts.iter().map(Part::labels).collect();
+
+        for edge in self.edges {
+            if found.is_full() {
+                return;
+            }
+            let Some(from) = self.ids.first(&edge.from) else { continue };
+            let Some(labels) = has.get(from).and_then(Option::as_ref) else { continue };
+
+            if !labels.contains(edge.action.as_str()) {
+                let declared = self.parts.get(from).and_then(|part| part.actions).unwrap_or_default();
+                let message = unknown_action(edge, declared);
                 found.push(Found::new(edge.places[1], &edge.path.key("action"), message));
             }
         }
+    }
+
+    /// Whether an edge leaves on every action of a node that any edge leaves.
+    fn wired_actions(&self, path: &Path, found: &mut Problems) {
         for (index, part) in self.parts.iter().enumerate() {
-            let wired: Vec<_> =
-                self.edges.iter().filter(|edge| edge.from == part.id).map(|edge| &edge.action).collect();
+            let wired: HashSet<&str> =
+                self.leaving(part.id).iter().map(|edge| edge.action.as_str()).collect();
             let Some(actions) = part.actions.filter(|_| !wired.is_empty()) else { continue };
-            for action in actions.iter().filter(|action| !wired.contains(action)) {
+
+            for action in actions.iter().filter(|action| !wired.contains(action.as_str())) {
                 let (id, action) = (Name(part.id), Name(action.as_str()));
                 let message = format!(
                     "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
@@ -124,15 +166,15 @@ impl Wire<'_> {
     }
 
     fn reach(&self, start: &str, path: &Path, found: &mut Problems) {
-        let mut reached = vec![start];
-        let mut next = 0;
-        while let Some(from) = reached.get(next).copied() {
-            next += 1;
-            let targets = self.edges.iter().filter(|edge| edge.from == from).map(|edge| edge.to.as_str());
-            let new: Vec<_> = targets.filter(|to| *to != END && !reached.contains(to)).collect();
-            reached.extend(new);
+        let mut reached: HashSet<&str> = HashSet::from([start]);
+        let mut open = vec![start];
+
+        while let Some(from) = open.pop() {
+            charge(1 + self.leaving(from).len());
+            let targets = self.leaving(from).iter().map(|edge| edge.to.as_str());
+            open.extend(targets.filter(|to| *to != END && reached.insert(to)));
         }
-        for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| !reached.contains(&part.id)) {
+        for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| !reached.contains(part.id)) {
             let message = format!(
                 "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
                 Name(part.id)
@@ -140,4 +182,16 @@ impl Wire<'_> {
             found.push(Found::new(part.place, &path.key("nodes").index(index), message));
         }
     }
+}
+
+fn unknown_action(edge: &Edge, declared: &[Action]) -> String {
+    let labels = || declared.iter().map(Action::as_str);
+    let meant = did_you_mean(nearest(edge.action.as_str(), labels()));
+
+    format!(
+        "`{}` has no action `{}`; known actions: {}{meant}",
+        Name(&edge.from),
+        Name(edge.action.as_str()),
+        list(labels()),
+    )
 }

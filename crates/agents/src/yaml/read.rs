@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use cogwork_read::charge;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::variables::fill;
@@ -77,6 +78,7 @@ struct Fatal;
 
 impl Reader<'_> {
     fn read(mut self, text: &str) -> Option<Tree> {
+        charge(text.len());
         let mut parser = Parser::new_from_str(text);
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
@@ -234,6 +236,7 @@ impl Reader<'_> {
     }
 
     fn spend(&mut self, place: Place, values: usize, bytes: usize) -> Result<(), Fatal> {
+        charge(values + bytes);
         match (self.values.checked_sub(values), self.text.checked_sub(bytes)) {
             (Some(values), Some(text)) => {
                 (self.values, self.text) = (values, text);
@@ -260,6 +263,10 @@ impl Reader<'_> {
     }
 
     fn found(&mut self, place: Place, message: impl Into<String>) {
+        // A path is as long as the keys on it.
+        if self.problems.is_full() {
+            return;
+        }
         let path = self.path();
         self.problems.push(Found::new(place, &path, message));
     }

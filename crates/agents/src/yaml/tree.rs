@@ -1,5 +1,7 @@
 use std::fmt;
+use std::sync::Arc;
 
+use cogwork_read::charge;
 use serde_json::Number;
 
 use crate::Place;
@@ -136,13 +138,16 @@ pub(crate) struct Path(Vec<Segment>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
-    Key(String),
+    /// Shared, since what is in a mapping has its key in its path, and a key may be of any length.
+    Key(Arc<str>),
     Index(usize),
 }
 
 impl Path {
-    pub(crate) fn key(&self, key: impl Into<String>) -> Self {
-        self.with(Segment::Key(key.into()))
+    pub(crate) fn key(&self, key: impl Into<Arc<str>>) -> Self {
+        let key = key.into();
+        charge(key.len());
+        self.with(Segment::Key(key))
     }
 
     pub(crate) fn index(&self, index: usize) -> Self {
@@ -155,6 +160,7 @@ impl Path {
     }
 
     fn with(&self, segment: Segment) -> Self {
+        charge(1 + self.0.len());
         let mut path = self.clone();
         path.0.push(segment);
         path
@@ -166,7 +172,7 @@ impl Path {
         for part in text.split('.').filter(|part| !part.is_empty()) {
             let (key, indexes) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
             if !key.is_empty() {
-                path.0.push(Segment::Key(key.to_owned()));
+                path.0.push(Segment::Key(key.into()));
             }
             let numbers = indexes.split(['[', ']']).filter_map(|number| number.parse().ok());
             path.0.extend(numbers.map(Segment::Index));
