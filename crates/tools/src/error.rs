@@ -1,11 +1,15 @@
 use std::time::Duration;
 
-/// Why the call of a tool gave nothing. Each line is fit for the model to read.
+use cogwork_text::{MultiLine, Name, NameList, OneLine};
+
+/// Why the call of a tool gave nothing, in words for the model.
+///
+/// What a tool says of its failure keeps its lines; nothing unsafe to show is in them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// No tool has this name.
-    #[error("there is no tool `{name}`; expected {}", list(known))]
+    #[error("there is no tool `{}`; {}", Name(name), expected(known))]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -13,7 +17,7 @@ pub enum ToolError {
         known: Vec<String>,
     },
     /// The input is no JSON, or not what the tool takes.
-    #[error("bad input for the tool `{tool}`: {problem}")]
+    #[error("bad input for the tool `{}`: {}", Name(tool), MultiLine::new(problem))]
     Input {
         /// The name of the tool.
         tool: String,
@@ -21,7 +25,7 @@ pub enum ToolError {
         problem: String,
     },
     /// The tool ran and failed.
-    #[error("the tool `{tool}` failed: {problem}")]
+    #[error("the tool `{}` failed: {}", Name(tool), MultiLine::new(problem))]
     Failed {
         /// The name of the tool.
         tool: String,
@@ -29,7 +33,7 @@ pub enum ToolError {
         problem: String,
     },
     /// It took too long.
-    #[error("the tool `{tool}` took longer than {limit:?}")]
+    #[error("the tool `{}` took longer than {limit:?}", Name(tool))]
     Timeout {
         /// The name of the tool.
         tool: String,
@@ -37,7 +41,7 @@ pub enum ToolError {
         limit: Duration,
     },
     /// A tool cannot be registered.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Registry(String),
 }
 
@@ -73,12 +77,10 @@ impl ToolError {
     }
 }
 
-/// Names as a sentence has them.
-fn list(names: &[String]) -> String {
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [] => "none: there are no tools".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+/// What would have been accepted.
+fn expected(known: &[String]) -> String {
+    if known.is_empty() {
+        return "there are no tools".to_owned();
     }
+    format!("expected {}", NameList::or(known))
 }

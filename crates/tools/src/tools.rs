@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_llm::{ToolCall, ToolDefinition};
+use cogwork_text::Name;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
@@ -63,7 +64,7 @@ impl Tools {
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
             return wrong(format!(
                 "`{}` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`",
-                name.escape_debug()
+                Name(name)
             ));
         }
         if self.by_name.contains_key(name) {
@@ -161,7 +162,8 @@ impl Tools {
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
-            name: name.chars().take(64).collect::<String>().escape_debug().to_string(),
+            // One character more than is shown, so that the cut is marked.
+            name: name.chars().take(Name::MAX_CHARS + 1).collect(),
             known: self.by_name.keys().cloned().collect(),
         })
     }

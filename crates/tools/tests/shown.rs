@@ -1,0 +1,86 @@
+//! Whatever a model asks for and a tool says, what is shown of it is safe.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+
+use std::time::Duration;
+
+use cogwork_llm::{ToolCall, ToolDefinition};
+use cogwork_text::testing::{Shown, texts};
+use cogwork_tools::{Tool, ToolError, Tools, async_trait, function};
+use serde_json::{Value, json};
+
+#[tokio::test(start_paused = true)]
+async fn nothing_unsafe_is_shown() {
+    let shown = Shown::default();
+
+    for text in texts() {
+        let owned = || text.clone();
+        let known = vec![owned(), owned()];
+
+        shown.lines(&ToolError::Unknown { name: owned(), known });
+        shown.lines(&ToolError::Input { tool: owned(), problem: owned() });
+        shown.lines(&ToolError::Failed { tool: owned(), problem: owned() });
+        shown.lines(&ToolError::Timeout { tool: owned(), limit: Duration::from_secs(1) });
+        shown.lines(&ToolError::Registry(owned()));
+        show_registries(&shown, &text);
+        show_calls(&shown, &text).await;
+    }
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
+}
+
+/// A tool with a text for its name and for its schema.
+struct Odd(ToolDefinition);
+
+#[async_trait]
+impl Tool for Odd {
+    fn definition(&self) -> ToolDefinition {
+        self.0.clone()
+    }
+
+    async fn call(&self, _: Value) -> Result<String, ToolError> {
+        Ok(String::new())
+    }
+}
+
+fn show_registries(shown: &Shown, text: &str) {
+    let named = ToolDefinition::new(text, "d", "{}");
+    let typed = ToolDefinition::new("name", "d", text);
+
+    for definition in [named, typed] {
+        if let Err(error) = Tools::new().with(Odd(definition)) {
+            shown.lines(&error);
+        }
+    }
+}
+
+/// Typed functions, which fail with what serde says of their input, or with words of their own.
+async fn show_calls(shown: &Shown, text: &str) {
+    let words = text.to_owned();
+    let fails = move |()| {
+        let words = words.clone();
+        async move { Err(ToolError::failed(words)) }
+    };
+    let tools = Tools::new()
+        .with(function("typed", "d", |_: Kind| async { Ok(String::new()) }))
+        .unwrap()
+        .with(function("fails", "d", move |_: Value| fails(())))
+        .unwrap();
+
+    let input = json!({ "kind": text }).to_string();
+    for (name, input) in [("typed", input.as_str()), ("typed", text), ("fails", "{}"), (text, "{}")] {
+        if let Err(error) = tools.call(&ToolCall::new("1", name, input)).await {
+            shown.lines(&error);
+        }
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "no input fits")]
+struct Kind {
+    kind: One,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+enum One {
+    Only,
+}
