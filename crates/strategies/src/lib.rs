@@ -105,7 +105,6 @@ pub use drivers::{
     TreeOfThoughts, Worth,
 };
 
-mod quote;
 mod schema;
 
 pub use cogwork_ask::{Spent, Try};

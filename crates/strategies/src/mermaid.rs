@@ -1,5 +1,7 @@
 use std::fmt;
 
+use cogwork_text::MermaidLabel;
+
 use crate::Strategy;
 
 /// A strategy as a Mermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
@@ -27,8 +29,7 @@ impl fmt::Display for Mermaid<'_> {
                 stage if stage.index == start => ("([", "])"),
                 _ => ("[", "]"),
             };
-            // Names are letters, digits, `_` and `-`: nothing a label would have to escape.
-            write!(f, "\n    s{}{open}\"{}\"{close}", stage.index, stage.name)?;
+            write!(f, "\n    s{}{open}\"{}\"{close}", stage.index, MermaidLabel(&stage.name))?;
         }
         for stage in self.strategy.stages() {
             for next in &stage.next {

@@ -2,7 +2,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::quote::{List, Name};
+use cogwork_text::{Name, NameList};
+
 use crate::{Strategies, Strategy};
 
 /// The strategies that are part of the crate.
@@ -127,7 +128,7 @@ impl FromStr for Strategy {
 
 /// No strategy has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a strategy; expected {}", Name(name), List(known, "or"))]
+#[error("`{}` is not a strategy; expected {}", Name(name), NameList::or(known))]
 pub struct UnknownStrategy {
     pub(crate) name: String,
     pub(crate) known: Vec<String>,

@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::Mistyped;
-use crate::quote::{List, shown};
 
 /// What a thought in a stage carries under one name.
 ///
@@ -272,7 +272,7 @@ impl fmt::Display for ParameterType {
         };
         match self {
             Self::Text { choices } if choices.is_empty() => f.write_str("a text"),
-            Self::Text { choices } => write!(f, "one of {}", List(choices, "and")),
+            Self::Text { choices } => write!(f, "one of {}", NameList::and(choices)),
             Self::Integer { min, max } => f.write_str("an integer").and_then(|()| range(f, min, max)),
             Self::Number { min, max } => f.write_str("a number").and_then(|()| range(f, min, max)),
             Self::Boolean => f.write_str("true or false"),
@@ -282,7 +282,7 @@ impl fmt::Display for ParameterType {
             Self::List { min_items, .. } => write!(f, "a list of at least {min_items} items"),
             Self::Object { fields } => {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-                write!(f, "an object with {}", List(&names, "and"))
+                write!(f, "an object with {}", NameList::and(&names))
             }
             Self::Map { .. } => f.write_str("an object"),
             Self::Any => write!(f, "JSON of at most {MAX_DEPTH} levels"),
@@ -336,5 +336,17 @@ impl Serialize for Inner<'_> {
         map.serialize_entry("type", self.0.name())?;
         self.0.write_keys(&mut map)?;
         map.end()
+    }
+}
+
+/// What a value is, in a few words: `the text "abc"`, `12`, `a list`.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("the text \"{}\"", Name(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }

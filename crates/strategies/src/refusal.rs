@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cogwork_text::{Escaped, Name, NameList, OneLine};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::quote::{List, Name};
 use crate::{Stage, Strategy};
 
 /// A move that is not made, and why. Nothing has changed.
@@ -69,7 +69,11 @@ impl Mistyped {
 
 impl fmt::Display for Mistyped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {}, expected {}", self.parameter, self.found, self.expected)
+        let parameter = Escaped::new(&self.parameter);
+        let found = OneLine::new(&self.found);
+        let expected = OneLine::new(&self.expected);
+
+        write!(f, "`{parameter}` is {found}, expected {expected}")
     }
 }
 
@@ -188,7 +192,11 @@ fn refusal(
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { strategy, from, attempted, .. } = self;
+        let strategy = Name(&self.strategy);
+        let from = Name(&self.from);
+        // The name is cut already, and longer by its escapes.
+        let attempted = Escaped::new(&self.attempted);
+
         match self.reason {
             RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
             RefusalReason::IllegalMove => {
@@ -198,21 +206,22 @@ impl fmt::Display for Refusal {
         }
         match &self.allowed[..] {
             [] => f.write_str("; nothing follows the final stage"),
-            allowed => write!(f, "; expected {}", List(allowed, "or")),
+            allowed => write!(f, "; expected {}", NameList::or(allowed)),
         }
     }
 }
 
 impl Refusal {
     fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the stage `{}` of `{}`", self.attempted, self.strategy)?;
+        let attempted = Escaped::new(&self.attempted);
+        write!(f, "the stage `{attempted}` of `{}`", Name(&self.strategy))?;
         let mut joint = " ";
         if !self.missing.is_empty() {
-            write!(f, "{joint}lacks {}", List(&self.missing, "and"))?;
+            write!(f, "{joint}lacks {}", NameList::and(&self.missing))?;
             joint = "; ";
         }
         if !self.unknown.is_empty() {
-            write!(f, "{joint}does not know {}", List(&self.unknown, "or"))?;
+            write!(f, "{joint}does not know {}", NameList::or(&self.unknown))?;
             joint = "; ";
         }
         for (index, mistyped) in self.mistyped.iter().enumerate() {

@@ -98,7 +98,7 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
       "unknown": []
     }
     "#);
-    insta::assert_snapshot!(refused(&mut session, Draft::at("nowhere\n\u{202e}", "?")), @r#"`tree_of_thoughts` has no stage `nowhere\u{a}\u{202e}`; expected `approach_exploration`"#);
+    insta::assert_snapshot!(refused(&mut session, Draft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` has no stage `nowhere\n\u{202e}`; expected `approach_exploration`");
     insta::assert_json_snapshot!(refused(&mut session, Draft::at("approach_exploration", "Two.")), @r#"
     {
       "kind": "refused",

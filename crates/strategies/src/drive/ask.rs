@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cogwork_ask::Try;
 use cogwork_llm::{LlmClient, Message, Messages, Role, ToolCall, ToolDefinition};
+use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -227,10 +228,10 @@ impl Reply {
 #[non_exhaustive]
 pub enum AskProblem {
     /// The client failed.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Client(String),
     /// No reply had what was asked for.
-    #[error("no reply could be used: {0}")]
+    #[error("no reply could be used: {}", OneLine::new(.0))]
     Unreadable(String),
     /// The budget was spent before it could be asked.
     #[error("{0}")]

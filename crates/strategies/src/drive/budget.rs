@@ -2,6 +2,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cogwork_ask::Spent;
+use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
 /// How much solving a problem may cost. When it is spent, the run ends in good order, with the best answer
@@ -133,9 +134,13 @@ impl fmt::Display for EndReason {
             Self::OutOfThoughts { limit } => write!(f, "the budget of {limit} thoughts is spent"),
             Self::OutOfTime { limit } => write!(f, "the budget of {limit:?} is spent"),
             Self::NoProgress { stage, times } => {
-                write!(f, "no progress: the same came {times} times in a row up to the stage `{stage}`")
+                write!(
+                    f,
+                    "no progress: the same came {times} times in a row up to the stage `{}`",
+                    Name(stage)
+                )
             }
-            Self::GaveUp { why } => write!(f, "given up: {why}"),
+            Self::GaveUp { why } => write!(f, "given up: {}", OneLine::new(why)),
         }
     }
 }

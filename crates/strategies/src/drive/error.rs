@@ -3,10 +3,10 @@ use std::fmt;
 use cogwork_ask::Spent;
 use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
+use cogwork_text::{ErrorText, Name, OneLine};
 
 use super::{Call, Solving};
 use crate::SessionError;
-use crate::quote::Name;
 
 /// Why a problem was not worked through. What was thought until then is kept: see
 /// [`so_far`](Self::so_far).
@@ -135,16 +135,19 @@ impl fmt::Debug for SolveError {
     }
 }
 
-/// `{:#}` adds the beginning of the reply that could not be used.
+/// `{:#}` adds the beginning of the reply that could not be used, or the long form of the client's error.
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stage) = &self.0.stage {
-            write!(f, "stage `{stage}`: ")?;
+            write!(f, "stage `{}`: ", Name(stage))?;
         }
         match &self.0.kind {
-            Kind::Client(error) => write!(f, "the call of the model failed: {error}"),
+            Kind::Client(error) => {
+                f.write_str("the call of the model failed: ")?;
+                ErrorText(error).fmt(f)
+            }
             Kind::Unreadable(problem) => {
-                write!(f, "no reply could be used: {problem}")?;
+                write!(f, "no reply could be used: {}", OneLine::new(problem))?;
                 match self.last_reply().filter(|_| f.alternate()) {
                     Some(reply) => write!(f, "\nthe reply: \"{}\"", Name(reply)),
                     None => Ok(()),
@@ -154,7 +157,7 @@ impl fmt::Display for SolveError {
             Kind::Flow(error) => error.fmt(f),
             Kind::Build(error) => error.fmt(f),
             Kind::EmptyProblem => f.write_str("the problem is empty; expected a text"),
-            Kind::Driver(message) => f.write_str(message),
+            Kind::Driver(message) => OneLine::new(message).fmt(f),
         }
     }
 }

@@ -6,11 +6,11 @@ use std::fmt::Write;
 
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::Reply;
 use super::values::{folded, plain, says_nothing, typed};
-use crate::quote::{List, Name};
 use crate::{Mistyped, Parameter, ParameterType};
 
 /// The line that holds the thought itself.
@@ -145,11 +145,13 @@ pub(super) fn read(
         match stage_in(&said, &named) {
             Some(stage) => reply.next = Some(stage.to_owned()),
             None if said.is_empty() => {
-                problems.push(format!("`{next_label}` is missing, expected {}", List(&named, "or")))
+                problems.push(format!("`{next_label}` is missing, expected {}", NameList::or(&named)))
             }
-            None => {
-                problems.push(format!("`{next_label}` is `{}`, expected {}", Name(&said), List(&named, "or")))
-            }
+            None => problems.push(format!(
+                "`{next_label}` is `{}`, expected {}",
+                Name(&said),
+                NameList::or(&named)
+            )),
         }
     }
     if problems.is_empty() { Ok(reply) } else { Err(problems.join("; ")) }

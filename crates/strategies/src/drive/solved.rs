@@ -1,12 +1,12 @@
 use std::fmt;
 
 use cogwork_plan::Plan;
+use cogwork_text::{Name, OneLine};
 use serde::Serialize;
 
 use super::{Answer, Call, EndReason, Solving};
 use crate::Session;
 use crate::Spent;
-use crate::quote::steers;
 
 /// What came of a problem, in one form for all strategies.
 #[derive(Debug, Clone, Serialize)]
@@ -104,17 +104,19 @@ impl fmt::Display for Trace {
             write!(f, "{:>3} ", thought.id())?;
             match self.session.branch(thought.branch()) {
                 Ok(branch) if branch.id() != crate::BranchId::MAIN => {
-                    write!(f, "[{}] ", Line(branch.name()))?
+                    write!(f, "[{}] ", Name(branch.name()))?
                 }
                 _ => {}
             }
-            write!(f, "{}: {}", thought.stage().name(), Line(thought.text()))?;
+            write!(f, "{}: {}", thought.stage().name(), line(thought.text()))?;
             // What the text says already is not said twice.
             for (name, value) in
                 thought.parameters().filter(|(_, value)| value.as_str() != Some(thought.text()))
             {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                write!(f, " · {name} = {}", Line(&value))?;
+                match value.as_str() {
+                    Some(text) => write!(f, " · {name} = {}", line(text))?,
+                    None => write!(f, " · {name} = {}", line(value))?,
+                }
             }
             f.write_str("\n")?;
         }
@@ -122,17 +124,9 @@ impl fmt::Display for Trace {
     }
 }
 
-/// A text as one line that cannot steer a terminal.
-struct Line<'a>(&'a str);
+/// Characters shown of a text.
+const MOST: usize = 200;
 
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 200;
-        let words: Vec<_> = self.0.split_whitespace().collect();
-        let line = words.join(" ");
-        let shown: String =
-            line.chars().take(MOST).map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect();
-        f.write_str(&shown)?;
-        if shown.chars().count() < line.chars().count() { f.write_str("…") } else { Ok(()) }
-    }
+fn line<T>(text: T) -> OneLine<T> {
+    OneLine::new(text).max_chars(MOST)
 }

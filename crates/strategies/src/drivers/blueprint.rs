@@ -3,10 +3,10 @@
 use std::fmt;
 
 use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
 
 use crate::drive::typed;
-use crate::quote::{List, Name};
 use crate::{ParameterType, PlannedCall};
 
 /// The plan, read from a reply in the form of the paper.
@@ -112,7 +112,7 @@ impl Blueprint {
             if earlier.contains(&id.as_str()) {
                 return Err(format!("`{id}` is there twice; expected a name of its own for each call"));
             } else if !tools.contains(tool) {
-                return Err(format!("`{id}` calls `{}`; expected {}", Name(tool), List(tools, "or")));
+                return Err(format!("`{id}` calls `{}`; expected {}", Name(tool), NameList::or(tools)));
             }
             let mut faults = Vec::new();
             ParameterType::Any.check(id, input, &mut faults);
@@ -124,7 +124,7 @@ impl Blueprint {
             if let Some(wrong) = named.iter().find(|name| !earlier.contains(&name.as_str())) {
                 let expected = match earlier.is_empty() {
                     true => "no evidence, since it is the first".to_owned(),
-                    false => List(&earlier, "or").to_string(),
+                    false => NameList::or(&earlier).to_string(),
                 };
                 return Err(format!("`{id}` uses `{}`; expected {expected}", Name(wrong)));
             }

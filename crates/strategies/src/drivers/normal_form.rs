@@ -1,6 +1,8 @@
 //! The form in which texts are compared that a model wrote: two that say the same are to be equal, and two
 //! that do not are not.
 
+use cogwork_text::is_unsafe;
+
 /// Words, numbers and signs of a text, with one space between: without case, punctuation and decoration,
 /// each number as the number it is (`1,000.50` is `1000.5`), each unit kept, and without an opening such as
 /// `The answer is`. A text of punctuation alone stays as it is. Takes linear time.
@@ -68,7 +70,7 @@ fn sign(character: char) -> Option<char> {
         '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '…' | '–' | '—' | '•' | '¿' | '¡' => {
             None
         }
-        other if other.is_whitespace() || other.is_control() => None,
+        other if other.is_whitespace() || is_unsafe(other) => None,
         other => Some(other),
     }
 }

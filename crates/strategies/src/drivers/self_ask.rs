@@ -5,12 +5,12 @@ use super::answering::{
     ANSWER, answer_field, answered, ask, draft, keep_answer, noted, say_answer, take_answer,
 };
 use super::stage_names::{StageName, stage_names};
-use crate::quote::{List, Name};
 use crate::{
     Answer, Ask, Done, Draft, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving, Stage,
     Strategy, StrategyName, Thought, Turn, Work,
 };
 use cogwork_llm::{LlmClient, Message, Messages};
+use cogwork_text::{Name, NameList};
 
 /// Asks and answers smaller questions until the problem can be answered (Press et al.
 /// 2022).
@@ -207,7 +207,7 @@ impl SelfAsk {
         let expected = if known.is_empty() {
             "one given to the solver".to_owned()
         } else {
-            List(&known, "or").to_string()
+            NameList::or(&known).to_string()
         };
         let tool = Name(tool);
         Err(SolveError::driver(format!("there is no tool `{tool}` to answer questions; expected {expected}")))

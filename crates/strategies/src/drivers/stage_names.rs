@@ -1,7 +1,8 @@
 //! The stages of the built-in strategies as enums. A driver that misspells a stage
 //! doesn't compile, and neither does one that forgets a stage in a `match`.
 
-use crate::quote::{List, Name};
+use cogwork_text::{Name, NameList};
+
 use crate::{SolveError, Stage, StrategyName, Thought};
 
 /// An enum with a variant for each stage of a strategy's table.
@@ -32,7 +33,7 @@ pub(super) trait StageName: Copy + Eq + 'static {
                 "`{}` is not a stage of `{}`; expected {}",
                 Name(stage.name()),
                 Self::STRATEGY,
-                List(&names, "or"),
+                NameList::or(&names),
             ))
         })
     }

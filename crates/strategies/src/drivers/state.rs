@@ -1,9 +1,9 @@
 //! The variables of a scratchpad: their names and types, and how a step changes them.
 
+use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
 
 use crate::drive::typed;
-use crate::quote::{List, Name};
 use crate::{Mistyped, Parameter, Solving};
 
 /// The parameter with the variables, in the stages that have it.
@@ -114,5 +114,5 @@ pub(super) fn text(state: &Map<String, Value>, name: &str) -> Option<String> {
 /// Returns the names of the variables, for messages.
 pub(super) fn names(variables: &[Variable]) -> String {
     let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
-    List(&names, "or").to_string()
+    NameList::or(&names).to_string()
 }

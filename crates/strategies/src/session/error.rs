@@ -1,11 +1,11 @@
 use std::fmt;
 
+use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 
 use super::merge::Conflict;
 use super::{BranchId, BranchStatus, ThoughtId};
 use crate::Refusal;
-use crate::quote::{List, Name};
 
 /// Why a session did not do what it was asked. Nothing has changed.
 ///
@@ -90,8 +90,9 @@ pub enum SessionError {
     NothingScored,
     /// The branch would end before a final stage.
     #[error(
-        "the thought would end the branch in the stage `{stage}`; expected one of the final stages {}, or a policy that allows it",
-        List(finals, "and")
+        "the thought would end the branch in the stage `{}`; expected one of the final stages {}, or a policy that allows it",
+        Name(stage),
+        NameList::and(finals)
     )]
     EarlyEnd {
         /// The stage.
@@ -100,7 +101,10 @@ pub enum SessionError {
         finals: Vec<String>,
     },
     /// A session keeps one strategy under one name.
-    #[error("the session has another strategy of the name `{strategy}`; expected one of another name")]
+    #[error(
+        "the session has another strategy of the name `{}`; expected one of another name",
+        Name(strategy)
+    )]
     StrategyName {
         /// The name.
         strategy: String,
@@ -149,6 +153,6 @@ struct Conflicts<'a>(&'a [Conflict]);
 impl fmt::Display for Conflicts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.0.iter().map(|conflict| conflict.parameter.as_str()).collect();
-        List(&names, "and").fmt(f)
+        NameList::and(&names).fmt(f)
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use cogwork_read::charge;
+use cogwork_text::{Name, OneLine};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,7 +19,6 @@ use super::{
     Branch, BranchId, BranchStatus, Draft, Limits, Policy, Session, SessionError, Thought, ThoughtId,
     ThoughtKind, WhenFull,
 };
-use crate::quote::Name;
 use crate::{Strategies, Strategy};
 
 /// The form that is written, and the only one that is read.
@@ -50,6 +50,9 @@ impl Session {
     }
 }
 
+/// Characters shown of what is wrong with a snapshot.
+const MESSAGE: usize = 400;
+
 /// Why a snapshot could not be read. One line, fit for a terminal whatever the snapshot holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotError {
@@ -70,10 +73,7 @@ impl fmt::Display for SnapshotError {
         if let Some((line, column)) = self.place {
             write!(f, "line {line}, column {column}: ")?;
         }
-        let shown: String = self.message.chars().take(400).collect();
-        shown
-            .split_inclusive(char::is_control)
-            .try_for_each(|part| write!(f, "{}", part.trim_end_matches(char::is_control)))
+        OneLine::new(&self.message).max_chars(MESSAGE).fmt(f)
     }
 }
 

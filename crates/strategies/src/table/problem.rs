@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::quote::{List, Name};
+use cogwork_text::{Name, NameList, OneLine};
 
 /// Tables that are not whole, with every problem they have; of very many the first 100.
 ///
@@ -148,6 +148,9 @@ impl TableError {
     }
 }
 
+/// Characters shown of what the YAML library says of a text.
+const MESSAGE: usize = 200;
+
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.problems.len() + self.more;
@@ -203,7 +206,7 @@ impl fmt::Display for TableProblem {
 impl fmt::Display for TableProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(message) => write!(f, "{}", Name(message)),
+            Self::Syntax(message) => OneLine::new(message).max_chars(MESSAGE).fmt(f),
             Self::Name(name) => {
                 write!(f, "`{}` is no name; expected 1 to 64 letters, digits, `_` and `-`", Name(name))
             }
@@ -212,7 +215,7 @@ impl fmt::Display for TableProblemKind {
             }
             Self::Duplicate(name) => write!(f, "`{}` is there twice; expected once", Name(name)),
             Self::UnknownKey { key, known } => {
-                write!(f, "`{}` is not a key here; expected {}", Name(key), List(known, "or"))
+                write!(f, "`{}` is not a key here; expected {}", Name(key), NameList::or(known))
             }
             Self::WrongValue { key, found, expected } => {
                 write!(f, "`{}` is {}; expected {expected}", Name(key), Name(found))
@@ -220,22 +223,22 @@ impl fmt::Display for TableProblemKind {
             Self::NoDescription => f.write_str("it has no `description`; expected a text"),
             Self::NoPrompt => f.write_str("it has no `prompt`; expected a text"),
             Self::NoType => {
-                write!(f, "it has no `type`; expected {}", List(&super::read_parameter::TYPES, "or"))
+                write!(f, "it has no `type`; expected {}", NameList::or(super::read_parameter::TYPES))
             }
-            Self::NoInnerType(key) => write!(f, "it has no `{key}`, which its type needs"),
+            Self::NoInnerType(key) => write!(f, "it has no `{}`, which its type needs", Name(key)),
             Self::EmptyRange => f.write_str("`min` is above `max`; expected the least first"),
             Self::NoStages => f.write_str("it has no `stages`; expected at least one"),
             Self::NoFinalStage => f.write_str("no stage is final; expected `final: true` in at least one"),
             Self::UndefinedTarget { target, stages } => {
                 let target = Name(target);
-                write!(f, "`next` names `{target}`, which is not a stage; expected {}", List(stages, "or"))
+                write!(f, "`next` names `{target}`, which is not a stage; expected {}", NameList::or(stages))
             }
             Self::RepeatedTarget(target) => {
                 write!(f, "`next` names `{}` twice; expected once", Name(target))
             }
             Self::UndefinedStart { start, stages } => {
                 let start = Name(start);
-                write!(f, "`start` names `{start}`, which is not a stage; expected {}", List(stages, "or"))
+                write!(f, "`start` names `{start}`, which is not a stage; expected {}", NameList::or(stages))
             }
             Self::Unreachable => f.write_str("no way leads to it from the start"),
             Self::NoWayToTheEnd => f.write_str("no way leads from it to a final stage"),

@@ -11,6 +11,7 @@ mod rewoo;
 mod scratchpad;
 mod self_ask;
 mod self_consistency;
+mod shown;
 mod stages;
 mod step_back;
 mod support;

@@ -1,13 +1,13 @@
 //! What the model is asked. Every question gives the number of the thought that it asks
 //! for.
 
+use cogwork_text::Name;
 use serde_json::Value;
 
 use super::ways::Way;
 use super::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use crate::drivers::answering::{ANSWER, answer_field, ask};
 use crate::drivers::stage_names::StageName;
-use crate::quote::Name;
 use crate::{Ask, Branch, Parameter, ParameterType, Reply, Solving, Stage, Thought, ThoughtId, Turn};
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the

@@ -4,6 +4,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
+use cogwork_text::is_invisible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -402,7 +403,7 @@ pub(super) fn cut(text: &str) -> String {
 /// Returns the name of a branch of an approach, with a number after it if the name is
 /// taken.
 pub(super) fn free_name(session: &Session, approach: &str) -> String {
-    let letters = approach.chars().filter(|letter| !letter.is_control());
+    let letters = approach.chars().filter(|letter| !is_invisible(*letter));
     let short: String = letters.take(MAX_NAME).collect();
     let base = match short.trim() {
         "" => "approach",
