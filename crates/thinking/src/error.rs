@@ -1,8 +1,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind};
-
-use crate::quote::Shown;
+use cogwork_text::{Name, OneLine};
 
 /// Why a hook gave no verdict. What then holds is said by the mode's [`OnFailure`](crate::OnFailure).
 ///
@@ -41,7 +40,7 @@ pub enum ThinkingError {
         most: usize,
     },
     /// The answer is not of the form that was asked for.
-    #[error("the model answered `{}`; expected {expected}", Shown(.found, 80))]
+    #[error("the model answered `{}`; expected {}", Name(found), OneLine::new(expected))]
     Unexpected {
         /// What it said.
         found: String,
@@ -52,13 +51,13 @@ pub enum ThinkingError {
     #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
     /// The hook, or the memory, panicked with this message.
-    #[error("it panicked: {}", Shown(.0, 200))]
+    #[error("it panicked: {}", OneLine::new(.0).max_chars(200))]
     Panic(String),
     /// The hook answered what it may not answer there.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Misplaced(String),
     /// Anything else.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Other(String),
 }
 
@@ -76,7 +75,7 @@ impl ThinkingError {
     /// The error of the whole generation. A call that failed keeps its kind, so that a `Retry` outside
     /// decides as it would have for the call itself.
     pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
-        let failed = format!("the thinking mode `{}` failed {hook} the generation", Shown(mode, 80));
+        let failed = format!("the thinking mode `{}` failed {hook} the generation", Name(mode));
         let mut error = match &self {
             Self::Call(error) => LlmError::new(error.kind(), format!("{failed}: {}", error.message())),
             Self::Timeout(_) => LlmError::new(LlmErrorKind::Timeout, format!("{failed}: {self}")),

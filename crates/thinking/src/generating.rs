@@ -5,6 +5,7 @@ use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message, ReplyStream,
     Role,
 };
+use cogwork_text::{Name, OneLine};
 use futures_util::stream;
 use serde_json::Map;
 
@@ -13,7 +14,6 @@ use crate::closing::Closing;
 use crate::ledger::Metered;
 use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
-use crate::quote::Shown;
 use crate::run;
 use crate::{
     Found, Generation, Hook, Limits, Moment, OnFailure, Outcome, Payload, Recall, Stage, Thinking,
@@ -329,7 +329,7 @@ impl<'a> Generating<'a> {
             Ok(Verdict::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
             Ok(Verdict::Fail(reason)) => {
                 ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
-                let (name, reason) = (Shown(mode.name(), 80), Shown(&reason, 500));
+                let (name, reason) = (Name(mode.name()), OneLine::new(&reason).max_chars(500));
                 let message = format!(
                     "the thinking mode `{name}` refused {}: {reason}",
                     match hook {

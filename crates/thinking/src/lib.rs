@@ -87,7 +87,6 @@ pub use memory::{
 mod answer;
 mod closing;
 mod ledger;
-mod quote;
 mod run;
 
 pub use cogwork_files::Folder;

@@ -2,9 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatResponse, Usage};
+use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
-use crate::quote::Shown;
 use crate::{Found, Hook, Payload};
 
 /// A generation with all that led to it.
@@ -121,8 +121,8 @@ impl fmt::Display for Outcome {
             Self::Replaced => f.write_str("replaced"),
             Self::Appended => f.write_str("appended"),
             Self::TriedAgain => f.write_str("tried again"),
-            Self::Refused(reason) => write!(f, "refused: {}", Shown(reason, 300)),
-            Self::Failed(problem) => write!(f, "failed: {}", Shown(problem, 300)),
+            Self::Refused(reason) => write!(f, "refused: {}", line(reason)),
+            Self::Failed(problem) => write!(f, "failed: {}", line(problem)),
         }
     }
 }
@@ -132,20 +132,27 @@ impl fmt::Display for Report {
         for hook in &self.hooks {
             let HookReport { mode, hook, outcome, problems, calls, usage } = hook;
             for problem in problems {
-                writeln!(f, "{hook} {}: {}", Shown(mode, 80), Shown(problem, 300))?;
+                writeln!(f, "{hook} {}: {}", Name(mode), line(problem))?;
             }
             let (calls, tokens) = (count(*calls, "call"), usage.total_tokens());
-            writeln!(f, "{hook} {}: {outcome} ({calls}, {tokens} tokens)", Shown(mode, 80))?;
+            writeln!(f, "{hook} {}: {outcome} ({calls}, {tokens} tokens)", Name(mode))?;
         }
         for problem in &self.memory_failures {
-            writeln!(f, "memory: {}", Shown(problem, 300))?;
+            writeln!(f, "memory: {}", line(problem))?;
         }
         if let Some(error) = &self.error {
-            write!(f, "no answer: {}; ", Shown(error, 300))?;
+            write!(f, "no answer: {}; ", line(error))?;
         }
         let drafts = count(u32::try_from(self.drafts.len()).unwrap_or(u32::MAX), "draft");
         write!(f, "{drafts}, {}, {} tokens", count(self.calls, "call"), self.usage.total_tokens())
     }
+}
+
+/// Characters shown of what was wrong.
+const PROBLEM: usize = 300;
+
+fn line(problem: &str) -> OneLine<&str> {
+    OneLine::new(problem).max_chars(PROBLEM)
 }
 
 fn count(number: u32, what: &str) -> String {

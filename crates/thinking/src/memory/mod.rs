@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_files::LockError;
+use cogwork_text::{Escaped, OneLine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::quote::Shown;
 
 mod newest;
 mod words;
@@ -104,7 +103,7 @@ impl Found {
 #[non_exhaustive]
 pub enum MemoryError {
     /// The file could not be opened, read or written.
-    #[error("the memory file {}: {source}", Shown(path, 200))]
+    #[error("the memory file {}: {}", file(path), OneLine::new(source))]
     File {
         /// Its path.
         path: String,
@@ -112,7 +111,7 @@ pub enum MemoryError {
         source: io::Error,
     },
     /// Someone else has the file open.
-    #[error("the memory file {} is {}", Shown(path, 200), LockError::InUse { holder: *holder })]
+    #[error("the memory file {} is {}", file(path), LockError::InUse { holder: *holder })]
     InUse {
         /// Its path.
         path: String,
@@ -122,17 +121,14 @@ pub enum MemoryError {
     /// The file was removed or replaced while it was open.
     #[error(
         "the memory file {} was removed or replaced while it was open; expected it to stay until it is closed",
-        Shown(path, 200)
+        file(path)
     )]
     Lost {
         /// Its path.
         path: String,
     },
     /// A line of the file is no item, nor the beginning of one at its end.
-    #[error(
-        "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
-        Shown(path, 200)
-    )]
+    #[error("the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}", file(path))]
     Damaged {
         /// Its path.
         path: String,
@@ -140,7 +136,7 @@ pub enum MemoryError {
         line: usize,
     },
     /// A text, or a file, is too long to be kept.
-    #[error("{what} has {bytes} bytes; expected at most {most}")]
+    #[error("{} has {bytes} bytes; expected at most {most}", OneLine::new(what))]
     TooLong {
         /// What is too long.
         what: String,
@@ -150,8 +146,15 @@ pub enum MemoryError {
         most: u64,
     },
     /// Anything else.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Other(String),
+}
+
+/// Characters shown of a path.
+const PATH: usize = 200;
+
+fn file(path: &str) -> Escaped<&str> {
+    Escaped::new(path).max_chars(PATH)
 }
 
 /// How much a store keeps.
@@ -234,6 +237,6 @@ impl MemoryLimits {
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} {}", self.score, Shown(&self.text, 80))
+        write!(f, "{:.2} {}", self.score, OneLine::new(&self.text).max_chars(80))
     }
 }

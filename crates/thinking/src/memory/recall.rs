@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Found, Memory};
-use crate::quote::start;
 
 /// The most of one item that is shown to a model, in bytes.
 const SHOWN: usize = 4 * 1024;
@@ -124,4 +123,10 @@ pub(crate) fn recalled(found: &[Found]) -> Option<String> {
             items.join("\n")
         )
     })
+}
+
+/// The start of `text`, of at most this many bytes.
+fn start(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
 //! Settings held against their JSON Schema: as much of it as schemas made from types use. A rule that is not
 //! known here is left to the type's own `Deserialize`, which reads the settings afterwards.
 
+use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value, json};
 
 use super::error::nearest;
 use super::{PathPart, SettingsProblem};
-use crate::quote::{Shown, list};
 
 /// The most problems that are collected.
 const MOST: usize = 100;
@@ -102,7 +102,7 @@ impl Check<'_> {
             let names: Vec<_> =
                 named.iter().map(|name| name.as_str().map_or(name.to_string(), str::to_owned)).collect();
             let nearest = value.as_str().and_then(|text| nearest(text, names.iter().map(String::as_str)));
-            self.add(format!("it is {}", shown(value)), Some(list(&names)), nearest);
+            self.add(format!("it is {}", shown(value)), Some(NameList::or(&names).to_string()), nearest);
             return false;
         }
         let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
@@ -186,7 +186,7 @@ impl Check<'_> {
                     let names: Vec<_> = known.keys().collect();
                     self.path.push(PathPart::Key(key.clone()));
                     let nearest = nearest(key, known.keys().map(String::as_str));
-                    self.add("unknown setting".to_owned(), Some(list(&names)), nearest);
+                    self.add("unknown setting".to_owned(), Some(NameList::or(&names).to_string()), nearest);
                     self.path.pop();
                 }
                 (None, Some(schema)) => self.at(PathPart::Key(key.clone()), schema, value),
@@ -231,7 +231,7 @@ fn shown(value: &Value) -> String {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("the text `{}`", Shown(text, 80)),
+        Value::String(text) => format!("the text `{}`", Name(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a map".to_owned(),
     }

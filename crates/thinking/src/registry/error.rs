@@ -1,19 +1,19 @@
 use std::fmt;
 
-use crate::quote::{Shown, list};
+use cogwork_text::{Name, NameList, OneLine};
 
 /// Why a mode was not registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// There is a mode of this name.
-    #[error("there is a thinking mode `{0}` already; expected another name, or `replace`")]
+    #[error("there is a thinking mode `{}` already; expected another name, or `replace`", Name(.0))]
     Duplicate(String),
     /// The name cannot be one.
-    #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Shown(.0, 80))]
+    #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
     Name(String),
     /// There is no room.
-    #[error("no room for the thinking mode `{name}`; expected at most {most} modes")]
+    #[error("no room for the thinking mode `{}`; expected at most {most} modes", Name(name))]
     Full {
         /// The mode's name.
         name: String,
@@ -73,7 +73,7 @@ impl SettingsProblem {
         let mut path = "config".to_owned();
         for part in &self.path {
             match part {
-                PathPart::Key(key) => path.push_str(&format!(".{}", Shown(key, 80))),
+                PathPart::Key(key) => path.push_str(&format!(".{}", Name(key))),
                 PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
@@ -82,7 +82,7 @@ impl SettingsProblem {
 
     /// What is wrong and what would have been accepted, without the path.
     pub fn problem(&self) -> String {
-        let nearest = self.nearest.as_ref().map(|name| format!("; did you mean `{}`?", Shown(name, 80)));
+        let nearest = self.nearest.as_ref().map(|name| format!("; did you mean `{}`?", Name(name)));
         let expected = || self.expected.as_ref().map(|expected| format!("; expected {expected}"));
         let hint = nearest.or_else(expected).unwrap_or_default();
         format!("{}{hint}", self.message)
@@ -91,7 +91,7 @@ impl SettingsProblem {
 
 impl fmt::Display for SettingsProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.path(), self.problem())
+        write!(f, "`{}`: {}", self.path(), OneLine::new(self.problem()))
     }
 }
 
@@ -119,11 +119,11 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name, nearest, known } => {
-                write!(f, "unknown thinking mode `{}`; expected {}", Shown(name, 80), list(known))?;
-                nearest.iter().try_for_each(|nearest| write!(f, "; did you mean `{nearest}`?"))
+                write!(f, "unknown thinking mode `{}`; expected {}", Name(name), NameList::or(known))?;
+                nearest.iter().try_for_each(|nearest| write!(f, "; did you mean `{}`?", Name(nearest)))
             }
             Self::Settings { mode, problems } => {
-                write!(f, "settings of the thinking mode `{mode}`")?;
+                write!(f, "settings of the thinking mode `{}`", Name(mode))?;
                 if f.alternate() {
                     return problems.iter().try_for_each(|problem| write!(f, "\n{problem}"));
                 }

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_text::OneLine;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::quote::Shown;
 use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification};
 
 mod check;
@@ -263,7 +263,7 @@ impl fmt::Display for Registry {
         let width = self.names().map(str::len).max().unwrap_or_default();
         for (index, (name, entry)) in self.modes.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };
-            write!(f, "{end}{name:width$}  {}", Shown(&entry.summary, 200))?;
+            write!(f, "{end}{name:width$}  {}", OneLine::new(&entry.summary).max_chars(200))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod memory_use;
 mod modes;
 mod old_faults;
 mod reflection;
+mod shown;
 mod streams;
 mod tool_loop;
 
