@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_benches::{BoxError, criterion, print, ratio, runtime};
-use cogwork_flow::{Action, Flow, Journal, MemoryJournal, from_phases};
+use cogwork_flow::journal::{Journal, MemoryJournal};
+use cogwork_flow::{Action, Flow, from_phases};
 use cogwork_journal::{FileStore, SqliteStore, Store};
 use criterion::{BenchmarkId, Throughput};
 use tempfile::{TempDir, tempdir};

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
-use cogwork::flow::{Action, Batch, Flow, MemoryJournal, Node, from_fn, from_phases, idempotency_key};
+use cogwork::flow::journal::MemoryJournal;
+use cogwork::flow::{Action, Batch, Flow, Node, from_fn, from_phases, idempotency_key};
 use cogwork::journal::{FileStore, Store};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;

@@ -100,7 +100,8 @@ pub fn note(text: impl FnOnce() -> String) {
 /// without a journal, whose ids and steps begin anew each time.
 ///
 /// ```
-/// use cogwork_flow::{Flow, MemoryJournal, from_phases, idempotency_key};
+/// use cogwork_flow::journal::MemoryJournal;
+/// use cogwork_flow::{Flow, from_phases, idempotency_key};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -64,11 +64,11 @@ impl<S> Flow<S> {
 
     /// Does the work on one item of a [`Batch`](crate::Batch), for an engine that has sent the item
     /// to this process: `prep` and `exec`, with the retries around the node. Returns the bytes that
-    /// [`Journal::fan_out`](crate::Journal::fan_out) is to return for the item.
+    /// [`Journal::fan_out`](crate::journal::Journal::fan_out) is to return for the item.
     ///
     /// `batch` is the batch's name; inside subflows, items and branches, with the names of those
     /// before it: `page/fetch`, as [`StepName::place`](crate::StepName::place) returns it. `item` is
-    /// what [`Items::data`](crate::Items::data) returns.
+    /// what [`Items::data`](crate::journal::Items::data) returns.
     ///
     /// # Errors
     ///

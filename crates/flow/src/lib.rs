@@ -40,7 +40,7 @@
 //! | wait for a person, or for a time | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
-//! | take it up again after a crash | [`Run::journal`], the crate `cogwork-journal` |
+//! | take it up again after a crash | [`Run::journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
 //! | watch it | [`events`](events()), [`Run::events_to`] |
 //! | have it in `tracing` spans | `write_spans`, with the feature `tracing` |
@@ -94,11 +94,7 @@ pub use step_name::{Level, StepName};
 mod current;
 pub use current::{idempotency_key, note};
 
-mod journal;
-pub use journal::{
-    Awaited, Entry, Items, Journal, Json, Log, MemoryJournal, OutcomeProblem, OutcomeProblemKind, Progress,
-    Recorded, Snapshot, StepError, Unrecorded, Waited, Work, WorkError,
-};
+pub mod journal;
 
 mod shape;
 pub use shape::Shape;

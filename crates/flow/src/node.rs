@@ -98,7 +98,7 @@ pub trait Node<S>: Send + Sync {
     fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
 
     /// One attempt at `exec`, for an engine that tries again by itself; see
-    /// [`Work::attempt`](crate::Work::attempt). `number` counts from 1.
+    /// [`Work::attempt`](crate::journal::Work::attempt). `number` counts from 1.
     ///
     /// # Default
     ///

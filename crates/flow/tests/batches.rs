@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, Each, Ended, EventKind, Flow, MemoryJournal, Node, Phase,
-    RunError, events, from_phases,
+    Action, Backoff, Batch, BoxError, Branches, Each, Ended, EventKind, Flow, Node, Phase, RunError, events,
+    from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;

@@ -6,7 +6,8 @@ mod lines;
 
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::{Entry, Flow, Recorded, Run, Stepped, Wait};
+use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::{Flow, Run, Stepped, Wait};
 use lines::Lines;
 use tokio::time::{Instant, advance, timeout};
 

@@ -10,7 +10,8 @@
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-use cogwork_flow::{Flow, MemoryJournal, RunError, Stepped, events};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{Flow, RunError, Stepped, events};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
+use cogwork_flow::journal::{Entry, Journal, Recorded, Snapshot, Unrecorded};
 use cogwork_flow::{
-    Action, Batch, BoxError, Entry, Flow, Journal, Node, Recorded, RunError, Snapshot, Stepped, Unrecorded,
-    Wait, from_fn, from_phases, idempotency_key,
+    Action, Batch, BoxError, Flow, Node, RunError, Stepped, Wait, from_fn, from_phases, idempotency_key,
 };
 use insta::assert_snapshot;
 use lines::Lines;

@@ -8,8 +8,9 @@ mod lines;
 use std::num::NonZeroU64;
 
 use allocation_counter::{AllocationInfo, measure};
+use cogwork_flow::journal::Recorded;
 use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, Recorded, Run, Stepped, Visits, Wait, events, from_fn, from_phases,
+    Action, Batch, Branches, Each, Flow, Run, Stepped, Visits, Wait, events, from_fn, from_phases,
 };
 use lines::Lines;
 

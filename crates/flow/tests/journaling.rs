@@ -4,7 +4,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::{Action, Batch, Branches, Each, Entry, Flow, Log, Node, Recorded, from_phases};
+use cogwork_flow::journal::{Entry, Log, Recorded};
+use cogwork_flow::{Action, Batch, Branches, Each, Flow, Node, from_phases};
 
 type Calls = Arc<Mutex<Vec<String>>>;
 

@@ -11,9 +11,10 @@ mod lines;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use cogwork_flow::journal::{Entry, Recorded};
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, Entry, EventKind, Flow, FlowBuilder, Node, Phase, Recorded,
-    Shape, events, from_phases, idempotency_key,
+    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, Node, Phase, Shape, events,
+    from_phases, idempotency_key,
 };
 use lines::Lines;
 use proptest::prelude::*;

@@ -6,9 +6,9 @@ use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, Flow, MemoryJournal, Node, Phase, RunError, Wait, from_fn,
-    from_phases,
+    Action, Batch, BoxError, Branches, Each, Flow, Node, Phase, RunError, Wait, from_fn, from_phases,
 };
 use insta::assert_snapshot;
 

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use cogwork_flow::journal::{Entry, Journal, MemoryJournal};
 use cogwork_flow::{
-    Action, BoxError, Branches, CancellationToken, Each, Entry, Flow, Journal, MemoryJournal, Node, Paused,
-    Phase, Run, Stepped, Wait, events, from_phases,
+    Action, BoxError, Branches, CancellationToken, Each, Flow, Node, Paused, Phase, Run, Stepped, Wait,
+    events, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;

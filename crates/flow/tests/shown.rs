@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cogwork_flow::journal::{
+    Awaited, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded, StepError, Waited, Work,
+};
 use cogwork_flow::{
-    Action, Awaited, BoxError, CancellationToken, Elapsed, Entry, Event, EventKind, Flow, Journal, Json,
-    Level, MemoryJournal, Node, OutcomeProblem, Phase, Problem, Recorded, RetryError, Run, RunError,
-    StepError, StepName, Stepped, TimeoutError, Visits, Wait, Waited, Work, events, from_fn, from_phases,
+    Action, BoxError, CancellationToken, Elapsed, Event, EventKind, Flow, Level, Node, Phase, Problem,
+    RetryError, Run, RunError, StepName, Stepped, TimeoutError, Visits, Wait, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Entry, EventSink, Events, Flow, Json, Node, Recorded, Wait, events,
-    from_fn, from_phases, write_spans,
+    Action, Backoff, Batch, Branches, EventSink, Events, Flow, Node, Wait, events, from_fn, from_phases,
+    write_spans,
 };
 use insta::assert_snapshot;
 use tokio::time::sleep;

@@ -7,7 +7,8 @@ mod lines;
 use std::task::Poll;
 use std::time::Duration;
 
-use cogwork_flow::{Action, CancellationToken, Each, Entry, Flow, Run, from_fn, from_phases};
+use cogwork_flow::journal::Entry;
+use cogwork_flow::{Action, CancellationToken, Each, Flow, Run, from_fn, from_phases};
 use lines::Lines;
 use tokio::time::{Instant, sleep};
 

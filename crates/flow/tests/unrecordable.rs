@@ -8,9 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_flow::{
-    Action, Batch, BoxError, Flow, Node, OutcomeProblem, OutcomeProblemKind, Unrecorded, from_phases,
-};
+use cogwork_flow::journal::{OutcomeProblem, OutcomeProblemKind, Unrecorded};
+use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_phases};
 use insta::assert_snapshot;
 use lines::Lines;
 use serde::de::DeserializeOwned;

@@ -2,9 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
 
-use cogwork_flow::{
-    Action, Branches, Each, Event, Events, Flow, MemoryJournal, Visits, Wait, events, from_fn, from_phases,
-};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{Action, Branches, Each, Event, Events, Flow, Visits, Wait, events, from_fn, from_phases};
 use insta::assert_snapshot;
 
 async fn counted(visits: &mut Visits, told: &mut Events) {

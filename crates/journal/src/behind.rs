@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cogwork_flow::{BoxError, Entry, Log};
+use cogwork_flow::BoxError;
+use cogwork_flow::journal::{Entry, Log};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

@@ -2,9 +2,8 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::{
-    Awaited, BoxError, Entry, Journal, Progress, Recorded, Snapshot, StepError, StepName, Waited, Work,
-};
+use cogwork_flow::journal::{Awaited, Entry, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work};
+use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 

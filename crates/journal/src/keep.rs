@@ -1,7 +1,7 @@
 //! Taking a run, wherever it is kept.
 
 use cogwork_files::LockFile;
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 use cogwork_text::Name;
 
 use crate::behind::blocking;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 use crc32fast::Hasher;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

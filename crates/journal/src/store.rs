@@ -1,6 +1,7 @@
 use std::fmt;
 
-use cogwork_flow::{Flow, Journal};
+use cogwork_flow::Flow;
+use cogwork_flow::journal::Journal;
 use cogwork_text::Name;
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ use crate::{RunJournal, RunSummary, StoreError};
 /// A place for runs, to begin them and to take them up again: the same calls for every store.
 ///
 /// It is implemented by the stores of this crate alone. For a place of your own, implement
-/// [`Log`](cogwork_flow::Log).
+/// [`Log`](cogwork_flow::journal::Log).
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};

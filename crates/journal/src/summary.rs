@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 
 use crate::header::Header;
 use crate::waits::{WaitChange, Waits};

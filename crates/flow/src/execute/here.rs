@@ -3,7 +3,8 @@ use std::sync::Arc;
 use super::context::Context;
 use super::failure::Failure;
 use super::named_step::NamedStep;
-use crate::{Journal, StepName};
+use crate::StepName;
+use crate::journal::Journal;
 
 /// What a visit learns of the run.
 #[derive(Clone, Copy)]

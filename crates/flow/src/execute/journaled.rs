@@ -1,7 +1,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::Journal;
+use crate::journal::Journal;
 
 /// The maximum size of an outcome unless the run sets another one, in bytes of JSON: 16 MiB.
 pub(crate) const MAX_OUTCOME: usize = 16 << 20;

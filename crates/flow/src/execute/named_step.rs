@@ -9,8 +9,9 @@ use super::journaled::Journaled;
 use crate::current::{self, Current};
 use crate::error::{Kind, RunError};
 use crate::events::Watch;
+use crate::journal::{MemoryJournal, Progress};
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level, MemoryJournal, Phase, Progress, StepName};
+use crate::{Action, EventKind, Level, Phase, StepName};
 
 /// What was attached to a run and is told of its steps.
 #[derive(Clone, Default)]

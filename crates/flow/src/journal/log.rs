@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::Entry;
 use crate::BoxError;
 
-/// Where a [`Recorded`](crate::Recorded) journal writes its lines.
+/// Where a [`Recorded`](super::Recorded) journal writes its lines.
 ///
 /// [`push`](Log::push) queues and [`written`](Log::written) waits: a line whose future is dropped
 /// is written all the same, and a run that comes again for the same step waits for that line.

@@ -1,4 +1,13 @@
-//! What a run is recorded against, so that it can be taken up again.
+//! The record of a run, from which it can be resumed.
+//!
+//! | to … | use |
+//! |---|---|
+//! | keep a run in memory | [`MemoryJournal`] |
+//! | keep runs in files or in SQLite | the crate `cogwork-journal` |
+//! | keep them in another store | [`Log`], and a [`Recorded`] journal over it |
+//! | run flows on a durable engine | [`Journal`] |
+//! | bring an outcome that cannot be recorded | [`Unrecorded`] |
+//! | read a record | [`Entry`] |
 
 mod clock;
 mod codec;

@@ -15,7 +15,8 @@ use crate::{BoxError, StepName};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use cogwork_flow::{Flow, Journal, MemoryJournal, Stepped, Wait};
+/// use cogwork_flow::journal::{Journal, MemoryJournal};
+/// use cogwork_flow::{Flow, Stepped, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 /// that brings it is done again whenever the run is taken up.
 ///
 /// ```
-/// use cogwork_flow::{Flow, MemoryJournal, Unrecorded, from_phases};
+/// use cogwork_flow::journal::{MemoryJournal, Unrecorded};
+/// use cogwork_flow::{Flow, from_phases};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

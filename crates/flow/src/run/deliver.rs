@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::Run;
+use crate::RunError;
 use crate::error::Kind;
 use crate::execute::journaled::MAX_OUTCOME;
-use crate::journal::encode;
-use crate::{Journal, RunError};
+use crate::journal::{Journal, encode};
 
 impl<'f, S> Run<'f, S> {
     /// Brings the answer of an event that a [`Wait`](crate::Wait) waits for, now or later.

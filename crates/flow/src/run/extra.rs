@@ -1,8 +1,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use crate::EventSink;
 use crate::execute::journaled::MAX_OUTCOME;
-use crate::{EventSink, Json, OutcomeProblem};
+use crate::journal::{Json, OutcomeProblem};
 
 /// What few runs have.
 pub(super) struct Extra<S> {

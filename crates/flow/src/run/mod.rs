@@ -18,7 +18,8 @@ use crate::execute::graph::Graph;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
-use crate::{Action, MemoryJournal, RunError};
+use crate::journal::MemoryJournal;
+use crate::{Action, RunError};
 use extra::Extra;
 
 /// A run of a flow: a cursor over the checked graph.

@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Run;
 use super::extra::{Extra, Folding};
+use crate::EventSink;
 use crate::execute::cursor::Cursor;
 use crate::execute::journaled::Journaled;
 use crate::execute::named_step::Attached;
-use crate::{EventSink, Journal, Json, Snapshot};
+use crate::journal::{Journal, Json, Snapshot};
 
 impl<'f, S> Run<'f, S> {
     /// How many steps the run may take in all, those in subflows counted. It may be raised when

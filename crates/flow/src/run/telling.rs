@@ -9,7 +9,8 @@ use super::Run;
 use crate::error::Kind;
 use crate::events::Watch;
 use crate::execute::journaled::Journaled;
-use crate::{EventKind, Json, OutcomeProblem, Progress, RunError, Snapshot};
+use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
+use crate::{EventKind, RunError};
 
 impl<S> Run<'_, S> {
     /// Begins to tell events, once, and checks whether the journal is one of this flow.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::{BoxError, Entry, Log, Recorded};
+use cogwork_flow::BoxError;
+use cogwork_flow::journal::{Entry, Log, Recorded};
 
 /// Keeps its lines where another journal can find them.
 #[derive(Clone, Default)]

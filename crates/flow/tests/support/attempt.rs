@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::{Awaited, BoxError, Items, Journal, Progress, StepError, StepName, Waited, Work};
+use cogwork_flow::journal::{Awaited, Items, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::{BoxError, StepName};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, Flow, Node, Unrecorded, Wait, from_fn, from_phases,
-};
+use cogwork_flow::journal::Unrecorded;
+use cogwork_flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 

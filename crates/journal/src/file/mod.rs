@@ -16,7 +16,7 @@ use crate::{RunSummary, Store, StoreError, name};
 ///
 /// A run's file has the run id for its name, made safe, and ends with `.jsonl`. Its first line says
 /// which run it is and what it began with; each further line is an
-/// [`Entry`](cogwork_flow::Entry). The last field of
+/// [`Entry`](cogwork_flow::journal::Entry). The last field of
 /// every line is a checksum, the CRC-32 of the digits of the checksum before and of the line up to
 /// that field. A line that was written in one go with the one before it says so with a field `joined`
 /// before that. Lines are only added; [folding](cogwork_flow::Run::fold_every) puts a new file in

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::PathBuf;
 
 use cogwork_files::{Access, Folder, LockError, LockFile};
-use cogwork_flow::{Entry, Recorded};
+use cogwork_flow::journal::{Entry, Recorded};
 
 use super::read::{Lines, cannot_read};
 use super::write::{RunFolder, Writer, Written, cannot_write};

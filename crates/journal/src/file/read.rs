@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 
 use crate::StoreError;
 use crate::error::Kind;

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use cogwork_files::{FileId, Folder, LockFile, Temporary};
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 use serde::Serialize;
 
 use super::open::Files;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_files::{Folder, LockFile};
-use cogwork_flow::{Entry, Recorded};
+use cogwork_flow::journal::{Entry, Recorded};
 use cogwork_text::Name;
 use rusqlite::{Connection, OptionalExtension};
 

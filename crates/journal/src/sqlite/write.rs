@@ -1,7 +1,7 @@
 //! Writing the lines of a run.
 
 use cogwork_files::LockFile;
-use cogwork_flow::Entry;
+use cogwork_flow::journal::Entry;
 use cogwork_text::Name;
 use serde::Serialize;
 

@@ -2,7 +2,8 @@ use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::task::Poll;
 
-use cogwork_flow::{Action, Flow, Journal, Stepped, Wait, from_fn};
+use cogwork_flow::journal::Journal;
+use cogwork_flow::{Action, Flow, Stepped, Wait, from_fn};
 use cogwork_journal::{FileStore, RunStatus, Store};
 
 use crate::each::{Tested, for_each_store};
@@ -238,7 +239,7 @@ async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
     let error = journal.state::<Work>().unwrap_err();
     assert!(error.is_value());
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
-    let unrecorded = cogwork_flow::Unrecorded(1);
+    let unrecorded = cogwork_flow::journal::Unrecorded(1);
     let error = store.start("b", &flow, &unrecorded).await.unwrap_err();
     assert!(error.is_value());
     insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: an `Unrecorded` value cannot be written");

@@ -52,7 +52,7 @@ async fn any_run_id_is_a_safe_file_name() {
     let mut names = Vec::new();
     for id in ids {
         let journal = store.start(id, &flow, &id).await.unwrap();
-        assert_eq!(cogwork_flow::Journal::run_id(&journal), id);
+        assert_eq!(cogwork_flow::journal::Journal::run_id(&journal), id);
         drop(journal);
         let journal = store.resume(id, &flow).await.unwrap();
         assert_eq!(journal.input::<String>().unwrap(), id);

@@ -8,7 +8,8 @@ use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::{MemoryJournal, Stepped};
+use cogwork_flow::Stepped;
+use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_strategies::{
     Budget, Driver, EndReason, Search, SelfConsistency, Session, Solver, StrategyName, ThoughtKind,
