@@ -175,7 +175,7 @@ impl<S> FlowBuilder<S> {
     ///
     /// # Errors
     ///
-    /// Returns a [`BuildError`] with every [`Problem`](crate::Problem) of the graph.
+    /// Returns a [`BuildError`] with every [`WiringProblem`](crate::WiringProblem) of the graph.
     pub fn build(self) -> Result<Flow<S>, BuildError> {
         let declared = self.places.iter().map(|added| &added.declared);
         let checked = match Check::new(declared).run(&self.starts, &self.edges) {

@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::wiring::{Depth, Exit, Inside, Target};
-use crate::{Action, Problem};
+use crate::{Action, WiringProblem};
 
 /// A place as it was added to a flow.
 pub(crate) struct Declared {
@@ -36,7 +36,7 @@ pub(crate) struct Check<'b> {
     places: Vec<&'b Declared>,
     index: HashMap<&'b str, usize>,
     names: OnceCell<Arc<[String]>>,
-    problems: Vec<Problem>,
+    problems: Vec<WiringProblem>,
 }
 
 impl<'b> Check<'b> {
@@ -50,7 +50,7 @@ impl<'b> Check<'b> {
         };
 
         if count == 0 {
-            check.problems.push(Problem::NoNodes);
+            check.problems.push(WiringProblem::NoNodes);
         }
         let mut repeated = HashSet::new();
         for place in declared {
@@ -61,7 +61,7 @@ impl<'b> Check<'b> {
     }
 
     /// Returns the graph by indices, or else every problem of it.
-    pub(crate) fn run(mut self, starts: &[String], edges: &[Edge]) -> Result<Checked, Vec<Problem>> {
+    pub(crate) fn run(mut self, starts: &[String], edges: &[Edge]) -> Result<Checked, Vec<WiringProblem>> {
         let start = self.start(starts);
         let exits = self.exits(edges);
         if let Some(start) = start {
@@ -78,22 +78,24 @@ impl<'b> Check<'b> {
     fn place(&mut self, place: &Declared) {
         let node = || place.name.clone();
         if place.actions.is_empty() {
-            self.problems.push(Problem::NoActions { node: node() });
+            self.problems.push(WiringProblem::NoActions { node: node() });
         }
         if let Inside::Branches(branches) = &place.inside {
             let mut known = HashSet::new();
             let repeated = branches.iter().filter(|(branch, _)| !known.insert(branch));
-            let problem =
-                |(branch, _): &(String, _)| Problem::DuplicateBranch { node: node(), branch: branch.clone() };
+            let problem = |(branch, _): &(String, _)| WiringProblem::DuplicateBranch {
+                node: node(),
+                branch: branch.clone(),
+            };
             self.problems.extend(repeated.map(problem));
         }
 
         let Depth { flows, side_by_side } = place.inside.depth();
         if flows > Depth::MAX.flows {
-            self.problems.push(Problem::TooDeep { node: node(), depth: flows });
+            self.problems.push(WiringProblem::TooDeep { node: node(), depth: flows });
         } else if side_by_side > Depth::MAX.side_by_side {
             let depth = side_by_side;
-            self.problems.push(Problem::TooDeepSideBySide { node: node(), depth });
+            self.problems.push(WiringProblem::TooDeepSideBySide { node: node(), depth });
         }
     }
 
@@ -106,7 +108,7 @@ impl<'b> Check<'b> {
                 self.places.push(place);
             }
             Entry::Occupied(_) if repeated.insert(&place.name) => {
-                self.problems.push(Problem::DuplicateNode { node: place.name.clone() });
+                self.problems.push(WiringProblem::DuplicateNode { node: place.name.clone() });
             }
             Entry::Occupied(_) => {}
         }
@@ -114,12 +116,12 @@ impl<'b> Check<'b> {
 
     fn start(&mut self, starts: &[String]) -> Option<usize> {
         let problem = match starts {
-            [] => Problem::NoStart { nodes: self.names() },
+            [] => WiringProblem::NoStart { nodes: self.names() },
             [start] => match self.index.get(start.as_str()) {
                 Some(index) => return Some(*index),
-                None => Problem::UnknownStart { start: start.clone(), nodes: self.names() },
+                None => WiringProblem::UnknownStart { start: start.clone(), nodes: self.names() },
             },
-            _ => Problem::ManyStarts { starts: starts.to_vec() },
+            _ => WiringProblem::ManyStarts { starts: starts.to_vec() },
         };
         self.problems.push(problem);
         None
@@ -134,7 +136,7 @@ impl<'b> Check<'b> {
             let from = self.index.get(edge.from.as_str());
             let added = match from.and_then(|index| leaving.get_mut(*index)) {
                 Some(leaving) => leaving.add(edge, target),
-                None => Err(Problem::UnknownSource {
+                None => Err(WiringProblem::UnknownSource {
                     from: edge.from.clone(),
                     action: edge.action.clone(),
                     nodes: self.names(),
@@ -144,7 +146,7 @@ impl<'b> Check<'b> {
         }
 
         for (place, leaving) in self.places.iter().zip(&leaving) {
-            let missing = leaving.missing().map(|action| Problem::ActionLeadsNowhere {
+            let missing = leaving.missing().map(|action| WiringProblem::ActionLeadsNowhere {
                 node: place.name.clone(),
                 action: action.clone(),
             });
@@ -163,7 +165,7 @@ impl<'b> Check<'b> {
             return Target::Node(*index);
         }
 
-        self.problems.push(Problem::UnknownTarget {
+        self.problems.push(WiringProblem::UnknownTarget {
             from: edge.from.clone(),
             action: edge.action.clone(),
             to: to.clone(),
@@ -197,7 +199,7 @@ impl<'b> Check<'b> {
         }
 
         let unreached = self.places.iter().zip(&reached).filter(|(_, reached)| !**reached);
-        let problems = unreached.map(|(place, _)| Problem::Unreachable { node: place.name.clone() });
+        let problems = unreached.map(|(place, _)| WiringProblem::Unreachable { node: place.name.clone() });
         self.problems.extend(problems);
     }
 }
@@ -228,15 +230,15 @@ impl<'b> Leaving<'b> {
         Self { declared, found, places, exits: Vec::with_capacity(declared.len()) }
     }
 
-    fn add(&mut self, edge: &Edge, target: Target) -> Result<(), Problem> {
+    fn add(&mut self, edge: &Edge, target: Target) -> Result<(), WiringProblem> {
         let action = edge.action.clone();
         let found = self.place(&action).and_then(|place| self.found.get_mut(place));
         let Some(found) = found else {
             let declared = Arc::clone(self.declared);
-            return Err(Problem::UndeclaredAction { from: edge.from.clone(), action, declared });
+            return Err(WiringProblem::UndeclaredAction { from: edge.from.clone(), action, declared });
         };
         if mem::replace(found, true) {
-            return Err(Problem::DuplicateEdge { from: edge.from.clone(), action });
+            return Err(WiringProblem::DuplicateEdge { from: edge.from.clone(), action });
         }
 
         self.exits.push(Exit { action, target });

@@ -8,7 +8,8 @@ use crate::failed::Failed;
 use crate::journal::WorkError;
 use crate::location::Location;
 use crate::step_name::unescaped;
-use crate::{Action, Ended, FailedAttempt, Graphviz, Mermaid, Run, Shape};
+use crate::wrap::FailedAttempt;
+use crate::{Action, Ended, Graphviz, Mermaid, Run, Shape};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also at once: the
 /// position of a run is in the [`Run`], not in the flow.
@@ -83,7 +84,7 @@ impl<S> Flow<S> {
     /// # Errors
     ///
     /// As [`exec_item`](Flow::exec_item), and how long to wait before the next attempt: what a
-    /// [`Retry`](crate::Retry) around the node would do after so many.
+    /// [`Retry`](crate::wrap::Retry) around the node would do after so many.
     pub async fn attempt_item(
         &self,
         batch: &str,

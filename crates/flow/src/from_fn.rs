@@ -1,51 +1,7 @@
-use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::{Action, BoxError, Node};
-
-/// What a closure may answer in place of a `Result<Action, E>`: nothing (the default action), an
-/// action, or a result of one of the two.
-pub trait Answer {
-    /// The error, [`Infallible`] where there is none.
-    type Error: Into<BoxError> + Send;
-
-    /// The answer in full.
-    ///
-    /// # Errors
-    ///
-    /// The closure's own.
-    fn into_result(self) -> Result<Action, Self::Error>;
-}
-
-impl Answer for () {
-    type Error = Infallible;
-
-    fn into_result(self) -> Result<Action, Infallible> {
-        Ok(Action::DEFAULT)
-    }
-}
-
-impl Answer for Action {
-    type Error = Infallible;
-
-    fn into_result(self) -> Result<Action, Infallible> {
-        Ok(self)
-    }
-}
-
-impl<A: Answer<Error = Infallible>, E: Into<BoxError> + Send> Answer for Result<A, E> {
-    type Error = E;
-
-    fn into_result(self) -> Result<Action, E> {
-        self.map(|answer| match answer.into_result() {
-            Ok(action) => action,
-        })
-    }
-}
+use crate::{Action, IntoAction, Node};
 
 /// A node from one closure that works on the state and does not wait.
 ///
@@ -62,7 +18,7 @@ impl<A: Answer<Error = Infallible>, E: Into<BoxError> + Send> Answer for Result<
 pub fn from_fn<S, F, A>(post: F) -> FromFn<S, F>
 where
     F: Fn(&mut S) -> A + Send + Sync,
-    A: Answer,
+    A: IntoAction,
 {
     FromFn { post, actions: vec![Action::DEFAULT], state: PhantomData }
 }
@@ -75,7 +31,11 @@ pub struct FromFn<S, F> {
 }
 
 impl<S, F> FromFn<S, F> {
-    /// Every label the closure may answer. Unset: [`Action::DEFAULT`] alone.
+    /// Sets the labels that the closure may return.
+    ///
+    /// # Default
+    ///
+    /// [`Action::DEFAULT`] alone.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.actions = actions.into_iter().map(Into::into).collect();
@@ -86,7 +46,7 @@ impl<S, F> FromFn<S, F> {
 impl<S, F, A> Node<S> for FromFn<S, F>
 where
     F: Fn(&mut S) -> A + Send + Sync,
-    A: Answer,
+    A: IntoAction,
 {
     type Prep = ();
     type Exec = ();
@@ -112,125 +72,5 @@ where
 impl<S, F> fmt::Debug for FromFn<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FromFn").field("actions", &self.actions).finish_non_exhaustive()
-    }
-}
-
-/// A node from three closures: take from the state, work, put back.
-///
-/// `exec` gets what `prep` gave by value, so that its future borrows nothing; it is cloned for
-/// each attempt. `exec` alone can fail; `post` answers nothing or an [`Action`].
-///
-/// ```
-/// use cogwork_flow::{Action, from_phases};
-///
-/// struct State { url: String, page: Option<String> }
-///
-/// let fetch = from_phases(
-///     |state: &mut State| state.url.clone(),
-///     |url: String| async move { Ok::<_, std::io::Error>(format!("<h1>{url}</h1>")) },
-///     |state: &mut State, page: String| state.page = Some(page),
-/// );
-/// # let _ = fetch;
-/// ```
-pub fn from_phases<S, P, X, R, A, Prep, Exec, E>(
-    prep: Prep,
-    exec: Exec,
-    post: R,
-) -> FromPhases<S, Prep, Exec, R>
-where
-    Prep: Fn(&mut S) -> P + Send + Sync,
-    Exec: Fn(P) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
-    R: Fn(&mut S, <X as Outcome>::Value) -> A + Send + Sync,
-    X: Outcome,
-    A: Answer<Error = Infallible>,
-{
-    FromPhases { prep, exec, post, actions: vec![Action::DEFAULT], state: PhantomData }
-}
-
-/// The result of an `exec` closure: a `Result` whose two types a node needs by name.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what the work of a node may answer",
-    label = "expected `Result<_, E>`, with an error `E` that is `Send + Sync`",
-    note = "`cogwork_flow::BoxError` is such an error; `Box<dyn std::error::Error>` is not"
-)]
-pub trait Outcome {
-    /// What it brings back.
-    type Value;
-    /// Its error.
-    type Error: Into<BoxError> + Send;
-
-    /// The result itself.
-    ///
-    /// # Errors
-    ///
-    /// The closure's own.
-    fn into_result(self) -> Result<Self::Value, Self::Error>;
-}
-
-impl<V, E: Into<BoxError> + Send> Outcome for Result<V, E> {
-    type Value = V;
-    type Error = E;
-
-    fn into_result(self) -> Result<V, E> {
-        self
-    }
-}
-
-/// A node from three closures; made by [`from_phases`].
-pub struct FromPhases<S, Prep, Exec, Post> {
-    prep: Prep,
-    exec: Exec,
-    post: Post,
-    actions: Vec<Action>,
-    state: PhantomData<fn(&mut S)>,
-}
-
-impl<S, Prep, Exec, Post> FromPhases<S, Prep, Exec, Post> {
-    /// Every label the last closure may answer. Unset: [`Action::DEFAULT`] alone.
-    #[must_use]
-    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.actions = actions.into_iter().map(Into::into).collect();
-        self
-    }
-}
-
-impl<S, P, X, A, Prep, Exec, Post, E> Node<S> for FromPhases<S, Prep, Exec, Post>
-where
-    Prep: Fn(&mut S) -> P + Send + Sync,
-    Exec: Fn(P) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
-    Post: Fn(&mut S, X::Value) -> A + Send + Sync,
-    P: Clone + Send + Sync,
-    X: Outcome,
-    X::Value: Serialize + DeserializeOwned + Send,
-    A: Answer<Error = Infallible>,
-{
-    type Prep = P;
-    type Exec = X::Value;
-    type Error = X::Error;
-
-    fn actions(&self) -> Vec<Action> {
-        self.actions.clone()
-    }
-
-    fn prep(&self, state: &mut S) -> Result<P, Self::Error> {
-        Ok((self.prep)(state))
-    }
-
-    async fn exec(&self, prep: &P) -> Result<Self::Exec, Self::Error> {
-        (self.exec)(prep.clone()).await.into_result()
-    }
-
-    fn post(&self, state: &mut S, _: P, exec: Self::Exec) -> Result<Action, Self::Error> {
-        match (self.post)(state, exec).into_result() {
-            Ok(action) => Ok(action),
-        }
-    }
-}
-
-impl<S, Prep, Exec, Post> fmt::Debug for FromPhases<S, Prep, Exec, Post> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromPhases").field("actions", &self.actions).finish_non_exhaustive()
     }
 }

@@ -53,13 +53,18 @@ mod boxed;
 pub use boxed::BoxError;
 
 mod node;
-pub use node::{FailedAttempt, Node};
+pub use node::Node;
 
 mod from_fn;
-pub use from_fn::{Answer, FromFn, FromPhases, from_fn, from_phases};
+pub use from_fn::{FromFn, from_fn};
 
-mod wrap;
-pub use wrap::{Again, Elapsed, Fallback, Focus, Retry, RetryError, Timeout, TimeoutError};
+mod from_phases;
+pub use from_phases::{FromPhases, from_phases};
+
+mod into_action;
+pub use into_action::IntoAction;
+
+pub mod wrap;
 
 mod places;
 pub use places::batch::Batch;
@@ -73,8 +78,8 @@ pub use flow::Flow;
 mod builder;
 pub use builder::FlowBuilder;
 
-mod problem;
-pub use problem::{BuildError, Problem};
+mod build_error;
+pub use build_error::{BuildError, WiringProblem};
 
 mod run;
 pub use run::{Ended, Run, Stepped};

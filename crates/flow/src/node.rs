@@ -5,17 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wrap::{Fallback, Focus, Retry, Timeout};
+use crate::wrap::{FailedAttempt, Fallback, Focus, Retry, Timeout};
 use crate::{Action, Backoff, BoxError};
-
-/// An attempt at `exec` that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedAttempt<E> {
-    /// Its error.
-    pub error: E,
-    /// How long to wait before the next attempt; `None` where there is to be none.
-    pub again_in: Option<Duration>,
-}
 
 /// One kind of work on a state `S`, in three phases.
 ///
@@ -102,7 +93,7 @@ pub trait Node<S>: Send + Sync {
     ///
     /// # Default
     ///
-    /// `exec`, which no engine tries again. [`Retry`](crate::Retry) leaves its attempts to the engine.
+    /// `exec`, which no engine tries again. [`Retry`](crate::wrap::Retry) leaves its attempts to the engine.
     ///
     /// # Errors
     ///
@@ -113,7 +104,10 @@ pub trait Node<S>: Send + Sync {
         number: NonZeroU32,
     ) -> impl Future<Output = Result<Self::Exec, FailedAttempt<Self::Error>>> + Send {
         let _ = number;
-        async { self.exec(prep).await.map_err(|error| FailedAttempt { error, again_in: None }) }
+        async {
+            let exec = self.exec(prep).await;
+            exec.map_err(|error| FailedAttempt { error, again_in: None })
+        }
     }
 
     /// Puts the outcome into the state and answers the action to leave by.
@@ -131,7 +125,7 @@ pub trait Node<S>: Send + Sync {
         Retry::new(self, backoff)
     }
 
-    /// Ends `exec` with an [`Elapsed`](crate::Elapsed) error when it takes longer than `limit`.
+    /// Ends `exec` with an [`Elapsed`](crate::wrap::Elapsed) error when it takes longer than `limit`.
     fn timeout(self, limit: Duration) -> Timeout<Self>
     where
         Self: Sized,

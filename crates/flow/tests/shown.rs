@@ -11,9 +11,10 @@ use async_trait::async_trait;
 use cogwork_flow::journal::{
     Awaited, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded, StepError, Waited, Work,
 };
+use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
-    Action, BoxError, CancellationToken, Elapsed, Event, EventKind, Flow, Level, Node, Phase, Problem,
-    RetryError, Run, RunError, StepName, Stepped, TimeoutError, Visits, Wait, events, from_fn, from_phases,
+    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, Run, RunError, StepName,
+    Stepped, Visits, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
@@ -60,21 +61,21 @@ fn show_problems(shown: &Shown, text: &str) {
     let nodes = || Arc::from([text.to_owned()]);
 
     let problems = [
-        Problem::NoNodes,
-        Problem::NoStart { nodes: nodes() },
-        Problem::ManyStarts { starts: vec![owned(), owned()] },
-        Problem::UnknownStart { start: owned(), nodes: nodes() },
-        Problem::DuplicateNode { node: owned() },
-        Problem::DuplicateBranch { node: owned(), branch: owned() },
-        Problem::NoActions { node: owned() },
-        Problem::TooDeep { node: owned(), depth: 99 },
-        Problem::TooDeepSideBySide { node: owned(), depth: 99 },
-        Problem::UnknownSource { from: owned(), action: action(), nodes: nodes() },
-        Problem::UnknownTarget { from: owned(), action: action(), to: owned(), nodes: nodes() },
-        Problem::UndeclaredAction { from: owned(), action: action(), declared: Arc::from([action()]) },
-        Problem::DuplicateEdge { from: owned(), action: action() },
-        Problem::ActionLeadsNowhere { node: owned(), action: action() },
-        Problem::Unreachable { node: owned() },
+        WiringProblem::NoNodes,
+        WiringProblem::NoStart { nodes: nodes() },
+        WiringProblem::ManyStarts { starts: vec![owned(), owned()] },
+        WiringProblem::UnknownStart { start: owned(), nodes: nodes() },
+        WiringProblem::DuplicateNode { node: owned() },
+        WiringProblem::DuplicateBranch { node: owned(), branch: owned() },
+        WiringProblem::NoActions { node: owned() },
+        WiringProblem::TooDeep { node: owned(), depth: 99 },
+        WiringProblem::TooDeepSideBySide { node: owned(), depth: 99 },
+        WiringProblem::UnknownSource { from: owned(), action: action(), nodes: nodes() },
+        WiringProblem::UnknownTarget { from: owned(), action: action(), to: owned(), nodes: nodes() },
+        WiringProblem::UndeclaredAction { from: owned(), action: action(), declared: Arc::from([action()]) },
+        WiringProblem::DuplicateEdge { from: owned(), action: action() },
+        WiringProblem::ActionLeadsNowhere { node: owned(), action: action() },
+        WiringProblem::Unreachable { node: owned() },
     ];
     problems.iter().for_each(|problem| shown.line(problem));
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
 
-use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, Problem, from_fn};
+use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, WiringProblem, from_fn};
 use insta::assert_snapshot;
 
 fn flow() -> FlowBuilder<()> {
@@ -27,7 +27,7 @@ fn an_empty_flow_lacks_a_node_and_a_start() {
     - it has no start; say one with `start`
     ");
     assert_eq!(error.flow(), "f");
-    assert_eq!(error.problems(), [Problem::NoNodes, Problem::NoStart { nodes: [].into() }]);
+    assert_eq!(error.problems(), [WiringProblem::NoNodes, WiringProblem::NoStart { nodes: [].into() }]);
 }
 
 #[test]

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, Again, Backoff, Elapsed, Ended, Flow, Node, Phase, RunError, TimeoutError, from_phases,
-};
+use cogwork_flow::wrap::{Again, Elapsed, TimeoutError};
+use cogwork_flow::{Action, Backoff, Ended, Flow, Node, Phase, RunError, from_phases};
 use insta::assert_snapshot;
 use tokio::time::Instant;
 

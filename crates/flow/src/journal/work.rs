@@ -38,7 +38,7 @@ impl<'a> Work<'a> {
     /// # Errors
     ///
     /// When the attempt failed. [`WorkError::again_in`] says whether to try again and when: what a
-    /// [`Retry`](crate::Retry) around the node would do after so many attempts.
+    /// [`Retry`](crate::wrap::Retry) around the node would do after so many attempts.
     pub async fn attempt(self, number: NonZeroU32) -> Result<Vec<u8>, WorkError> {
         self.0.attempt(Some(number)).await
     }

@@ -9,7 +9,7 @@ use crate::execute::here::Here;
 use crate::execute::visit::{Visit, Visited};
 use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
 use crate::wiring::Inside;
-use crate::{Action, Answer, BoxError, Paused, Phase, StepName};
+use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 
 /// A place where a run waits for an event from outside, such as the word of a person.
 ///
@@ -74,7 +74,7 @@ impl<S> Wait<S> {
     ) -> Self
     where
         T: DeserializeOwned + 'static,
-        A: Answer,
+        A: IntoAction,
     {
         Self {
             event: event.into(),

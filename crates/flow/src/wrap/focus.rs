@@ -2,7 +2,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
-use crate::{Action, FailedAttempt, Node};
+use super::FailedAttempt;
+use crate::{Action, Node};
 
 /// A node over `S` inside a larger state; made by [`Node::focus`].
 ///

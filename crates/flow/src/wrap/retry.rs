@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
+use super::FailedAttempt;
 use crate::current::tell_of_current;
 use crate::failed::Attempts;
-use crate::{Action, Backoff, BoxError, EventKind, FailedAttempt, Node};
+use crate::{Action, Backoff, BoxError, EventKind, Node};
 
 /// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
 ///
@@ -53,7 +54,8 @@ impl<N> Retry<N> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use cogwork_flow::{Again, Backoff, Node, from_phases};
+    /// use cogwork_flow::wrap::Again;
+    /// use cogwork_flow::{Backoff, Node, from_phases};
     ///
     /// #[derive(Debug, thiserror::Error)]
     /// enum Refusal {

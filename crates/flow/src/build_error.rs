@@ -9,15 +9,15 @@ use crate::wiring::Depth;
 /// A graph that is not whole, with every problem it has.
 ///
 /// `{}` is one line, `{:#}` a line for each problem. Control characters in names are escaped, long
-/// names and lists cut; the fields of a [`Problem`] have them whole.
+/// names and lists cut; the fields of a [`WiringProblem`] have them whole.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     flow: String,
-    problems: Vec<Problem>,
+    problems: Vec<WiringProblem>,
 }
 
 impl BuildError {
-    pub(crate) fn new(flow: String, problems: Vec<Problem>) -> Self {
+    pub(crate) fn new(flow: String, problems: Vec<WiringProblem>) -> Self {
         Self { flow, problems }
     }
 
@@ -27,7 +27,7 @@ impl BuildError {
     }
 
     /// Everything that is wrong with it, at least one problem.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[WiringProblem] {
         &self.problems
     }
 }
@@ -60,7 +60,7 @@ impl std::error::Error for BuildError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named as in the sentence that each problem displays")]
-pub enum Problem {
+pub enum WiringProblem {
     /// The flow has no node.
     NoNodes,
     /// No start is said.
@@ -93,7 +93,7 @@ pub enum Problem {
     Unreachable { node: String },
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for WiringProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNodes => f.write_str("it has no node; add one with `node`"),
