@@ -2,7 +2,7 @@
 //! of a value that it is whole.
 //!
 //! ```text
-//! cargo +nightly fuzz run --fuzz-dir crates/fuzz reply -- -dict=crates/fuzz/dictionaries/reply.dict
+//! cargo +nightly fuzz run --fuzz-dir benches/fuzz reply -- -dict=benches/fuzz/dictionaries/reply.dict
 //! cargo run -p cogwork-fuzz --bin reply -- FILE …     # what a finding does, with any toolchain
 //! ```
 //!
