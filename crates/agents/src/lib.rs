@@ -50,6 +50,8 @@
 //! | put what was said into prompts | [`Template`] |
 //! | let files name more | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod agent;
 pub use agent::{Agent, AgentError, Answer};
 
@@ -90,3 +92,8 @@ mod yaml;
 
 pub use cogwork_thinking::{Recall, Registry, Report};
 pub use cogwork_tools::Tools;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

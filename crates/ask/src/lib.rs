@@ -50,6 +50,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod call;
 pub use call::call;
 
@@ -64,3 +66,8 @@ pub use offload::offload;
 
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict};
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -16,6 +16,8 @@
 //! assert_eq!(delays, [1, 2, 4]); // four attempts, so three waits between them
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -152,3 +154,8 @@ impl Default for Backoff {
         Self::of::<3>()
     }
 }
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -105,3 +105,8 @@ pub mod prelude {
     #[cfg(feature = "strategies")]
     pub use cogwork_strategies::{Solver, StrategyName};
 }
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(all(doctest, feature = "console", feature = "http"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,6 +39,8 @@
 //! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
 //! | read a raw reply, repair it or not | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod chain_of_thought;
 pub use chain_of_thought::ChainOfThought;
 
@@ -103,3 +105,8 @@ pub use cogwork_llm::{
     ScriptedClient, Usage, async_trait,
 };
 pub use cogwork_plan::{Plan, Status, Step};
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(all(doctest, feature = "console", feature = "http"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

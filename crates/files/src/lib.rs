@@ -25,6 +25,8 @@
 //!
 //! Calls block for as long as the disk does. Async code runs them on a thread for blocking work.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod error;
 mod folder;
 mod id;
@@ -43,3 +45,8 @@ pub use lock::{LockError, LockFile};
 pub use open::Access;
 pub use read::{read, read_text};
 pub use temporary::Temporary;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,6 +46,8 @@
 //! | have it in `tracing` spans | `write_spans`, with the feature `tracing` |
 //! | draw it, and the way of its runs on it | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod action;
 pub use action::Action;
 
@@ -130,3 +132,8 @@ mod wiring;
 
 pub use cogwork_backoff::Backoff;
 pub use tokio_util::sync::CancellationToken;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

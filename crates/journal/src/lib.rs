@@ -53,6 +53,8 @@
 //! | know what went wrong | [`StoreError`] |
 //! | keep the record of a long run short | [`Run::fold_every`](cogwork_flow::Run::fold_every) |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod file;
 pub use file::FileStore;
 
@@ -81,3 +83,8 @@ mod line;
 mod lock;
 mod name;
 mod waits;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

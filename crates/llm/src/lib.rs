@@ -56,6 +56,8 @@
 //! `native-tls` (the system's own library; with both, rustls is used), or `http` alone, for servers without
 //! it. Without default features there is no HTTP, no TLS and no JSON in the dependencies.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod client;
 pub use client::LlmClient;
 
@@ -153,3 +155,8 @@ mod ollama;
 pub use ollama::{OllamaClient, OllamaClientBuilder};
 
 pub use async_trait::async_trait;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

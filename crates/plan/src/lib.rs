@@ -42,6 +42,8 @@
 //! model put in it. A plan made deeper in memory is found in, checked, compared, rendered and dropped
 //! without recursion; only `Clone`, `PartialEq` and `Debug` go down as `derive` writes them.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod status;
 pub use status::{Status, UnknownStatus};
 
@@ -85,3 +87,8 @@ mod read_text;
 mod schema;
 mod text;
 mod write;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,8 +7,15 @@
 //! - [`charge`] and [`measure`] count the work that readers do, so that a test can show that it is in
 //!   proportion to the text, on any machine and without a clock.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod work;
 pub use work::{charge, measure};
 
 mod yaml;
 pub use yaml::{Refusal, Refused, YamlGuard};
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

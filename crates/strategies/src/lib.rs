@@ -63,6 +63,8 @@
 //! ([`Strategies`]), and checked whole. What is read or thought is bounded in size, depth and count:
 //! tables by constants, sessions by their [`Limits`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod name;
 pub use name::{StrategyName, UnknownStrategy};
 
@@ -108,3 +110,8 @@ pub use drivers::{
 mod schema;
 
 pub use cogwork_ask::{Spent, Try};
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

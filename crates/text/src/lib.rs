@@ -24,6 +24,8 @@
 //!
 //! [`is_unsafe`] says which characters are meant. A [`Mask`] hides keys and other values that no text may show.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod character;
 pub use character::{is_invisible, is_unsafe, replace_unsafe};
 
@@ -43,3 +45,8 @@ mod limited;
 
 #[cfg(feature = "testing")]
 pub mod testing;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

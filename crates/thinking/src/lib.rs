@@ -49,6 +49,8 @@
 //! | what happened | [`Generation`], [`Report`] |
 //! | memory | [`Memory`], [`Recall`], [`InMemory`], [`FileMemory`], [`Blackboard`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod mode;
 pub use mode::{Hook, Hooks, OnFailure, ThinkingMode, Verdict};
 
@@ -91,3 +93,8 @@ mod run;
 
 pub use cogwork_files::Folder;
 pub use cogwork_llm::async_trait;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -42,6 +42,8 @@
 //! [`ToolError::input`]; the model reads both. The derive of `JsonSchema` wants `schemars` 1 among the
 //! dependencies, or the one of this crate in scope: `use cogwork_tools::schemars::{self, JsonSchema};`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod tool;
 pub use tool::{Tool, function};
 
@@ -53,3 +55,8 @@ pub use error::ToolError;
 
 pub use async_trait::async_trait;
 pub use schemars;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
