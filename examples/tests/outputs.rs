@@ -6,7 +6,9 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+mod program;
 
 const BEGIN: &str = "//! ```text\n";
 const END: &str = "//! ```\n";
@@ -14,21 +16,19 @@ const END: &str = "//! ```\n";
 /// What the example prints with no server named, neither here nor by whoever runs the tests, and with
 /// a folder for temporary files of its own. `read_reply` reads a reply, the others nothing.
 fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
-    let cargo = env::var_os("CARGO").expect("cargo runs the tests");
     let input = match name {
         "read_reply" => fs::File::open("replies/faulty.txt").expect("the reply can be opened").into(),
         _ => Stdio::null(),
     };
-    let run = Command::new(cargo)
+    let run = program::example(name)
         .stdin(input)
-        .args(["run", "--quiet", "--example", name, "--"])
         .args(arguments)
         .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, folder)))
         .env_remove("OPENAI_BASE_URL")
         .env_remove("OPENAI_MODEL")
         .env_remove("OPENAI_API_KEY")
         .output()
-        .expect("cargo can be started");
+        .expect("the example can be started");
     assert!(run.status.success(), "{name} failed:\n{}", String::from_utf8_lossy(&run.stderr));
     without_times(&String::from_utf8(run.stdout).expect("an example prints text"))
 }

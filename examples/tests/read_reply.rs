@@ -2,21 +2,20 @@
 
 #![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
 
-use std::env;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+mod program;
 
 /// The exit code, standard output and standard error.
 fn run(input: &[u8], arguments: &[&str]) -> (Option<i32>, String, String) {
-    let cargo = env::var_os("CARGO").expect("cargo runs the tests");
-    let mut run = Command::new(cargo)
-        .args(["run", "--quiet", "--example", "read_reply", "--"])
+    let mut run = program::example("read_reply")
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("cargo can be started");
+        .expect("the example can be started");
     // A program that reads no more has closed the pipe.
     let _ = run.stdin.take().expect("a pipe").write_all(input);
     let output = run.wait_with_output().expect("the example ends");

@@ -2,19 +2,13 @@
 
 #![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
 
-use std::env;
-use std::process::Command;
-
 use serde_json::{Value, json};
+
+mod program;
 
 /// The exit code, standard output and standard error.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let cargo = env::var_os("CARGO").expect("cargo runs the tests");
-    let output = Command::new(cargo)
-        .args(["run", "--quiet", "--example", "stage_walk", "--"])
-        .args(arguments)
-        .output()
-        .expect("the example ends");
+    let output = program::example("stage_walk").args(arguments).output().expect("the example ends");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

@@ -1,0 +1,56 @@
+//! The examples as programs.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+/// Returns a command that runs an example.
+///
+/// `cargo test` has built it. Cargo is only asked to build it where nothing but single tests are built: with the
+/// features of this package alone, it would build most of the workspace once more.
+pub(crate) fn example(name: &str) -> Command {
+    let program = path(name);
+    if !is_fresh(&program) {
+        build(name);
+    }
+
+    Command::new(program)
+}
+
+fn path(name: &str) -> PathBuf {
+    let test = env::current_exe().expect("a test knows its program");
+    let folder = test.ancestors().nth(2).expect("a test is in `deps`");
+
+    folder.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION)
+}
+
+fn build(name: &str) {
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
+    cargo.args(["build", "--quiet", "--example", name]);
+
+    // What describes the package under test. The build script of ring runs again when it is set, or not set any more.
+    for variable in env::vars().map(|(variable, _)| variable) {
+        if variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(variable);
+        }
+    }
+
+    let built = cargo.status().expect("cargo can be started");
+    assert!(built.success(), "the example `{name}` cannot be built");
+}
+
+/// Whether the program is not older than any file that it was built from.
+fn is_fresh(program: &Path) -> bool {
+    let Some(built) = changed(program) else { return false };
+    let Ok(record) = fs::read_to_string(program.with_extension("d")) else { return false };
+
+    // `program: source source …`
+    let Some(sources) = record.strip_prefix(&format!("{}: ", program.display())) else { return false };
+    sources.split_whitespace().all(|source| changed(Path::new(source)).is_some_and(|at| at <= built))
+}
+
+fn changed(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).and_then(|file| file.modified()).ok()
+}
