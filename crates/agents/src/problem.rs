@@ -1,6 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_text::{Escaped, OneLine};
+
 use crate::quote::one_line;
 use crate::yaml::{Path, Secrets};
 
@@ -119,9 +121,9 @@ impl fmt::Display for FileProblem {
         }
         f.write_str(" ")?;
         if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+            write!(f, "{}: ", Escaped::new(&self.path))?;
         }
-        f.write_str(&self.message)
+        OneLine::new(&self.message).fmt(f)
     }
 }
 

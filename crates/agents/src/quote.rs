@@ -1,46 +1,17 @@
-//! Names inside messages. They come from files and may be any text; a message stays one readable line
-//! that cannot steer a terminal.
+//! Names and words from files inside messages: lists, bounds, and the name that was probably meant.
 
-use std::fmt::{self, Write};
+use std::fmt::Display;
 
 use cogwork_read::charge;
+pub(crate) use cogwork_text::Name;
+use cogwork_text::OneLine;
 
-/// A text with its control characters escaped, cut after [`Name::MAX`] characters.
-pub(crate) struct Name<'a>(pub(crate) &'a str);
+/// The number of characters that are shown of a message from elsewhere.
+const MAX_MESSAGE: usize = 1_000;
 
-impl Name<'_> {
-    const MAX: usize = 80;
-}
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut characters = self.0.chars();
-        for character in characters.by_ref().take(Self::MAX) {
-            if steers(character) {
-                write!(f, "{}", character.escape_unicode())?;
-            } else {
-                f.write_char(character)?;
-            }
-        }
-        if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
-    }
-}
-
-/// A whole message of another's making: as it is, but for what would steer a terminal.
-pub(crate) fn one_line(message: &str) -> String {
-    const MAX: usize = 1_000;
-    let harmless = |c: char| if c.is_whitespace() || steers(c) { ' ' } else { c };
-    let mut line: String = message.chars().take(MAX).map(harmless).collect();
-    if message.chars().nth(MAX).is_some() {
-        line.push('…');
-    }
-    line
-}
-
-/// Whether a character ends a line, moves the cursor, or turns the direction of the text.
-pub(crate) fn steers(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+/// Returns a message from elsewhere on one line of bounded length.
+pub(crate) fn one_line(message: impl Display) -> String {
+    OneLine::new(message).max_chars(MAX_MESSAGE).to_string()
 }
 
 /// `` `a`, `b`, `c` ``; of many only the first [`LISTED`], and how many more there are.

@@ -27,7 +27,7 @@ pub struct SettingProblem {
 impl SettingProblem {
     /// A problem of the settings as a whole. The message says what is wrong and what would be accepted.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { path: String::new(), message: one_line(&message.into()) }
+        Self { path: String::new(), message: one_line(message.into()) }
     }
 
     /// A problem of one setting, named from the settings on: `rounds`, `criteria[2].name`.

@@ -109,7 +109,7 @@ async fn a_reply_of_calls_alone_is_no_empty_answer() {
     let (_, state) = run(Agent::new("a", script.clone()), "Umbrella?").await;
     assert_eq!(state.last().text, "I cannot look.");
     let answer = script.requests()[1].messages().last().unwrap().text().to_owned();
-    assert_eq!(answer, "there is no tool `weather`; expected none: there are no tools");
+    assert_eq!(answer, "there is no tool `weather`; there are no tools");
 
     let script = ScriptedClient::new([calls(&["Bergen"]), calls(&["Bergen"]), calls(&["Bergen"])]);
     let agent = Agent::new("a", script.clone()).with_tools(weather()).with_tool_rounds(2);

@@ -4,6 +4,7 @@ use cogwork_flow::note;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
 use serde::{Deserialize, Serialize};
 
+use crate::call::complete;
 use crate::ladder::refuses_form;
 use crate::{Ladder, Refusal, Rung, call};
 
@@ -251,7 +252,7 @@ impl<'a> Asking<'a> {
         let response = if self.streaming {
             call(self.client, request, |text| policy.on_text(text)).await
         } else {
-            self.client.complete(request).await
+            complete(self.client, request).await
         };
 
         // A request that fails for another reason shows that its form was accepted.

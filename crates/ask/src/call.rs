@@ -22,9 +22,7 @@ pub async fn call(
     let limits = ResponseLimits::default();
 
     if !client.capabilities().has(Capability::Streaming) {
-        let response = client.complete(request).await?;
-        limits.check_text(response.text().len())?;
-        return Ok(response);
+        return complete(client, request).await;
     }
 
     let mut reply = client.stream(request).await?;
@@ -51,4 +49,11 @@ pub async fn call(
     // A stream ends with a response or an error, so this is a fault of the client.
     let message = "the stream ended without a response";
     Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
+}
+
+/// Calls the model without streaming, and bounds the reply in the same way.
+pub(crate) async fn complete(client: &dyn LlmClient, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+    let response = client.complete(request).await?;
+    ResponseLimits::default().check_text(response.text().len())?;
+    Ok(response)
 }

@@ -242,6 +242,24 @@ async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
     assert_eq!(texts(&client.requests()[1])[1], format!("{} […]", "é".repeat(4_096)));
 }
 
+#[tokio::test]
+async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
+    let long = "x".repeat((16 << 20) + 1);
+    let streams = Capabilities::none().with(Capability::Streaming);
+
+    for (capabilities, streaming) in [(streams, true), (streams, false), (Capabilities::none(), true)] {
+        let client = ScriptedClient::new([long.as_str()]).with_capabilities(capabilities);
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
+
+        let Err(Unanswered::Client(error)) = asking.run(&mut Number::default()).await else {
+            panic!("the reply is too large")
+        };
+        assert_eq!(error.kind(), LlmErrorKind::Decode);
+        assert_eq!(error.message(), "the reply has 16777217 bytes; expected at most 16777216");
+    }
+}
+
 #[test]
 fn older_records_of_what_was_spent_are_read() {
     let of_a_strategy = r#"{"calls":2,"usage":{"prompt_tokens":9,"completion_tokens":1},"time":{"secs":1,"nanos":500000000}}"#;

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use cogwork_text::MultiLine;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -51,15 +53,7 @@ pub(crate) fn tell(line: impl Display) {
     let _ = writeln!(err, "{line}");
 }
 
-/// A text that cannot steer a terminal, whoever wrote it.
+/// Returns a text without what could steer a terminal, whoever wrote it.
 pub(crate) fn harmless(text: &str) -> String {
-    let harmless = |c: char| match c {
-        '\n' | '\t' => c,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-            '\u{fffd}'
-        }
-        control if control.is_control() => '\u{fffd}',
-        other => other,
-    };
-    text.chars().map(harmless).collect()
+    MultiLine::new(text).to_string()
 }

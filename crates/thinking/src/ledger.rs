@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    ResponseLimits, Usage,
 };
 
 use crate::{Draft, HookReport, Payload, Report};
@@ -138,6 +139,7 @@ impl LlmClient for Metered<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.ledger.begin(self.by_hook)?;
         let response = self.client.complete(request).await?;
+        ResponseLimits::default().check_text(response.text().len())?;
         self.ledger.charge(self.by_hook, &response);
         Ok(response)
     }

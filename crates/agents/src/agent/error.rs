@@ -1,6 +1,7 @@
 use std::fmt;
 
 use cogwork_llm::LlmError;
+use cogwork_text::ErrorText;
 
 use crate::FillError;
 use crate::quote::one_line;
@@ -36,11 +37,11 @@ impl fmt::Display for AgentError {
             Self::NothingAsked => {
                 f.write_str("there is nothing to ask: the prompt is empty; expected a text")
             }
-            Self::Prompt(error) => error.fmt(f),
-            Self::Client(error) if f.alternate() => write!(f, "the call to the model failed: {error:#}"),
-            // A client of the user's own may put anything into its errors.
+            Self::Prompt(error) => ErrorText(error).fmt(f),
+            // A custom client may put anything into its errors.
             Self::Client(error) => {
-                write!(f, "the call to the model failed: {}", one_line(&error.to_string()))
+                f.write_str("the call to the model failed: ")?;
+                ErrorText(error).fmt(f)
             }
             Self::Empty => f.write_str("the model's reply is empty; expected a text or a call of a tool"),
             Self::TooManyToolCalls { rounds } => {

@@ -208,6 +208,6 @@ fn build(
     // All that a person can have done is found before, with its place; this is what is left.
     builder
         .build()
-        .map_err(|error| found.push(Found::new(tree.place, path, one_line(&error.to_string()))))
+        .map_err(|error| found.push(Found::new(tree.place, path, one_line(error.to_string()))))
         .ok()
 }
