@@ -243,14 +243,18 @@ impl Folder {
     ///
     /// When that cannot be found out.
     pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
-        let name = name::checked(name.as_ref())?;
+        Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
+    }
 
-        let named = match self.metadata(name) {
-            Ok(metadata) => FileId::from_metadata(&metadata),
-            Err(error) if is_gone(&error) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(named == FileId::of(file)?)
+    /// Returns the id of what has this name in this folder; `None` where the name is free.
+    pub(crate) fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
+        let name = name::checked(name)?;
+
+        match self.metadata(name) {
+            Ok(metadata) => Ok(Some(FileId::from_metadata(&metadata))),
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes a file, or a link itself.

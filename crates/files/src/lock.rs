@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Access, Error, Folder};
+use crate::{Access, Error, FileId, Folder};
 
 /// How long is waited between two tries.
 const BETWEEN: Duration = Duration::from_millis(5);
@@ -25,7 +25,9 @@ const LONGEST: u64 = 16;
 pub struct LockFile {
     folder: Folder,
     name: OsString,
-    file: File,
+    id: FileId,
+    /// Locked for as long as it is open.
+    _file: File,
 }
 
 /// Why a lock was not taken.
@@ -84,7 +86,8 @@ impl LockFile {
             }
 
             sign(&mut file)?;
-            return Ok(Self { folder: folder.clone(), name: name.to_owned(), file });
+            let id = FileId::of(&file)?;
+            return Ok(Self { folder: folder.clone(), name: name.to_owned(), id, _file: file });
         }
         Err(LockError::Replaced)
     }
@@ -100,7 +103,7 @@ impl LockFile {
     ///
     /// When that cannot be found out.
     pub fn is_still_there(&self) -> Result<bool, Error> {
-        self.folder.holds(&self.name, &self.file)
+        Ok(self.folder.id_of(&self.name)? == Some(self.id))
     }
 }
 

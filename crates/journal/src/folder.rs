@@ -38,12 +38,6 @@ impl StoreFolder {
             .map_err(|error| self.failed("the folder cannot be made", error))
     }
 
-    /// Returns the folder that was opened last, even if its path leads elsewhere by now.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn opened(&self) -> Option<Folder> {
-        self.lock().clone()
-    }
-
     fn opened_by(
         &self,
         open: impl FnOnce(&Path) -> Result<Folder, cogwork_files::Error>,

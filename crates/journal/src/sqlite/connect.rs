@@ -74,9 +74,10 @@ pub(super) enum Reader {
 }
 
 impl Database {
-    /// A connection to write with. Makes the database where there is none.
-    pub(super) fn writer(&self) -> Result<Open, StoreError> {
-        let folder = self.files.create_folder()?;
+    /// Opens a connection to write with. Where there is no database, it is created or that is an error.
+    pub(super) fn writer(&self, create: bool) -> Result<Open, StoreError> {
+        let folder = if create { Some(self.files.create_folder()?) } else { self.files.folder()? };
+        let Some(folder) = folder else { return Err(StoreError::gone(self.files.place())) };
         let locks = self.files.locks(&folder)?;
         // One at a time makes the database, or changes its mode.
         let one = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
@@ -87,6 +88,8 @@ impl Database {
 
         if self.files.has_content(&folder)? {
             self.check_untouched(&folder)?;
+        } else if !create {
+            return Err(StoreError::gone(self.files.place()));
         }
         let before = self.files.identify(&folder)?.database_alone();
         let connection = self.connect(&folder, OpenFlags::SQLITE_OPEN_CREATE)?;

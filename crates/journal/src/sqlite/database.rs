@@ -48,19 +48,14 @@ impl Database {
         self.files.place()
     }
 
-    /// Writes a part of a transaction, together with those of all others who wait for their turn. `row` is that
-    /// of a run on record.
+    /// Writes a part of a transaction, together with those of all others who wait for their turn. `is_new` says
+    /// that the run is not in the database yet, which is then created if need be.
     pub(super) fn write(
         &self,
-        row: Option<Row>,
+        is_new: bool,
         part: impl FnOnce(&Open) -> Result<Row, Refused> + Send + 'static,
     ) -> Result<Row, StoreError> {
-        if let Some(row) = row {
-            // Writing creates a database where there is none, which helps no run that was in another.
-            self.files.check_database(row.database)?;
-        }
-
-        let turn = Turn::join(&self.queue, Box::new(part));
+        let turn = Turn::join(&self.queue, is_new, Box::new(part));
         let mut told = turn.wait();
         if let Told::Write = told {
             self.write_waiting();
@@ -85,10 +80,15 @@ impl Database {
     }
 
     fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
-        self.close_if_replaced(writer)?;
+        let starts_a_run = parts.iter().any(|waiting| waiting.is_new);
+        // Other runs are not in the new database, and are told so below.
+        if starts_a_run {
+            self.close_if_replaced(writer)?;
+        }
+
         let open = match writer.take() {
             Some(open) => open,
-            None => self.writer()?,
+            None => self.writer(starts_a_run)?,
         };
         let open = writer.insert(open);
 

@@ -107,17 +107,6 @@ impl Files {
         Ok(())
     }
 
-    /// Checks that the path leads to the database of this id.
-    pub(super) fn check_database(&self, id: Option<FileId>) -> Result<(), StoreError> {
-        let folder = self.location.opened();
-        let found = folder.map_or(Ok(None), |folder| self.id(&folder, &self.name))?;
-
-        if found.is_some() && found == id {
-            return Ok(());
-        }
-        Err(StoreError::gone(self.place()))
-    }
-
     /// Returns whether the database is no longer the one that was open.
     pub(super) fn database_is_replaced(&self, seen: &OpenFiles) -> Result<bool, StoreError> {
         Ok(self.id(&seen.folder, &self.name)? != seen.database())

@@ -33,8 +33,8 @@ use crate::{RunSummary, Store, StoreError, name};
 /// Runs at work at the same time are written together: what they have queued while one transaction
 /// is synced goes into the next. The database is in WAL mode, so that those who read wait for nobody.
 /// Several processes may use it, if they are on one machine. Beside it lies a folder with the locks
-/// of its runs, `runs.db-locks`. Where one of them is removed while its run is at work, the run stops with its
-/// next line; a second runner that was let in meanwhile goes on alone.
+/// of its runs, `runs.db-locks`. If one of them is removed while its run is at work, a second runner can take the
+/// run up, and the first one stops with its next line.
 ///
 /// Neither the database nor a file beside it may be a link. When they are removed, moved or replaced while a
 /// run is at work, the run stops with its next line. On a disk that cannot be written, runs can be listed.

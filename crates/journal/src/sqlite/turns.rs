@@ -43,6 +43,8 @@ pub(super) struct Queue {
 
 /// A part that is to be written. Whoever waits for it hears when this is dropped.
 pub(super) struct Waiting {
+    /// Whether the run is not in the database yet.
+    pub(super) is_new: bool,
     pub(super) part: Option<Part>,
     pub(super) written: Option<Result<Row, StoreError>>,
     turn: Arc<Turn>,
@@ -63,10 +65,10 @@ pub(super) enum Told {
 }
 
 impl Turn {
-    pub(super) fn join(queue: &Mutex<Queue>, part: Part) -> Arc<Self> {
+    pub(super) fn join(queue: &Mutex<Queue>, is_new: bool, part: Part) -> Arc<Self> {
         let turn = Arc::new(Self::default());
         let mut queue = lock(queue);
-        queue.waiting.push(Waiting { part: Some(part), written: None, turn: Arc::clone(&turn) });
+        queue.waiting.push(Waiting { is_new, part: Some(part), written: None, turn: Arc::clone(&turn) });
         if !std::mem::replace(&mut queue.busy, true) {
             turn.tell(Told::Write);
         }

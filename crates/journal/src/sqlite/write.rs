@@ -28,7 +28,7 @@ pub(super) struct Writer {
     standing: Standing,
     /// What the row of the run says.
     columns: Columns,
-    /// The run is ours until the last line is written, or somebody removes the lock.
+    /// The run is ours until the last line is written.
     lock: LockFile,
 }
 
@@ -91,14 +91,16 @@ impl Writer {
     pub(super) fn put(&mut self, anew: Option<Vec<Entry>>, more: Vec<Entry>) -> Result<(), StoreError> {
         self.check_lock()?;
         let change = self.change(anew, more)?;
-        let row = self.run.database.write(self.row, move |open| change.write(open))?;
+        let row = self.run.database.write(self.row.is_none(), move |open| change.write(open))?;
         self.row = Some(row);
         Ok(())
     }
 
-    /// That nobody else can have taken the run: a lock file that was removed locks nothing.
+    /// Checks that nobody else can have taken the run: a lock file that was removed locks nothing. The id of
+    /// the database does not tell that, since another database may get the same one.
     fn check_lock(&self) -> Result<(), StoreError> {
         let path = self.lock.path();
+
         match self.lock.is_still_there() {
             Ok(true) => Ok(()),
             Ok(false) => Err(StoreError::gone(path.display())),
