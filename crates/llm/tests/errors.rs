@@ -53,7 +53,10 @@ fn nothing_unsafe_is_shown() {
             .with_text_so_far(text.as_str());
         shown.error(&error);
     }
-    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &["LlmErrorKind", "Role", "Spending"]);
+    shown.assert_complete(
+        env!("CARGO_MANIFEST_DIR"),
+        &["LlmErrorKind", "ResponseTooLarge", "Role", "Spending"],
+    );
 }
 
 #[test]
