@@ -12,6 +12,7 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
+use cogwork_read::measure;
 use cogwork_strategies::{Budget, Session, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 
@@ -52,6 +53,30 @@ pub fn reply(data: &[u8]) {
     let again = ReplyReader::default().max_bytes(usize::MAX).read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
+}
+
+/// The reader of replies, measured: the work that it counts is in proportion to the length of the reply,
+/// whatever the reply says. The text is repeated until it is long enough for its growth to show.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn reply_work(data: &[u8]) {
+    /// The tests of the reader search for slow texts, and find no more than about half of this.
+    const PER_BYTE: u64 = 200;
+    const LENGTH: usize = 8 * 1024;
+
+    let once = String::from_utf8_lossy(data);
+    if once.is_empty() {
+        return;
+    }
+
+    let text = once.repeat(LENGTH.div_ceil(once.len()));
+    let reader = ReplyReader::default().max_bytes(usize::MAX);
+    let (_, work) = measure(|| drop(reader.read(&text)));
+
+    let most = PER_BYTE * text.len() as u64;
+    assert!(work <= most, "{work} units of work for {} bytes", text.len());
 }
 
 /// A good reply with one kind of damage, which the first byte chooses, at a place that the second chooses,

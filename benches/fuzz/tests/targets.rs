@@ -34,6 +34,11 @@ proptest! {
     }
 
     #[test]
+    fn work(data in pieces(REPLY)) {
+        cogwork_fuzz::reply_work(&data);
+    }
+
+    #[test]
     fn stages(data in pieces(TABLE)) {
         cogwork_fuzz::stage_replies(&data);
     }
