@@ -62,7 +62,7 @@ pub fn reply(data: &[u8]) {
 ///
 /// Where that does not hold.
 pub fn reply_work(data: &[u8]) {
-    /// The tests of the reader search for slow texts, and find no more than about half of this.
+    /// The worst text known takes about half of this.
     const PER_BYTE: u64 = 200;
     const LENGTH: usize = 8 * 1024;
 

@@ -6,8 +6,7 @@ use std::pin::pin;
 use cogwork_cot::{ChainOfThought, CotError, Limits, Reasoning, ReplyReader, ScriptedClient};
 use cogwork_read::measure;
 
-/// The most work for each byte of a text that may be found. The worst text that a search over all tokens and
-/// pairs of them has found takes about half of it.
+/// The maximum work for each byte of a text. The worst text known takes about half of it.
 const PER_BYTE: u64 = 200;
 
 fn work(text: &str) -> u64 {
