@@ -27,12 +27,17 @@ fn ring(nodes: usize) -> Result<Flow<u64>, BoxError> {
             .edge(name(index), AGAIN, name((index + 1) % nodes))
             .end(name(index), STOP)
     });
+
     Ok(flow.build()?)
 }
 
 fn run(runtime: &Runtime, flow: &Flow<u64>, steps: u64) -> Result<(), BoxError> {
     let ended = runtime.block_on(flow.begin().max_steps(steps).finish(&mut { steps }))?;
-    if ended.steps == steps { Ok(()) } else { Err("the run was short".into()) }
+    if ended.steps == steps {
+        Ok(())
+    } else {
+        Err("the run was short".into())
+    }
 }
 
 const RUNS: usize = 10_000;
@@ -61,7 +66,10 @@ fn waiting_flow() -> Result<Flow<Counter>, BoxError> {
             Action::from_static(chosen(left))
         },
     );
-    let flow = Flow::builder("wait").start("wait").node("wait", node.with_actions([AGAIN, STOP]));
+
+    let flow = Flow::builder("wait")
+        .start("wait")
+        .node("wait", node.with_actions([AGAIN, STOP]));
     Ok(flow.edge("wait", AGAIN, "wait").end("wait", STOP).build()?)
 }
 
@@ -88,10 +96,12 @@ where
     let mut runs = JoinSet::new();
     (0..RUNS).for_each(|_| drop(runs.spawn(run())));
     sleep(WAIT / 2).await;
+
     let bytes = ALLOCATED.current_usage().saturating_sub(before);
     while let Some(done) = runs.join_next().await {
         done??;
     }
+
     Ok(bytes)
 }
 
@@ -108,17 +118,45 @@ fn main() -> Result<(), BoxError> {
             b.iter(|| run(&runtime, &flow, 100_000));
         });
     }
+
     group.finish();
 
     let (small, middle, large) = (ring(10)?, ring(1_000)?, ring(100_000)?);
     let steps = |flow, steps| each(1, || run(&runtime, flow, steps));
-    ratio("a step among 1,000 nodes / among 10", || steps(&middle, 100_000), || steps(&small, 100_000));
-    ratio("a step among 100,000 nodes / among 10", || steps(&large, 100_000), || steps(&small, 100_000));
+    ratio(
+        "a step among 1,000 nodes / among 10",
+        || steps(&middle, 100_000),
+        || steps(&small, 100_000),
+    );
+
+    ratio(
+        "a step among 100,000 nodes / among 10",
+        || steps(&large, 100_000),
+        || steps(&small, 100_000),
+    );
+
     // As many steps on both sides, so that both take about as long.
-    let short = || each(1, || (0..1_000).try_for_each(|_| run(&runtime, &small, 1_000)));
-    ratio("a step of 1,000,000 / a step of 1,000", || steps(&small, 1_000_000), short);
-    let single = || each(1, || (0..1_000_000).try_for_each(|_| run(&runtime, &small, 1)));
-    ratio("a run of one step / a step of 1,000,000", single, || steps(&small, 1_000_000));
+    let short = || {
+        each(1, || {
+            (0..1_000).try_for_each(|_| run(&runtime, &small, 1_000))
+        })
+    };
+
+    ratio(
+        "a step of 1,000,000 / a step of 1,000",
+        || steps(&small, 1_000_000),
+        short,
+    );
+
+    let single = || {
+        each(1, || {
+            (0..1_000_000).try_for_each(|_| run(&runtime, &small, 1))
+        })
+    };
+
+    ratio("a run of one step / a step of 1,000,000", single, || {
+        steps(&small, 1_000_000)
+    });
 
     let (flow, by_hand) = (Arc::new(waiting_flow()?), Arc::new(waiting_by_hand()));
     let own = || {
@@ -128,20 +166,30 @@ fn main() -> Result<(), BoxError> {
             Ok(())
         }
     };
+
     let hand = || {
         let by_hand = Arc::clone(&by_hand);
         async move { by_hand.run(&mut Counter { left: STEPS }).await }
     };
-    let (flow_bytes, hand_bytes) =
-        (runtime.block_on(all_at_once(own))?, runtime.block_on(all_at_once(hand))?);
-    print("bytes a run of 10,000 at once, the task and its timer counted", flow_bytes / RUNS);
+    let (flow_bytes, hand_bytes) = (
+        runtime.block_on(all_at_once(own))?,
+        runtime.block_on(all_at_once(hand))?,
+    );
+    print(
+        "bytes a run of 10,000 at once, the task and its timer counted",
+        flow_bytes / RUNS,
+    );
     print("the same by hand", hand_bytes / RUNS);
-    print("bytes a run more than by hand", flow_bytes.saturating_sub(hand_bytes) / RUNS);
+    print(
+        "bytes a run more than by hand",
+        flow_bytes.saturating_sub(hand_bytes) / RUNS,
+    );
     ratio(
         "10,000 runs of 10 steps of 10 ms: flow / by hand",
         || each(1, || runtime.block_on(all_at_once(own))),
         || each(1, || runtime.block_on(all_at_once(hand))),
     );
+
     criterion.final_summary();
     Ok(())
 }

@@ -5,7 +5,9 @@
 
 use std::io;
 
-use cogwork_benches::{BoxError, BoxFuture, IndexedLoop, NamedLoop, criterion, each, ratio, runtime};
+use cogwork_benches::{
+    BoxError, BoxFuture, IndexedLoop, NamedLoop, criterion, each, ratio, runtime,
+};
 use cogwork_flow::{Action, Backoff, CancellationToken, Flow, Node};
 use criterion::{Criterion, Throughput};
 use tokio::runtime::Runtime;
@@ -20,7 +22,8 @@ struct Counter {
 
 /// The work of a step, the same for all loops.
 async fn count_down(left: u64) -> io::Result<u64> {
-    left.checked_sub(1).ok_or_else(|| io::Error::other("nothing left to count"))
+    left.checked_sub(1)
+        .ok_or_else(|| io::Error::other("nothing left to count"))
 }
 
 fn chosen(left: u64) -> &'static str {
@@ -69,14 +72,19 @@ fn flow_ring<N: Node<Counter> + 'static>(
             .edge(name(index), AGAIN, name((index + 1) % length))
             .end(name(index), STOP)
     });
+
     Ok(flow.build()?)
 }
 
 fn indexed_ring(length: usize) -> IndexedLoop<Counter> {
     let mut ring = IndexedLoop::default();
     for index in 0..length {
-        ring.add(count_down_boxed, vec![(AGAIN, Some((index + 1) % length)), (STOP, None)]);
+        ring.add(
+            count_down_boxed,
+            vec![(AGAIN, Some((index + 1) % length)), (STOP, None)],
+        );
     }
+
     ring
 }
 
@@ -87,6 +95,7 @@ fn named_ring(length: usize) -> NamedLoop<Counter> {
         let edges = [(AGAIN, Some(name((index + 1) % length))), (STOP, None)];
         ring.add(&name(index), count_down_boxed, edges.into());
     }
+
     ring
 }
 
@@ -97,7 +106,11 @@ impl Runs<'_> {
     fn flow(&self, flow: &Flow<Counter>) -> Result<(), BoxError> {
         let mut run = flow.begin().max_steps(STEPS).cancelled_by(self.1.clone());
         let ended = self.0.block_on(run.finish(&mut Counter { left: STEPS }))?;
-        if ended.steps == STEPS { Ok(()) } else { Err("the run was short".into()) }
+        if ended.steps == STEPS {
+            Ok(())
+        } else {
+            Err("the run was short".into())
+        }
     }
 
     fn indexed(&self, ring: &IndexedLoop<Counter>) -> Result<(), BoxError> {
@@ -105,7 +118,8 @@ impl Runs<'_> {
     }
 
     fn named(&self, ring: &NamedLoop<Counter>) -> Result<(), BoxError> {
-        self.0.block_on(ring.run("node 0", &mut Counter { left: STEPS }))
+        self.0
+            .block_on(ring.run("node 0", &mut Counter { left: STEPS }))
     }
 }
 
@@ -113,10 +127,12 @@ fn main() -> Result<(), BoxError> {
     let runtime = runtime()?;
     let runs = Runs(&runtime, CancellationToken::new());
     let mut criterion: Criterion = criterion();
+
     for (shape, length) in [("self-loop", 1), ("1,000-node chain", 1_000)] {
         let flow = flow_ring(length, || CountDown)?;
         let retried = flow_ring(length, || CountDown.retry(Backoff::default()))?;
         let (indexed, named) = (indexed_ring(length), named_ring(length));
+
         // What fails once fails always: the measured runs need no look at their results.
         runs.flow(&flow)?;
         runs.flow(&retried)?;
@@ -131,13 +147,25 @@ fn main() -> Result<(), BoxError> {
         group.bench_function("by hand, named", |b| b.iter(|| runs.named(&named)));
         group.finish();
 
-        let (own, by_index) = (|| each(20, || runs.flow(&flow)), || each(20, || runs.indexed(&indexed)));
+        let (own, by_index) = (
+            || each(20, || runs.flow(&flow)),
+            || each(20, || runs.indexed(&indexed)),
+        );
         ratio(&format!("{shape}: flow / by hand, indexed"), own, by_index);
-        ratio(&format!("{shape}: flow / by hand, named"), own, || each(20, || runs.named(&named)));
+        ratio(&format!("{shape}: flow / by hand, named"), own, || {
+            each(20, || runs.named(&named))
+        });
         let retried = || each(20, || runs.flow(&retried));
-        ratio(&format!("{shape}: flow with retry / by hand, indexed"), retried, by_index);
+
+        ratio(
+            &format!("{shape}: flow with retry / by hand, indexed"),
+            retried,
+            by_index,
+        );
+
         ratio(&format!("{shape}: flow with retry / flow"), retried, own);
     }
+
     criterion.final_summary();
     Ok(())
 }

@@ -66,7 +66,9 @@ pub struct NamedLoop<S> {
 
 impl<S> Default for NamedLoop<S> {
     fn default() -> Self {
-        Self { places: HashMap::new() }
+        Self {
+            places: HashMap::new(),
+        }
     }
 }
 

@@ -18,13 +18,28 @@ pub fn ratio(what: &str, mut other: impl FnMut() -> Duration, mut base: impl FnM
         let pairs = (0..tries).map(|_| (other(), base()));
         let least = |(o, b): (Duration, Duration), (other, base)| (o.min(other), b.min(base));
         let (other, base) = pairs.fold((Duration::MAX, Duration::MAX), least);
+
         other.as_secs_f64() / base.as_secs_f64()
     };
+
     let mut quotients: Vec<f64> = (0..rounds).map(|_| quotient()).collect();
     quotients.sort_by(f64::total_cmp);
-    let quartile =
-        |number: usize| quotients.get((quotients.len() - 1) * number / 4).copied().unwrap_or(f64::NAN);
-    print(what, format_args!("{:.2} ({:.2} to {:.2})", quartile(2), quartile(1), quartile(3)));
+    let quartile = |number: usize| {
+        quotients
+            .get((quotients.len() - 1) * number / 4)
+            .copied()
+            .unwrap_or(f64::NAN)
+    };
+
+    print(
+        what,
+        format_args!(
+            "{:.2} ({:.2} to {:.2})",
+            quartile(2),
+            quartile(1),
+            quartile(3)
+        ),
+    );
 }
 
 /// Prints a finding that is not a time.
@@ -38,6 +53,7 @@ pub fn timed<R>(work: impl FnOnce() -> R) -> Duration {
     let given = black_box(work());
     let time = started.elapsed();
     drop(given);
+
     time
 }
 

@@ -8,10 +8,13 @@ use std::time::Duration;
 use cogwork_benches::{
     BoxError, Canned, criterion, nested_plan, print, ratio, reply, runtime, thinker, timed,
 };
-use cogwork_cot::{Brief, ChainOfThought, CotError, Node, Prompts, Reasoning, ScriptedClient, Turn};
+use cogwork_cot::{
+    Brief, ChainOfThought, CotError, Node, Prompts, Reasoning, ScriptedClient, Turn,
+};
 use criterion::{BatchSize, BenchmarkId, Throughput};
 
-const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 80 km/h for 45 minutes. How far is that?";
+const PROBLEM: &str =
+    "A train goes 60 km/h for 2.5 h, then 80 km/h for 45 minutes. How far is that?";
 const PLAN_STEPS: usize = 10;
 
 struct Scene {
@@ -26,7 +29,12 @@ impl Scene {
         let node = thinker(Canned::new(reply(nested_plan(PLAN_STEPS)).to_string()));
         let brief = node.prep(&mut Reasoning::new(PROBLEM))?;
         let turn = runtime()?.block_on(node.exec(&brief))?;
-        Ok(Self { stranger: node.clone().with_prompts(Prompts::default()), node, turn })
+
+        Ok(Self {
+            stranger: node.clone().with_prompts(Prompts::default()),
+            node,
+            turn,
+        })
     }
 
     fn turns(&self, count: usize) -> Vec<Option<Turn>> {
@@ -34,7 +42,10 @@ impl Scene {
     }
 
     /// A run through these turns, and its requests, one a turn.
-    fn run(&self, turns: Vec<Option<Turn>>) -> impl Iterator<Item = Result<Option<Brief>, CotError>> {
+    fn run(
+        &self,
+        turns: Vec<Option<Turn>>,
+    ) -> impl Iterator<Item = Result<Option<Brief>, CotError>> {
         let mut state = Reasoning::new(PROBLEM);
         turns.into_iter().map(move |turn| {
             let brief = self.node.prep(&mut state)?;
@@ -50,6 +61,7 @@ impl Scene {
             self.node.prep(&mut state)?;
             self.node.post(&mut state, None, turn)?;
         }
+
         Ok(state)
     }
 
@@ -58,10 +70,12 @@ impl Scene {
         let mut state = state.clone();
         let mut request = || {
             let time = timed(|| self.node.prep(&mut state));
+
             // Cannot fail: `state` has done the same.
             let _ = self.node.post(&mut state, None, self.turn.clone());
             time
         };
+
         // The first finds the lists of a copy full, as those of a run seldom are.
         request();
         (0..count).map(|_| request()).sum()
@@ -93,17 +107,23 @@ fn print_shared(thoughts: usize) -> Result<(), BoxError> {
     let mut state = Reasoning::new(PROBLEM);
     let runtime = runtime()?;
     let mut run = flow.begin();
+
     for _ in 0..thoughts {
         runtime.block_on(run.step(&mut state))?;
     }
+
     let requests = script.requests();
     let messages = || requests.iter().flat_map(|request| request.messages());
-    let held: HashMap<*const u8, usize> =
-        messages().map(|message| (message.text().as_ptr(), message.text().len())).collect();
-    let (carried, carried_bytes) =
-        messages().fold((0, 0), |(count, bytes), message| (count + 1, bytes + message.text().len()));
+    let held: HashMap<*const u8, usize> = messages()
+        .map(|message| (message.text().as_ptr(), message.text().len()))
+        .collect();
+    let (carried, carried_bytes) = messages().fold((0, 0), |(count, bytes), message| {
+        (count + 1, bytes + message.text().len())
+    });
     let (kept, kept_bytes) = (held.len(), held.values().sum::<usize>());
-    let found = format!("{carried} messages in {carried_bytes} bytes, kept as {kept} in {kept_bytes}");
+    let found =
+        format!("{carried} messages in {carried_bytes} bytes, kept as {kept} in {kept_bytes}");
+
     print(&format!("requests of {thoughts} thoughts"), found);
     Ok(())
 }
@@ -117,13 +137,18 @@ fn main() -> Result<(), BoxError> {
         let state = scene.state(thoughts)?;
         group.bench_function(BenchmarkId::new("next", thoughts), |b| {
             b.iter_custom(|count| {
-                (0..count).step_by(20).map(|done| scene.next(&state, 20.min(count - done))).sum()
+                (0..count)
+                    .step_by(20)
+                    .map(|done| scene.next(&state, 20.min(count - done)))
+                    .sum()
             })
         });
+
         group.bench_function(BenchmarkId::new("all formatted anew", thoughts), |b| {
             b.iter_custom(|count| (0..count).map(|_| scene.anew(&state)).sum())
         });
     }
+
     group.finish();
 
     let mut group = criterion.benchmark_group("request_build/all of a run");
@@ -131,29 +156,73 @@ fn main() -> Result<(), BoxError> {
     for thoughts in [100, 1_000, 10_000] {
         group.throughput(Throughput::Elements(thoughts as u64));
         group.bench_function(BenchmarkId::new("passed on", thoughts), |b| {
-            b.iter_batched(|| scene.turns(thoughts), |turns| scene.pass(turns), BatchSize::PerIteration)
+            b.iter_batched(
+                || scene.turns(thoughts),
+                |turns| scene.pass(turns),
+                BatchSize::PerIteration,
+            )
         });
+
         group.bench_function(BenchmarkId::new("all kept", thoughts), |b| {
-            b.iter_batched(|| scene.turns(thoughts), |turns| scene.keep(turns), BatchSize::PerIteration)
+            b.iter_batched(
+                || scene.turns(thoughts),
+                |turns| scene.keep(turns),
+                BatchSize::PerIteration,
+            )
         });
     }
+
     group.finish();
 
     let (young, old) = (scene.state(10)?, scene.state(1_000)?);
-    ratio("next request at turn 1,000 / at turn 10", || scene.next(&old, 20), || scene.next(&young, 20));
-    ratio("turn 1,000: formatted anew / next", || scene.anew(&old), || scene.next(&old, 20) / 20);
+    ratio(
+        "next request at turn 1,000 / at turn 10",
+        || scene.next(&old, 20),
+        || scene.next(&young, 20),
+    );
+
+    ratio(
+        "turn 1,000: formatted anew / next",
+        || scene.anew(&old),
+        || scene.next(&old, 20) / 20,
+    );
+
     // Ten short runs beside a long one, so that both take about as long.
     let passed_on = |runs: usize, thoughts: usize| -> Duration {
-        (0..runs).map(|_| scene.turns(thoughts)).map(|turns| timed(|| scene.pass(turns))).sum()
+        (0..runs)
+            .map(|_| scene.turns(thoughts))
+            .map(|turns| timed(|| scene.pass(turns)))
+            .sum()
     };
+
     let kept = |runs: usize, thoughts: usize| -> Duration {
-        (0..runs).map(|_| scene.turns(thoughts)).map(|turns| timed(|| scene.keep(turns))).sum()
+        (0..runs)
+            .map(|_| scene.turns(thoughts))
+            .map(|turns| timed(|| scene.keep(turns)))
+            .sum()
     };
-    ratio("a thought of 1,000 / of 100", || passed_on(1, 1_000), || passed_on(10, 100));
-    ratio("a thought of 10,000 / of 1,000", || passed_on(1, 10_000), || passed_on(10, 1_000));
-    ratio("all kept: a thought of 10,000 / of 1,000", || kept(1, 10_000), || kept(10, 1_000));
+
+    ratio(
+        "a thought of 1,000 / of 100",
+        || passed_on(1, 1_000),
+        || passed_on(10, 100),
+    );
+
+    ratio(
+        "a thought of 10,000 / of 1,000",
+        || passed_on(1, 10_000),
+        || passed_on(10, 1_000),
+    );
+
+    ratio(
+        "all kept: a thought of 10,000 / of 1,000",
+        || kept(1, 10_000),
+        || kept(10, 1_000),
+    );
+
     print_shared(100)?;
     print_shared(1_000)?;
     criterion.final_summary();
+
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Plans, replies and a client of the sizes that models produce.
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, Limits, LlmClient, LlmError, Reply, Usage, async_trait,
+    ChainOfThought, ChatRequest, ChatResponse, Limits, LlmClient, LlmError, Reply, Usage,
+    async_trait,
 };
 use cogwork_plan::{Plan, Step};
 
@@ -32,18 +33,25 @@ pub fn reply(planning: Plan) -> Reply {
     let current_thinking = "The last thought is right: 60 km/h for 2.5 h is 150 km. \
                             Next I add the second leg, and look whether the sum is plausible.\n"
         .repeat(5);
-    Reply { current_thinking, planning, next_thought_needed: true }
+    Reply {
+        current_thinking,
+        planning,
+        next_thought_needed: true,
+    }
 }
 
 /// A plan of this many steps on one level, the first half of them done.
 pub fn flat_plan(steps: usize) -> Plan {
-    (0..steps).map(|number| step(number, number < steps / 2)).collect()
+    (0..steps)
+        .map(|number| step(number, number < steps / 2))
+        .collect()
 }
 
 /// A plan of this many steps: one in ten on the top level, each with nine beneath it.
 pub fn nested_plan(steps: usize) -> Plan {
     let parents = (0..steps).step_by(10).map(|first| {
-        let children = (first + 1..steps.min(first + 10)).map(|number| step(number, first < steps / 2));
+        let children =
+            (first + 1..steps.min(first + 10)).map(|number| step(number, first < steps / 2));
         step(first, first < steps / 2).with_sub_steps(children)
     });
     parents.collect()
@@ -51,5 +59,9 @@ pub fn nested_plan(steps: usize) -> Plan {
 
 fn step(number: usize, done: bool) -> Step {
     let description = format!("Work out part {number} of the sum and check its unit");
-    if done { Step::done(description, format!("{number}.5 km")) } else { Step::pending(description) }
+    if done {
+        Step::done(description, format!("{number}.5 km"))
+    } else {
+        Step::pending(description)
+    }
 }

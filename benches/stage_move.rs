@@ -21,11 +21,16 @@ const TEXT: &str =
 fn next(session: &Session) -> Draft {
     let draft = |stage: &Stage| match stage.name() {
         "action_planning" => Draft::at(stage.name(), TEXT).with("action", "search"),
-        "observation_reception" => Draft::at(stage.name(), TEXT).with("observation", "eight o'clock"),
+        "observation_reception" => {
+            Draft::at(stage.name(), TEXT).with("observation", "eight o'clock")
+        }
         name => Draft::at(name, TEXT),
     };
+
     let allowed = session.allowed(session.current()).unwrap_or_default();
-    allowed.first().map_or_else(|| Draft::here(TEXT), |stage| draft(stage))
+    allowed
+        .first()
+        .map_or_else(|| Draft::here(TEXT), |stage| draft(stage))
 }
 
 fn session(thoughts: usize) -> Result<Session, BoxError> {
@@ -47,6 +52,7 @@ fn behind(thoughts: usize, work: impl Fn(&mut Session) -> Result<(), BoxError>) 
     let begun = Instant::now();
     let done = sessions.iter_mut().try_for_each(work);
     let time = begun.elapsed();
+
     // A time of nothing stands out in every ratio.
     if done.is_ok() { time } else { Duration::ZERO }
 }
@@ -55,15 +61,20 @@ fn main() -> Result<(), BoxError> {
     let mut criterion = criterion();
     let mut group = criterion.benchmark_group("stage_move");
     group.throughput(criterion::Throughput::Elements(MOVES as u64));
+
     for thoughts in [SMALL, LARGE] {
-        group.sample_size(20).bench_function(format!("100 moves behind {thoughts} thoughts"), |b| {
-            b.iter_batched_ref(
-                || session(thoughts),
-                |s| s.as_mut().map(|s| moves(s, MOVES)).is_ok(),
-                BatchSize::LargeInput,
-            )
-        });
+        group.sample_size(20).bench_function(
+            format!("100 moves behind {thoughts} thoughts"),
+            |b| {
+                b.iter_batched_ref(
+                    || session(thoughts),
+                    |s| s.as_mut().map(|s| moves(s, MOVES)).is_ok(),
+                    BatchSize::LargeInput,
+                )
+            },
+        );
     }
+
     group.finish();
 
     ratio(
@@ -71,17 +82,30 @@ fn main() -> Result<(), BoxError> {
         || behind(LARGE, |s| moves(s, MOVES)),
         || behind(SMALL, |s| moves(s, MOVES)),
     );
+
     let fork = |session: &mut Session| -> Result<(), BoxError> {
         for name in 0..MOVES {
             session.fork(ThoughtId::new(5), name.to_string())?;
         }
         Ok(())
     };
-    ratio("a fork behind 10,000 thoughts / behind 10", || behind(LARGE, fork), || behind(SMALL, fork));
+
+    ratio(
+        "a fork behind 10,000 thoughts / behind 10",
+        || behind(LARGE, fork),
+        || behind(SMALL, fork),
+    );
+
     let refused = |session: &mut Session| -> Result<(), BoxError> {
-        let refusals = (0..MOVES).filter(|_| session.think(Draft::at("final_response", TEXT)).is_err());
-        if refusals.count() == MOVES { Ok(()) } else { Err("a move was not refused".into()) }
+        let refusals =
+            (0..MOVES).filter(|_| session.think(Draft::at("final_response", TEXT)).is_err());
+        if refusals.count() == MOVES {
+            Ok(())
+        } else {
+            Err("a move was not refused".into())
+        }
     };
+
     ratio(
         "a refusal behind 10,000 thoughts / behind 10",
         || behind(LARGE, refused),
@@ -93,10 +117,14 @@ fn main() -> Result<(), BoxError> {
         let held = session(thoughts)?;
         let bytes = (MEMORY.current_usage() - before) / thoughts;
         let counted = held.bytes() / thoughts;
-        let told =
-            format!("{bytes} bytes, {counted} by the session's own count, {} of them text", TEXT.len());
+        let told = format!(
+            "{bytes} bytes, {counted} by the session's own count, {} of them text",
+            TEXT.len()
+        );
+
         print(&format!("memory of a thought in a session of {what}"), told);
     }
+
     criterion.final_summary();
     Ok(())
 }

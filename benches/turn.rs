@@ -1,6 +1,8 @@
 //! A whole turn around a model that answers at once: all that Cogwork adds to the model's own time.
 
-use cogwork_benches::{BoxError, Canned, criterion, each, nested_plan, ratio, reply, runtime, thinker};
+use cogwork_benches::{
+    BoxError, Canned, criterion, each, nested_plan, ratio, reply, runtime, thinker,
+};
 use cogwork_cot::{Flow, Reasoning, Reply};
 use criterion::Throughput;
 use tokio::runtime::Runtime;
@@ -13,6 +15,7 @@ fn think(runtime: &Runtime, flow: &Flow<Reasoning>) -> Result<Reasoning, BoxErro
     for _ in 0..TURNS {
         runtime.block_on(run.step(&mut state))?;
     }
+
     Ok(state)
 }
 
@@ -24,6 +27,7 @@ fn main() -> Result<(), BoxError> {
         let flow = thinker(Canned::new(text.clone())).into_flow();
         think(&runtime, &flow)?;
         let mut group = criterion.benchmark_group("turn");
+
         group.throughput(Throughput::Elements(TURNS.into()));
         group.bench_function(format!("20 turns, plan of {steps} steps"), |b| {
             b.iter(|| think(&runtime, &flow))
@@ -35,6 +39,7 @@ fn main() -> Result<(), BoxError> {
             || each(TURNS, || Reply::read(&text, text.len())) * TURNS,
         );
     }
+
     criterion.final_summary();
     Ok(())
 }

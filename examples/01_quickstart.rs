@@ -175,15 +175,26 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork::cot::{Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry};
+use cogwork::cot::{
+    Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry,
+};
 use cogwork_examples::RuleBasedClient;
 
-const PROBLEM: &str = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
+const PROBLEM: &str =
+    "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let problem = if words.is_empty() { PROBLEM.to_owned() } else { words.join(" ") };
+    let words: Vec<String> = env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let problem = if words.is_empty() {
+        PROBLEM.to_owned()
+    } else {
+        words.join(" ")
+    };
+
     match solve(problem).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -194,18 +205,30 @@ async fn main() -> ExitCode {
 }
 
 async fn solve(problem: String) -> Result<(), Box<dyn Error>> {
-    let flow = ChainOfThought::new(client()?).with_reporter(ConsoleReporter::stdout()).into_flow();
+    let flow = ChainOfThought::new(client()?)
+        .with_reporter(ConsoleReporter::stdout())
+        .into_flow();
     let mut reasoning = Reasoning::new(problem);
     flow.run(&mut reasoning).await?;
+
     Ok(())
 }
 
 fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if is_set("OPENAI_BASE_URL") || is_set("OPENAI_MODEL") {
-        return Ok(Arc::new(Retry::new(OpenAiClient::from_env()?, Backoff::default())));
+        return Ok(Arc::new(Retry::new(
+            OpenAiClient::from_env()?,
+            Backoff::default(),
+        )));
     }
+
     // On a terminal the backend takes its time, so that a person can follow.
-    let delay = if stderr().is_terminal() { Duration::from_millis(600) } else { Duration::ZERO };
+    let delay = if stderr().is_terminal() {
+        Duration::from_millis(600)
+    } else {
+        Duration::ZERO
+    };
+
     Ok(Arc::new(RuleBasedClient::new().with_delay(delay)))
 }

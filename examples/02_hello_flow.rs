@@ -77,7 +77,10 @@ impl Node<Game> for Judge {
     }
 
     fn prep(&self, game: &mut Game) -> Result<u32, Self::Error> {
-        game.guesses.last().copied().ok_or("nothing was guessed yet")
+        game.guesses
+            .last()
+            .copied()
+            .ok_or("nothing was guessed yet")
     }
 
     async fn exec(&self, _: &u32) -> Result<(), Self::Error> {
@@ -96,6 +99,7 @@ impl Node<Game> for Judge {
             }
             std::cmp::Ordering::Equal => Self::FOUND,
         };
+
         println!("guess {guess}: {action}");
         Ok(action)
     }
@@ -103,8 +107,9 @@ impl Node<Game> for Judge {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let cheer =
-        from_fn(|game: &mut Game| println!("Found {} in {} guesses.", game.secret, game.guesses.len()));
+    let cheer = from_fn(|game: &mut Game| {
+        println!("Found {} in {} guesses.", game.secret, game.guesses.len())
+    });
 
     let flow = Flow::builder("guessing game")
         .start("guess")
@@ -117,9 +122,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .edge("judge", Judge::FOUND, "cheer")
         .end("cheer", Action::DEFAULT)
         .build()?;
+
     println!("{}", flow.mermaid());
 
-    let mut game = Game { secret: 65, low: 0, high: 100, guesses: Vec::new() };
+    let mut game = Game {
+        secret: 65,
+        low: 0,
+        high: 100,
+        guesses: Vec::new(),
+    };
+
     let ended = flow.run(&mut game).await?;
     println!("ended on `{}` after {} steps", ended.action, ended.steps);
     Ok(())

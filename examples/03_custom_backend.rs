@@ -16,15 +16,28 @@ struct WordCounter;
 #[async_trait]
 impl LlmClient for WordCounter {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let asked = request.messages().last().map_or("", |message| message.text());
-        let problem = asked.split("<problem>").nth(1).and_then(|rest| rest.split("</problem>").next());
-        let answer =
-            format!("The text has {} words.", problem.unwrap_or_default().split_whitespace().count());
+        let asked = request
+            .messages()
+            .last()
+            .map_or("", |message| message.text());
+        let problem = asked
+            .split("<problem>")
+            .nth(1)
+            .and_then(|rest| rest.split("</problem>").next());
+        let answer = format!(
+            "The text has {} words.",
+            problem.unwrap_or_default().split_whitespace().count()
+        );
         let plan = Plan::from(vec![
             Step::done("Count the words", answer.clone()),
             Step::done("Conclusion", answer.clone()),
         ]);
-        let reply = Reply { current_thinking: answer, planning: plan, next_thought_needed: false };
+        let reply = Reply {
+            current_thinking: answer,
+            planning: plan,
+            next_thought_needed: false,
+        };
+
         Ok(ChatResponse::new(reply.to_string()))
     }
 }
@@ -37,16 +50,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("solution: {}", reasoning.solution().unwrap_or("none"));
 
     // What the model was asked can be looked at without a network: the double records it.
-    let script =
-        cogwork::llm::ScriptedClient::new([WordCounter.complete(ChatRequest::default()).await?.into_text()]);
-    ChainOfThought::new(script.clone()).into_flow().run(&mut Reasoning::new("one two")).await?;
+    let script = cogwork::llm::ScriptedClient::new([WordCounter
+        .complete(ChatRequest::default())
+        .await?
+        .into_text()]);
+    ChainOfThought::new(script.clone())
+        .into_flow()
+        .run(&mut Reasoning::new("one two"))
+        .await?;
     let requests = script.requests();
     let first = requests.first().ok_or("no request")?;
     let last = first.messages().last().map_or("", |message| message.text());
+
     println!(
         "asked: {} request, its last message ends with {:?}",
         requests.len(),
         last.lines().last().unwrap_or("")
     );
+
     Ok(())
 }

@@ -27,13 +27,16 @@ struct Trip {
 fn number(reasoning: &Reasoning) -> Result<f64, String> {
     let conclusion = reasoning.conclusion().unwrap_or_default();
     let number = conclusion.split_whitespace().next().unwrap_or_default();
-    number.parse().map_err(|_| format!("no number in the conclusion `{conclusion}`"))
+    number
+        .parse()
+        .map_err(|_| format!("no number in the conclusion `{conclusion}`"))
 }
 
 fn ask_price(trip: &mut Trip) -> Result<(), String> {
     let distance = number(&trip.distance)?;
     let share = if trip.discount { "75% of " } else { "" };
     trip.price = Reasoning::new(format!("What is {share}({distance} * 0.2 + 6)?"));
+
     Ok(())
 }
 
@@ -43,13 +46,18 @@ const TOO_DEAR: Action = Action::from_static("too dear");
 fn compare(trip: &mut Trip) -> Result<Action, String> {
     let price = number(&trip.price)?;
     println!("price {price}, budget {}", trip.budget);
-    Ok(if price <= trip.budget { AFFORDABLE } else { TOO_DEAR })
+    Ok(if price <= trip.budget {
+        AFFORDABLE
+    } else {
+        TOO_DEAR
+    })
 }
 
 fn report(trip: &mut Trip) -> Result<(), String> {
     let (distance, price) = (number(&trip.distance)?, number(&trip.price)?);
     let thoughts = trip.distance.thoughts().len() + trip.price.thoughts().len();
     trip.report = format!("{distance} km for {price} euros, worked out in {thoughts} thoughts");
+
     Ok(())
 }
 
@@ -59,11 +67,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let flow = Flow::builder("trip")
         .start("distance")
-        .node("distance", thinker.clone().focus(|trip: &mut Trip| &mut trip.distance))
+        .node(
+            "distance",
+            thinker.clone().focus(|trip: &mut Trip| &mut trip.distance),
+        )
         .node("ask price", from_fn(ask_price))
         .node("price", thinker.focus(|trip: &mut Trip| &mut trip.price))
-        .node("compare", from_fn(compare).with_actions([AFFORDABLE, TOO_DEAR]))
-        .node("take the discount", from_fn(|trip: &mut Trip| trip.discount = true))
+        .node(
+            "compare",
+            from_fn(compare).with_actions([AFFORDABLE, TOO_DEAR]),
+        )
+        .node(
+            "take the discount",
+            from_fn(|trip: &mut Trip| trip.discount = true),
+        )
         .node("report", from_fn(report))
         .edge("distance", ChainOfThought::CONTINUE, "distance")
         .edge("distance", ChainOfThought::END, "ask price")
@@ -85,8 +102,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         discount: false,
         report: String::new(),
     };
+
     let ended = flow.run(&mut trip).await?;
     println!("{}", trip.report);
-    println!("{} steps, {} of them thoughts about the distance", ended.steps, trip.distance.thoughts().len());
+    println!(
+        "{} steps, {} of them thoughts about the distance",
+        ended.steps,
+        trip.distance.thoughts().len()
+    );
+
     Ok(())
 }

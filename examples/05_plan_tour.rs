@@ -75,11 +75,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before = plan.clone();
 
     let (path, step) = plan.first_pending().ok_or("nothing left to do")?;
-    println!("{}; next is {path}: {}\n", plan.progress(), step.description);
+    println!(
+        "{}; next is {path}: {}\n",
+        plan.progress(),
+        step.description
+    );
 
     // The room turns out to be two tasks, and the train is in doubt.
     let room = plan.get_mut(&path).ok_or("no such step")?;
-    room.sub_steps = vec![Step::done("Compare prices", "Casa Azul is best"), Step::pending("Pay")];
+    room.sub_steps = vec![
+        Step::done("Compare prices", "Casa Azul is best"),
+        Step::pending("Pay"),
+    ];
     let train = plan.get_mut(&"2.1".parse()?).ok_or("no such step")?;
     train.status = Status::VerificationNeeded;
     train.mark = Some("strike announced".to_owned());
@@ -94,6 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(trip) = plan.steps_mut().get_mut(1) {
         trip.status = Status::Done;
     }
+
     for problem in plan.problems() {
         println!("problem: {problem}");
     }
@@ -101,6 +109,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("\n{}\n\n{}", plan.task_list(), plan.mermaid());
 
     let error = serde_yaml::from_str::<Plan>("- description: Pack\n  status: Packed").err();
-    println!("\nunread: {}", error.map(|error| error.to_string()).unwrap_or_default());
+    println!(
+        "\nunread: {}",
+        error.map(|error| error.to_string()).unwrap_or_default()
+    );
     Ok(())
 }

@@ -19,10 +19,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Three thoughts are not enough.
     let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?");
-    let short = node.clone().with_limits(Limits::default().thoughts(3)).into_flow();
-    let error = short.run(&mut reasoning).await.err().ok_or("the limit was not reached")?;
+    let short = node
+        .clone()
+        .with_limits(Limits::default().thoughts(3))
+        .into_flow();
+    let error = short
+        .run(&mut reasoning)
+        .await
+        .err()
+        .ok_or("the limit was not reached")?;
+
     println!("stopped: {error}");
-    println!("limit: {:?}", error.downcast_ref::<CotError>().and_then(CotError::limit));
+    println!(
+        "limit: {:?}",
+        error.downcast_ref::<CotError>().and_then(CotError::limit)
+    );
 
     // Everything thought so far is in the state. Saved, it is text.
     let saved = serde_json::to_string_pretty(&reasoning)?;
@@ -31,6 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         reasoning.thoughts().len(),
         reasoning.plan().ok_or("no plan")?.progress()
     );
+
     drop(reasoning);
 
     // Another process, another day.
@@ -38,5 +50,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
     println!("solution: {}", reasoning.solution().unwrap_or("none"));
+
     Ok(())
 }

@@ -67,8 +67,10 @@ impl Radio {
             traffic.most_talking = traffic.most_talking.max(traffic.talking);
             let calls = traffic.calls.entry(name.clone()).or_default();
             *calls += 1;
+
             *calls
         });
+
         tokio::time::sleep(Duration::from_millis(5)).await;
         self.traffic(|traffic| traffic.talking -= 1);
         let needed = match name.as_str() {
@@ -77,7 +79,12 @@ impl Radio {
             "wreck" => u32::MAX,
             _ => 1,
         };
-        if calls < needed { Err(format!("{name} does not answer call {calls}")) } else { Ok(calls) }
+
+        if calls < needed {
+            Err(format!("{name} does not answer call {calls}"))
+        } else {
+            Ok(calls)
+        }
     }
 
     fn traffic<T>(&self, look: impl FnOnce(&mut Traffic) -> T) -> T {
@@ -104,20 +111,27 @@ fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
     let measure = from_phases(
         |station: &mut Station| (station.name.len() as i32, station.readings.len() as u32),
         // A sensor that comes closer to the true value each time.
-        |(seed, count): (i32, u32)| async move { Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count)) },
+        |(seed, count): (i32, u32)| async move {
+            Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count))
+        },
         |station: &mut Station, reading: i32| {
-            let steady = station.readings.last().is_some_and(|last| (reading - last).abs() <= 10);
+            let steady = station
+                .readings
+                .last()
+                .is_some_and(|last| (reading - last).abs() <= 10);
             station.readings.push(reading);
             Action::from_static(if steady { "steady" } else { "again" })
         },
     )
     .with_actions(["again", "steady"]);
+
     let flow = Flow::builder("settle")
         .start("measure")
         .node("measure", measure)
         .edge("measure", "again", "measure")
         .end("measure", "steady")
         .build()?;
+
     Ok(flow)
 }
 
@@ -126,23 +140,39 @@ type Part = (Vec<Station>, String);
 
 fn branch(name: &str, write: fn(&[Station]) -> String) -> Result<Flow<Part>, Box<dyn Error>> {
     let write = from_fn(move |(stations, text): &mut Part| *text = write(stations));
-    Ok(Flow::builder(name).start("write").node("write", write).end("write", Action::DEFAULT).build()?)
+    Ok(Flow::builder(name)
+        .start("write")
+        .node("write", write)
+        .end("write", Action::DEFAULT)
+        .build()?)
 }
 
 fn chart(stations: &[Station]) -> String {
     let line = |station: &Station| {
-        let Station { name, calls, readings } = station;
+        let Station {
+            name,
+            calls,
+            readings,
+        } = station;
+
         let degrees = f64::from(station.last()) / 10.0;
         let bar = "█".repeat(usize::try_from(station.last() / 10).unwrap_or_default());
-        format!("{name:<8} {degrees:>4.1}°  {bar:<18} calls: {calls}, readings: {}\n", readings.len())
+        format!(
+            "{name:<8} {degrees:>4.1}°  {bar:<18} calls: {calls}, readings: {}\n",
+            readings.len()
+        )
     };
     stations.iter().map(line).collect()
 }
 
 fn summary(stations: &[Station]) -> String {
     let warmest = stations.iter().max_by_key(|station| station.last());
-    let mean = f64::from(stations.iter().map(Station::last).sum::<i32>()) / 10.0 / stations.len() as f64;
-    format!("warmest: {}, mean: {mean:.1}°", warmest.map_or("none", |station| &station.name))
+    let mean =
+        f64::from(stations.iter().map(Station::last).sum::<i32>()) / 10.0 / stations.len() as f64;
+    format!(
+        "warmest: {}, mean: {mean:.1}°",
+        warmest.map_or("none", |station| &station.name)
+    )
 }
 
 fn survey(radio: &Radio) -> Result<Flow<Survey>, Box<dyn Error>> {
@@ -170,21 +200,37 @@ fn survey(radio: &Radio) -> Result<Flow<Survey>, Box<dyn Error>> {
         .branches(
             "report",
             Branches::new()
-                .branch("chart", branch("chart", chart)?, part, |survey, (_, text)| survey.chart = text)
-                .branch("summary", branch("summary", summary)?, part, |survey, (_, text)| {
-                    survey.summary = text
-                }),
+                .branch(
+                    "chart",
+                    branch("chart", chart)?,
+                    part,
+                    |survey, (_, text)| survey.chart = text,
+                )
+                .branch(
+                    "summary",
+                    branch("summary", summary)?,
+                    part,
+                    |survey, (_, text)| survey.summary = text,
+                ),
         )
         .edge("wake", Action::DEFAULT, "settle")
         .edge("settle", Action::DEFAULT, "report")
         .end("report", Action::DEFAULT)
         .build()?;
+
     Ok(flow)
 }
 
 fn of(names: &[&str]) -> Survey {
-    let station = |name: &&str| Station { name: (*name).to_owned(), calls: 0, readings: Vec::new() };
-    Survey { stations: names.iter().map(station).collect(), ..Survey::default() }
+    let station = |name: &&str| Station {
+        name: (*name).to_owned(),
+        calls: 0,
+        readings: Vec::new(),
+    };
+    Survey {
+        stations: names.iter().map(station).collect(),
+        ..Survey::default()
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -205,9 +251,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // One station never answers. The others are dropped where they wait, and nothing is half done.
     println!("\nwith a wreck among them:");
     let mut broken = of(&["harbour", "lake", "wreck", "forest", "vineyard"]);
-    let error = flow.run(&mut broken).await.err().ok_or("the wreck answered")?;
+    let error = flow
+        .run(&mut broken)
+        .await
+        .err()
+        .ok_or("the wreck answered")?;
+
     println!("{error}");
     println!("item: {:?}, attempts: {:?}", error.item(), error.attempts());
-    println!("stations changed: {}", broken.stations.iter().filter(|station| station.calls > 0).count());
+    println!(
+        "stations changed: {}",
+        broken
+            .stations
+            .iter()
+            .filter(|station| station.calls > 0)
+            .count()
+    );
+
     Ok(())
 }

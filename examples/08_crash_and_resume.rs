@@ -31,9 +31,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// A program that survives is one that a fresh start leads on: this is the whole of it.
 async fn child(folder: &Path, run_id: &str) -> Result<()> {
     let flow = flow(&folder.join(CALLS))?;
-    let journal = FileStore::new(folder).start_or_resume(run_id, &flow, &Survey::default()).await?;
+    let journal = FileStore::new(folder)
+        .start_or_resume(run_id, &flow, &Survey::default())
+        .await?;
     let mut survey: Survey = journal.state()?;
     flow.begin().journal(journal).finish(&mut survey).await?;
+
     Ok(())
 }
 
@@ -76,15 +79,21 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         |survey: &mut Survey, answer| {
             survey.number = answer.number;
             survey.answers.push(answer);
-            if survey.number.is_multiple_of(3) { ENOUGH } else { AGAIN }
+            if survey.number.is_multiple_of(3) {
+                ENOUGH
+            } else {
+                AGAIN
+            }
         },
     );
+
     let find = Flow::builder("find")
         .start("ask")
         .node("ask", find)
         .edge("ask", AGAIN, "ask")
         .end("ask", ENOUGH)
         .build()?;
+
     let grade = call(
         calls,
         100,
@@ -94,17 +103,38 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
             ENOUGH
         },
     );
+
     let split = |survey: &Survey| {
-        (0..ITEMS).map(|index| Item { number: survey.number + index, answer: None }).collect()
+        (0..ITEMS)
+            .map(|index| Item {
+                number: survey.number + index,
+                answer: None,
+            })
+            .collect()
     };
+
     let join = |survey: &mut Survey, items: Vec<Item>| {
-        survey.answers.extend(items.into_iter().filter_map(|item| item.answer));
-        survey.number = survey.answers.iter().rev().take(2).map(|answer| answer.number).sum();
+        survey
+            .answers
+            .extend(items.into_iter().filter_map(|item| item.answer));
+        survey.number = survey
+            .answers
+            .iter()
+            .rev()
+            .take(2)
+            .map(|answer| answer.number)
+            .sum();
     };
+
     let judge = from_fn(|survey: &mut Survey| {
         survey.rounds += 1;
-        if survey.rounds < ROUNDS { AGAIN } else { ENOUGH }
+        if survey.rounds < ROUNDS {
+            AGAIN
+        } else {
+            ENOUGH
+        }
     });
+
     let flow = Flow::builder("survey")
         .start("find")
         .subflow("find", find, |survey: &mut Survey| survey)
@@ -115,11 +145,17 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         .edge("judge", AGAIN, "find")
         .end("judge", ENOUGH)
         .build()?;
+
     Ok(flow)
 }
 
 /// A node that makes one call.
-fn call<S: 'static, P, R>(calls: &Path, length: usize, prep: P, post: R) -> impl Node<S> + use<S, P, R>
+fn call<S: 'static, P, R>(
+    calls: &Path,
+    length: usize,
+    prep: P,
+    post: R,
+) -> impl Node<S> + use<S, P, R>
 where
     P: Fn(&mut S) -> u64 + Send + Sync,
     R: Fn(&mut S, Answer) -> Action + Send + Sync,
@@ -133,12 +169,26 @@ where
 async fn make(calls: PathBuf, number: u64, length: usize) -> std::io::Result<Answer> {
     let key = idempotency_key().unwrap_or_default();
     let made = format!("{}-{}", std::process::id(), random());
+
     // A kill can cut a line short, so each begins anew and is whole only with its end.
     let line = format!("\n{key} {made};");
-    OpenOptions::new().append(true).create(true).open(calls)?.write_all(line.as_bytes())?;
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(calls)?
+        .write_all(line.as_bytes())?;
+
     tokio::time::sleep(Duration::from_micros(random() % 2_000)).await;
-    let number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(key.len() as u64) >> 20;
-    Ok(Answer { key, made, number, text: "text ".repeat(length / 5) })
+    let number = number
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(key.len() as u64)
+        >> 20;
+    Ok(Answer {
+        key,
+        made,
+        number,
+        text: "text ".repeat(length / 5),
+    })
 }
 
 /// A random number, from what hash maps are seeded with.
@@ -169,15 +219,32 @@ struct Watched {
 impl Watched {
     fn new(run_id: String) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let (calls, record) = (folder.path().join(CALLS), FileStore::new(folder.path()).path(&run_id));
+        let (calls, record) = (
+            folder.path().join(CALLS),
+            FileStore::new(folder.path()).path(&run_id),
+        );
         let start_up = Duration::from_millis(20);
-        Ok(Self { folder, run_id, calls, record, read: 0, recorded: HashMap::new(), twice: 0, start_up })
+
+        Ok(Self {
+            folder,
+            run_id,
+            calls,
+            record,
+            read: 0,
+            recorded: HashMap::new(),
+            twice: 0,
+            start_up,
+        })
     }
 
     /// Starts this program again as the one that works on the run.
     fn start(&self) -> Result<Child> {
         let folder = self.folder.path();
-        Ok(Command::new(env::current_exe()?).arg("child").arg(folder).arg(&self.run_id).spawn()?)
+        Ok(Command::new(env::current_exe()?)
+            .arg("child")
+            .arg(folder)
+            .arg(&self.run_id)
+            .spawn()?)
     }
 
     /// Starts it and kills it. Answers whether it was alive until then.
@@ -185,17 +252,28 @@ impl Watched {
         let (started, moment) = (Instant::now(), Moment::any(self.start_up));
         let mut child = self.start()?;
         let waited = moment.wait(&mut child, self);
+
         // It may have ended by itself a moment ago; the status tells.
         child.kill().ok();
         let killed = was_killed(child.wait()?)?;
         waited?;
         let (took, made) = (started.elapsed(), self.look()?);
+
         if (1..5).contains(&made) {
             self.start_up = took;
         }
+
         let record = fs::read(&self.record).unwrap_or_default();
-        let cut = if record.last().is_none_or(|byte| *byte == b'\n') { "" } else { ", a line cut short" };
-        eprintln!("{}: killed: {killed}, {took:.1?} {moment:?}, calls: {made}{cut}", self.run_id);
+        let cut = if record.last().is_none_or(|byte| *byte == b'\n') {
+            ""
+        } else {
+            ", a line cut short"
+        };
+
+        eprintln!(
+            "{}: killed: {killed}, {took:.1?} {moment:?}, calls: {made}{cut}",
+            self.run_id
+        );
         Ok(killed)
     }
 
@@ -207,17 +285,22 @@ impl Watched {
             file.seek(SeekFrom::Start(self.read))?;
             self.read += file.read_to_string(&mut text)? as u64;
         }
-        let made = text.split('\n').filter_map(|line| line.strip_suffix(';')?.rsplit_once(' '));
+
+        let made = text
+            .split('\n')
+            .filter_map(|line| line.strip_suffix(';')?.rsplit_once(' '));
         let mut own = HashSet::new();
         for (key, _) in made {
             if self.recorded.contains_key(key) || !own.insert(key) {
                 self.twice += 1;
             }
         }
+
         for answer in on_record(&self.record)? {
             // What was on record keeps its place, so that another outcome of the call shows as lost.
             self.recorded.entry(answer.key).or_insert(answer.made);
         }
+
         Ok(own.len())
     }
 
@@ -227,33 +310,60 @@ impl Watched {
         if was_killed(self.start()?.wait()?)? {
             return Err("the child was killed by somebody else".into());
         }
+
         self.look()?;
 
         // The end state is that of the record: to take up a run at its end makes no call.
         let flow = flow(&self.calls)?;
-        let journal = FileStore::new(self.folder.path()).resume(&self.run_id, &flow).await?;
+        let journal = FileStore::new(self.folder.path())
+            .resume(&self.run_id, &flow)
+            .await?;
         let mut survey: Survey = journal.state()?;
         let ended = flow.begin().journal(journal).finish(&mut survey).await?;
+
         self.look()?;
 
         let mut undisturbed = Survey::default();
         let journal = MemoryJournal::new(self.run_id.as_str());
-        let expected = flow.begin().journal(journal).finish(&mut undisturbed).await?;
-        let there: HashMap<_, _> = survey.answers.iter().map(|answer| (&answer.key, answer)).collect();
+        let expected = flow
+            .begin()
+            .journal(journal)
+            .finish(&mut undisturbed)
+            .await?;
+
+        let there: HashMap<_, _> = survey
+            .answers
+            .iter()
+            .map(|answer| (&answer.key, answer))
+            .collect();
+
         let recorded = self.recorded.iter();
-        let lost = recorded.filter(|(key, made)| there.get(key).is_none_or(|answer| answer.made != **made));
+        let lost = recorded
+            .filter(|(key, made)| there.get(key).is_none_or(|answer| answer.made != **made));
         let missing = undisturbed.answers.iter().filter(|expected| {
-            there.get(&expected.key).is_none_or(|answer| answer.number != expected.number)
+            there
+                .get(&expected.key)
+                .is_none_or(|answer| answer.number != expected.number)
         });
+
         let lost = lost.count() + missing.count();
         let same = ended == expected && survey.answers.len() == undisturbed.answers.len();
         match (lost, same) {
             (0, true) => {
-                println!("{}: {} steps, the same end as a run that nobody killed", self.run_id, ended.steps);
+                println!(
+                    "{}: {} steps, the same end as a run that nobody killed",
+                    self.run_id, ended.steps
+                );
             }
-            (0, false) => return Err(format!("{} did more than one that nobody killed", self.run_id).into()),
-            _ => eprintln!("{} did not come to the end of one that nobody killed", self.run_id),
+            (0, false) => {
+                return Err(format!("{} did more than one that nobody killed", self.run_id).into());
+            }
+            _ => eprintln!(
+                "{} did not come to the end of one that nobody killed",
+                self.run_id
+            ),
         }
+
         Ok(lost)
     }
 }
@@ -262,13 +372,18 @@ impl Watched {
 fn on_record(path: &Path) -> Result<Vec<Answer>> {
     let bytes = fs::read(path).unwrap_or_default();
     let mut answers = Vec::new();
-    for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+    for line in bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| line.ends_with(b"\n"))
+    {
         let line: serde_json::Value = serde_json::from_slice(line)?;
+
         // Nodes without a call have `null` for an outcome.
         if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/outcome/outcome") {
             answers.push(serde_json::from_value(answer.clone())?);
         }
     }
+
     Ok(answers)
 }
 
@@ -297,6 +412,7 @@ impl Moment {
         let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
         let (calls, record) = (length(&watched.calls), length(&watched.record));
         let started = Instant::now();
+
         while child.try_wait()?.is_none() {
             match self {
                 Self::After(time) if started.elapsed() < *time => {}
@@ -305,9 +421,11 @@ impl Moment {
                 _ => break,
             }
         }
+
         if let Self::Calls(_, time) = self {
             std::thread::sleep(*time);
         }
+
         Ok(())
     }
 }
@@ -322,7 +440,9 @@ fn was_killed(status: ExitStatus) -> Result<bool> {
 }
 
 async fn parent(wanted: u64) -> Result<bool> {
-    println!("{ROUNDS} rounds, each with a subflow that loops and a batch of {ITEMS} items, 3 at a time");
+    println!(
+        "{ROUNDS} rounds, each with a subflow that loops and a batch of {ITEMS} items, 3 at a time"
+    );
     let (mut kills, mut recorded, mut twice, mut lost) = (0, 0, 0, 0);
     for run in 1.. {
         let mut watched = Watched::new(format!("run {run}"))?;
@@ -332,13 +452,16 @@ async fn parent(wanted: u64) -> Result<bool> {
             }
             kills += 1;
         }
+
         lost += watched.finish().await?;
         recorded += watched.recorded.len();
         twice += watched.twice;
+
         if kills == wanted {
             break;
         }
     }
+
     println!("kills: {kills}, recorded calls: {recorded}, made twice: {twice}, lost: {lost}");
     Ok(twice == 0 && lost == 0)
 }
@@ -356,6 +479,7 @@ async fn main() -> ExitCode {
         },
         _ => Err("expected no arguments or `--kills N`".into()),
     };
+
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

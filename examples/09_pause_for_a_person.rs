@@ -57,25 +57,41 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
         ask_risk_service,
         |refund: &mut Refund, risk: String| refund.risk = risk,
     );
-    let approval =
-        Wait::for_event("approval", |_: &mut Refund, granted: bool| if granted { YES } else { NO })
-            .with_actions([YES, NO])
-            .why(|Refund { customer, euros, risk, .. }| {
-                format!("{euros} euros to {customer}, at {risk} risk. Is that right?")
-            })
-            .within(Duration::from_secs(72 * 3600));
+
+    let approval = Wait::for_event(
+        "approval",
+        |_: &mut Refund, granted: bool| if granted { YES } else { NO },
+    )
+    .with_actions([YES, NO])
+    .why(
+        |Refund {
+             customer,
+             euros,
+             risk,
+             ..
+         }| { format!("{euros} euros to {customer}, at {risk} risk. Is that right?") },
+    )
+    .within(Duration::from_secs(72 * 3600));
+
     let pay = from_phases(
         |refund: &mut Refund| (refund.customer.clone(), refund.euros),
         pay,
         |refund: &mut Refund, receipt: String| refund.answer = receipt,
     );
+
     let flow = Flow::builder("refund")
         .start("assess")
         .node("assess", assess)
         .wait("approval", approval)
         .node("pay", pay)
-        .node("decline", from_fn(|refund: &mut Refund| refund.answer = "declined".to_owned()))
-        .node("lapse", from_fn(|refund: &mut Refund| refund.answer = "nobody answered in time".to_owned()))
+        .node(
+            "decline",
+            from_fn(|refund: &mut Refund| refund.answer = "declined".to_owned()),
+        )
+        .node(
+            "lapse",
+            from_fn(|refund: &mut Refund| refund.answer = "nobody answered in time".to_owned()),
+        )
         .edge("assess", Action::DEFAULT, "approval")
         .edge("approval", YES, "pay")
         .edge("approval", NO, "decline")
@@ -84,6 +100,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
         .end("decline", Action::DEFAULT)
         .end("lapse", Action::DEFAULT)
         .build()?;
+
     Ok(flow)
 }
 
@@ -100,28 +117,42 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let flow = flow()?;
-    let refund =
-        Refund { customer: "Ada".to_owned(), euros: 900, risk: String::new(), answer: String::new() };
+    let refund = Refund {
+        customer: "Ada".to_owned(),
+        euros: 900,
+        risk: String::new(),
+        answer: String::new(),
+    };
+
     let journal = store.start_or_resume(RUN, &flow, &refund).await?;
     let mut refund: Refund = journal.state()?;
     let mut run = flow.begin().journal(journal);
     let stepped = run.advance(&mut refund).await?;
+
     drop(run);
     match stepped {
         Stepped::Paused(paused) => {
             println!("{paused}");
-            let left = paused.until.map(|until| until.duration_since(SystemTime::now()).unwrap_or_default());
+            let left = paused
+                .until
+                .map(|until| until.duration_since(SystemTime::now()).unwrap_or_default());
             if let Some(left) = left {
-                println!("An answer is awaited for {:.0} hours.", left.as_secs_f64() / 3600.0);
+                println!(
+                    "An answer is awaited for {:.0} hours.",
+                    left.as_secs_f64() / 3600.0
+                );
             }
+
             println!("Start this program again with `yes` or `no`.");
         }
         Stepped::Ended(ended) => {
             println!("{} ({} steps)", refund.answer, ended.steps);
+
             // Nobody needs the record any more, and the next start begins anew.
             fs::remove_dir_all(&folder)?;
         }
         _ => return Err("the run neither paused nor ended".into()),
     }
+
     Ok(())
 }

@@ -53,7 +53,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cogwork::flow::{
-    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, Visits, events, from_fn, from_phases,
+    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, Visits, events, from_fn,
+    from_phases,
 };
 
 #[derive(Default)]
@@ -72,7 +73,11 @@ fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildE
         },
         |note: &mut String, found: String| *note = found,
     );
-    Flow::builder(what).start("search").node("search", search).end("search", Action::DEFAULT).build()
+    Flow::builder(what)
+        .start("search")
+        .node("search", search)
+        .end("search", Action::DEFAULT)
+        .build()
 }
 
 /// Fails at the first attempt, as a server does that is just starting.
@@ -92,7 +97,12 @@ fn draft() -> impl Node<Article> {
         },
         |article: &mut Article, text: String| article.text = text,
     );
-    draft.retry(Backoff::of::<3>().first(Duration::from_millis(10)).jitter(false))
+
+    draft.retry(
+        Backoff::of::<3>()
+            .first(Duration::from_millis(10))
+            .jitter(false),
+    )
 }
 
 fn article() -> Result<Flow<Article>, BuildError> {
@@ -103,7 +113,13 @@ fn article() -> Result<Flow<Article>, BuildError> {
             |_| String::new(),
             |article: &mut Article, note| article.notes.push(note),
         )
-        .branch("dogs", look_up("dogs", 30)?, |_| String::new(), |article, note| article.notes.push(note));
+        .branch(
+            "dogs",
+            look_up("dogs", 30)?,
+            |_| String::new(),
+            |article, note| article.notes.push(note),
+        );
+
     let review = from_fn(|article: &mut Article| {
         Action::from_static(match article.text.len() {
             0 => "nothing to read",
@@ -111,13 +127,17 @@ fn article() -> Result<Flow<Article>, BuildError> {
             _ => "too long",
         })
     });
+
     Flow::builder("article")
         .start("research")
         .branches("research", research)
         .edge("research", Action::DEFAULT, "draft")
         .node("draft", draft())
         .edge("draft", Action::DEFAULT, "review")
-        .node("review", review.with_actions(["good", "too long", "nothing to read"]))
+        .node(
+            "review",
+            review.with_actions(["good", "too long", "nothing to read"]),
+        )
         .edge("review", "too long", "draft")
         .edge("review", "nothing to read", "research")
         .end("review", "good")
@@ -138,10 +158,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 println!("{event}");
             }
         }
+
         visits
     });
+
     let mut article = Article::default();
-    flow.begin().id("monday").events_to(sink).finish(&mut article).await?;
+    flow.begin()
+        .id("monday")
+        .events_to(sink)
+        .finish(&mut article)
+        .await?;
+
     println!("\n{}", reader.await?.mermaid());
     Ok(())
 }

@@ -94,6 +94,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+
     match text().and_then(|text| json(reader, &text)) {
         Ok(json) => {
             println!("{json}");
@@ -109,19 +110,28 @@ fn main() -> ExitCode {
 /// Standard input, if it is a text of a length that is read at all.
 fn text() -> Result<String, String> {
     let mut bytes = Vec::new();
+
     // One byte more, so that what is too long can be told from what is just not.
-    let read = io::stdin().lock().take(MAX as u64 + 1).read_to_end(&mut bytes);
+    let read = io::stdin()
+        .lock()
+        .take(MAX as u64 + 1)
+        .read_to_end(&mut bytes);
     read.map_err(|error| format!("line 1, column 1: standard input cannot be read: {error}"))?;
     if bytes.len() > MAX {
         return Err(format!(
             "line 1, column 1: the reply is longer than {MAX} bytes, which are the most that are read"
         ));
     }
+
     String::from_utf8(bytes).map_err(|error| {
-        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let valid = error
+            .as_bytes()
+            .get(..error.utf8_error().valid_up_to())
+            .unwrap_or_default();
         let valid = String::from_utf8_lossy(valid);
         let last = valid.rsplit('\n').next().unwrap_or_default();
         let (line, column) = (valid.matches('\n').count() + 1, last.chars().count() + 1);
+
         format!("line {line}, column {column}: the reply is not UTF-8")
     })
 }
@@ -137,9 +147,18 @@ fn complaint(problem: &ReplyProblem) -> String {
     if problem.line().is_none() {
         text.insert_str(0, "line 1, column 1: ");
     }
+
     if let Some(partial) = problem.partial() {
-        let thinking = if partial.current_thinking.is_some() { "the thinking" } else { "no thinking" };
-        text += &format!("\ncould be read: {thinking}, {} steps", partial.planning.len());
+        let thinking = if partial.current_thinking.is_some() {
+            "the thinking"
+        } else {
+            "no thinking"
+        };
+        text += &format!(
+            "\ncould be read: {thinking}, {} steps",
+            partial.planning.len()
+        );
     }
+
     text
 }

@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         [strategy, "--table"] | ["--table", strategy] => table(strategy).map(|()| true),
         [strategy, ref stages @ ..] => walk(strategy, stages),
     };
+
     match walked {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -90,7 +91,12 @@ struct Table<'a>(&'a Strategy);
 
 impl Serialize for Table<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.stages().iter().map(|stage| (stage.name(), stage.next_names())))
+        serializer.collect_map(
+            self.0
+                .stages()
+                .iter()
+                .map(|stage| (stage.name(), stage.next_names())),
+        )
     }
 }
 
@@ -105,14 +111,22 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
             return Ok(false);
         }
     }
+
     for thought in session.thoughts() {
         println!("{} {}", thought.id(), thought.stage().name());
     }
-    let next: Vec<&str> = session.allowed(session.current())?.into_iter().map(Stage::name).collect();
+
+    let next: Vec<&str> = session
+        .allowed(session.current())?
+        .into_iter()
+        .map(Stage::name)
+        .collect();
+
     match &next[..] {
         [] => println!("complete"),
         next => println!("next: {}", next.join(" or ")),
     }
+
     Ok(true)
 }
 
@@ -120,12 +134,19 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
 fn draft(strategy: &Strategy, argument: &str) -> Draft {
     let Some((stage, values)) = argument.split_once(':') else {
         let mut draft = Draft::at(argument, "…");
-        let parameters = strategy.stage(argument).map(Stage::parameters).into_iter().flatten();
+        let parameters = strategy
+            .stage(argument)
+            .map(Stage::parameters)
+            .into_iter()
+            .flatten();
+
         for (name, parameter) in parameters.filter(|(_, parameter)| parameter.is_required()) {
             draft = draft.with(name, placeholder(parameter.kind()));
         }
+
         return draft;
     };
+
     // A comma ends a value only where another key follows it.
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for piece in values.split(',').filter(|piece| !piece.is_empty()) {
@@ -135,20 +156,29 @@ fn draft(strategy: &Strategy, argument: &str) -> Draft {
             (None, None) => pairs.push((piece, String::new())),
         }
     }
-    pairs.into_iter().fold(Draft::at(stage, "…"), |draft, (key, value)| {
-        draft.with(key, serde_json::from_str(&value).unwrap_or(Value::String(value)))
-    })
+
+    pairs
+        .into_iter()
+        .fold(Draft::at(stage, "…"), |draft, (key, value)| {
+            draft.with(
+                key,
+                serde_json::from_str(&value).unwrap_or(Value::String(value)),
+            )
+        })
 }
 
 fn placeholder(kind: &ParameterType) -> Value {
     match kind {
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => json!(min.unwrap_or(0.0)),
+        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
+            json!(min.unwrap_or(0.0))
+        }
         ParameterType::Boolean => json!(true),
         ParameterType::Thought => json!(1),
         ParameterType::List { items, .. } => json!([placeholder(items)]),
-        ParameterType::Object { fields } => {
-            fields.iter().map(|(name, field)| (name.clone(), placeholder(field.kind()))).collect()
-        }
+        ParameterType::Object { fields } => fields
+            .iter()
+            .map(|(name, field)| (name.clone(), placeholder(field.kind())))
+            .collect(),
         ParameterType::Map { values } => json!({"placeholder": placeholder(values)}),
         _ => json!("placeholder"),
     }
@@ -156,7 +186,10 @@ fn placeholder(kind: &ParameterType) -> Value {
 
 fn tree_of_thoughts() -> Result<(), Failed> {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
-    session.think(Draft::at("problem_reception", "Make 24 from 4, 9, 10 and 13."))?;
+    session.think(Draft::at(
+        "problem_reception",
+        "Make 24 from 4, 9, 10 and 13.",
+    ))?;
     let approaches = json!([
         {"id": "products", "description": "multiply first", "promise": 5},
         {"id": "differences", "description": "subtract first", "promise": 6},
@@ -169,14 +202,27 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     // Both branches are developed, in turn.
     let mut branches = Vec::new();
     for (name, step, judged, score) in [
-        ("products", "4 * 9 = 36 (left: 10, 13, 36)", "36 - 13 = 23, 36 - 10 = 26: no.", 2),
-        ("differences", "13 - 9 = 4 (left: 4, 4, 10)", "Small numbers are left: likely.", 8),
+        (
+            "products",
+            "4 * 9 = 36 (left: 10, 13, 36)",
+            "36 - 13 = 23, 36 - 10 = 26: no.",
+            2,
+        ),
+        (
+            "differences",
+            "13 - 9 = 4 (left: 4, 4, 10)",
+            "Small numbers are left: likely.",
+            8,
+        ),
     ] {
         let branch = session.fork(explored, name)?;
         let at = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", name);
         session.think_on(branch, at("branch_creation", &format!("I try {name}.")))?;
         session.think_on(branch, at("branch_development", step))?;
-        session.think_on(branch, at("branch_evaluation", judged).with("evaluation_score", score))?;
+        session.think_on(
+            branch,
+            at("branch_evaluation", judged).with("evaluation_score", score),
+        )?;
         session.score(branch, f64::from(score))?;
         branches.push(branch);
     }
@@ -186,6 +232,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     for branch in branches.into_iter().filter(|branch| *branch != best) {
         session.prune(branch)?;
     }
+
     let at = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", "differences");
     session.think(at("branch_selection", "The differences."))?;
     session.think(Draft::at("continuation_decision", "One step more."))?;
@@ -197,8 +244,14 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     session.think(at("branch_evaluation", "It is 24.").with("evaluation_score", 10))?;
     session.think(at("branch_selection", "Still the differences."))?;
     session.think(Draft::at("continuation_decision", "That is enough."))?;
-    session.think(Draft::at("solution_formulation", "(13 - 9) * (10 - 4) = 24"))?;
-    session.think(Draft::at("path_justification", "The other branch was two off."))?;
+    session.think(Draft::at(
+        "solution_formulation",
+        "(13 - 9) * (10 - 4) = 24",
+    ))?;
+    session.think(Draft::at(
+        "path_justification",
+        "The other branch was two off.",
+    ))?;
     session.think(Draft::at("final_response", "(13 - 9) * (10 - 4)"))?;
 
     draw(&session, session.branch(BranchId::MAIN)?, "");
@@ -206,25 +259,52 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     if let Err(SessionError::Refused(refusal)) = refused {
         println!("refused on the way: {refusal}");
     }
+
     for end in session.completions() {
-        println!("branch `{}` is complete with thought {}", session.branch(end.branch)?.name(), end.thought);
+        println!(
+            "branch `{}` is complete with thought {}",
+            session.branch(end.branch)?.name(),
+            end.thought
+        );
     }
+
     let saved = serde_json::to_string(&session)?;
     println!(
         "saved and read back: {}",
-        if Session::from_json(&saved)? == session { "the same" } else { "another" }
+        if Session::from_json(&saved)? == session {
+            "the same"
+        } else {
+            "another"
+        }
     );
+
     Ok(())
 }
 
 /// The thoughts of a branch, and below each the branches that were forked from it.
 fn draw(session: &Session, branch: &Branch, indent: &str) {
     for thought in branch.own().iter().filter_map(|id| session.thought(*id)) {
-        println!("{indent}{:>2} {:<22} {}", thought.id(), thought.stage().name(), thought.text());
-        let forks = session.branches().iter().filter(|fork| fork.forked_from() == Some(thought.id()));
+        println!(
+            "{indent}{:>2} {:<22} {}",
+            thought.id(),
+            thought.stage().name(),
+            thought.text()
+        );
+
+        let forks = session
+            .branches()
+            .iter()
+            .filter(|fork| fork.forked_from() == Some(thought.id()));
         for fork in forks {
-            let score = fork.score().map_or(String::new(), |score| format!(", score {score}"));
-            let status = if fork.status() == BranchStatus::Pruned { ", given up" } else { "" };
+            let score = fork
+                .score()
+                .map_or(String::new(), |score| format!(", score {score}"));
+            let status = if fork.status() == BranchStatus::Pruned {
+                ", given up"
+            } else {
+                ""
+            };
+
             println!("{indent} │");
             println!("{indent} ├─ {}{score}{status}", fork.name());
             draw(session, fork, &format!("{indent} │  "));

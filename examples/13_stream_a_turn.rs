@@ -50,7 +50,10 @@ impl Reporter for Typewriter {
 
     fn thought(&self, reasoning: &Reasoning) {
         let pieces = self.pieces.swap(0, Ordering::Relaxed);
-        println!("\n-- thought {}, {pieces} pieces --", reasoning.thoughts().len());
+        println!(
+            "\n-- thought {}, {pieces} pieces --",
+            reasoning.thoughts().len()
+        );
     }
 }
 
@@ -61,10 +64,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tokio::spawn(serve(listener, replies()));
 
     let client = OpenAiClient::builder(url, "a-model").build()?;
-    let flow = ChainOfThought::new(client).with_reporter(Typewriter::default()).into_flow();
+    let flow = ChainOfThought::new(client)
+        .with_reporter(Typewriter::default())
+        .into_flow();
     let mut reasoning = Reasoning::new("What is 6 times 7?");
     let (sink, mut told) = events(10_000);
-    flow.begin().id("stream").events_to(sink).finish(&mut reasoning).await?;
+
+    flow.begin()
+        .id("stream")
+        .events_to(sink)
+        .finish(&mut reasoning)
+        .await?;
 
     // The same pieces are notes of the step in the stream of events.
     let mut notes = String::new();
@@ -73,14 +83,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
             notes += &text;
         }
     }
+
     let raw: String = reasoning
         .thoughts()
         .iter()
         .flat_map(|thought| &thought.trace().tries)
         .map(|asked| asked.reply.as_str())
         .collect();
+
     println!("conclusion: {}", reasoning.conclusion().unwrap_or("none"));
-    println!("the notes of the run are the replies, piece by piece: {}", notes == raw);
+    println!(
+        "the notes of the run are the replies, piece by piece: {}",
+        notes == raw
+    );
     Ok(())
 }
 
@@ -90,6 +105,7 @@ fn replies() -> Vec<String> {
         planning: Plan::from(steps),
         next_thought_needed,
     };
+
     let planned = vec![Step::pending("Multiply"), Step::pending("Conclusion")];
     let done = vec![Step::done("Multiply", "42"), Step::done("Conclusion", "42")];
     vec![
@@ -103,18 +119,28 @@ async fn serve(listener: TcpListener, replies: Vec<String>) -> std::io::Result<(
     for reply in replies {
         let (mut connection, _) = listener.accept().await?;
         read_request(&mut connection).await?;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
         connection.write_all(head.as_bytes()).await?;
+
         let characters: Vec<char> = reply.chars().collect();
         for piece in characters.chunks(16) {
             let content: String = piece.iter().collect();
-            let event = serde_json::json!({"choices": [{"index": 0, "delta": {"content": content}}]});
-            connection.write_all(format!("data: {event}\n\n").as_bytes()).await?;
+            let event =
+                serde_json::json!({"choices": [{"index": 0, "delta": {"content": content}}]});
+            connection
+                .write_all(format!("data: {event}\n\n").as_bytes())
+                .await?;
         }
-        let end = serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-        connection.write_all(format!("data: {end}\n\ndata: [DONE]\n\n").as_bytes()).await?;
+
+        let end =
+            serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+        connection
+            .write_all(format!("data: {end}\n\ndata: [DONE]\n\n").as_bytes())
+            .await?;
         connection.shutdown().await?;
     }
+
     Ok(())
 }
 
@@ -125,13 +151,16 @@ async fn read_request(connection: &mut TcpStream) -> std::io::Result<()> {
         let read = connection.read(&mut buffer).await?;
         request.extend_from_slice(buffer.get(..read).unwrap_or_default());
         let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
+
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length =
-                head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
             if body.len() >= length.unwrap_or(0) {
                 return Ok(());
             }
         }
+
         if read == 0 {
             return Ok(());
         }

@@ -15,7 +15,9 @@
 
 use std::error::Error;
 
-use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, Usage, async_trait};
+use cogwork::llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, Usage, async_trait,
+};
 use cogwork::thinking::{Reflection, Thinking};
 
 /// Answers `How many L in WORD?`.
@@ -24,26 +26,47 @@ struct Hasty;
 #[async_trait]
 impl LlmClient for Hasty {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let texts = |role| request.messages().iter().filter(move |message| message.role() == role);
+        let texts = |role| {
+            request
+                .messages()
+                .iter()
+                .filter(move |message| message.role() == role)
+        };
+
         let question = texts(Role::User).next().map_or("", Message::text);
         let mut words = question.trim_end_matches('?').split(' ').skip(2);
-        let (letter, word) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
+        let (letter, word) = (
+            words.next().unwrap_or_default(),
+            words.nth(1).unwrap_or_default(),
+        );
 
         let answer = match texts(Role::Assistant).next_back() {
             None => at_first_sight(letter, word).to_string(),
             Some(draft) => {
                 let spelt = word.matches(letter).count().to_string();
-                if draft.text() == spelt { "RIGHT".to_owned() } else { spelt }
+                if draft.text() == spelt {
+                    "RIGHT".to_owned()
+                } else {
+                    spelt
+                }
             }
         };
-        let read: usize = request.messages().iter().map(|message| message.text().split(' ').count()).sum();
+
+        let read: usize = request
+            .messages()
+            .iter()
+            .map(|message| message.text().split(' ').count())
+            .sum();
+
         Ok(ChatResponse::new(answer).with_usage(Usage::new(read as u64, 1)))
     }
 }
 
 /// Counts a double letter as one.
 fn at_first_sight(letter: &str, word: &str) -> usize {
-    word.replace(&letter.repeat(2), letter).matches(letter).count()
+    word.replace(&letter.repeat(2), letter)
+        .matches(letter)
+        .count()
 }
 
 /// What came of the questions so far.
@@ -54,12 +77,18 @@ struct Sum {
     tokens: u64,
 }
 
-async fn ask(client: &Thinking<Hasty>, letter: &str, word: &str, sum: &mut Sum) -> Result<String, LlmError> {
+async fn ask(
+    client: &Thinking<Hasty>,
+    letter: &str,
+    word: &str,
+    sum: &mut Sum,
+) -> Result<String, LlmError> {
     let request = ChatRequest::new([Message::user(format!("How many {letter} in {word}?"))]);
     let generation = client.generate(request).await?;
     sum.right += u32::from(generation.response.text() == word.matches(letter).count().to_string());
     sum.calls += generation.report.calls;
     sum.tokens += generation.report.usage.total_tokens();
+
     Ok(generation.response.into_text())
 }
 
@@ -72,15 +101,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (mut without, mut with) = (Sum::default(), Sum::default());
 
     println!("{:13} {:>7}  {:>15}", "", "without", "with reflection");
-    let questions =
-        [("r", "strawberry"), ("s", "mississippi"), ("a", "banana"), ("l", "parallel"), ("o", "tomorrow")];
+    let questions = [
+        ("r", "strawberry"),
+        ("s", "mississippi"),
+        ("a", "banana"),
+        ("l", "parallel"),
+        ("o", "tomorrow"),
+    ];
+
     for (letter, word) in questions {
         let first = ask(&plain, letter, word, &mut without).await?;
         let second = ask(&reflecting, letter, word, &mut with).await?;
         println!("{letter} {word:11} {first:>7}  {second:>15}");
     }
+
     println!("{:13} {:>7}  {:>15}", "right", without.right, with.right);
     println!("{:13} {:>7}  {:>15}", "calls", without.calls, with.calls);
     println!("{:13} {:>7}  {:>15}", "tokens", without.tokens, with.tokens);
+
     Ok(())
 }

@@ -31,7 +31,9 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
-use cogwork::thinking::{Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict};
+use cogwork::thinking::{
+    Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -57,7 +59,10 @@ impl ThinkingMode for AtMost {
     async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
         match draft.text().split_whitespace().count() {
             count if count <= self.words => Ok(Verdict::Keep),
-            count => Ok(Verdict::try_again(format!("These are {count} words. Use at most {}.", self.words))),
+            count => Ok(Verdict::try_again(format!(
+                "These are {count} words. Use at most {}.",
+                self.words
+            ))),
         }
     }
 }
@@ -68,20 +73,40 @@ struct Wordy;
 #[async_trait]
 impl LlmClient for Wordy {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let asked = request.messages().iter().filter(|message| message.text().contains("at most")).count();
-        let said = ["Well, if you ask me,", "I should say that", "the ferry leaves at noon."];
-        Ok(ChatResponse::new(said.into_iter().skip(asked).collect::<Vec<_>>().join(" ")))
+        let asked = request
+            .messages()
+            .iter()
+            .filter(|message| message.text().contains("at most"))
+            .count();
+
+        let said = [
+            "Well, if you ask me,",
+            "I should say that",
+            "the ferry leaves at noon.",
+        ];
+
+        Ok(ChatResponse::new(
+            said.into_iter().skip(asked).collect::<Vec<_>>().join(" "),
+        ))
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::with_built_in();
-    registry.register::<AtMost, AtMost>("at_most", "Asks again for an answer that is too long", Ok)?;
+    registry.register::<AtMost, AtMost>(
+        "at_most",
+        "Asks again for an answer that is too long",
+        Ok,
+    )?;
+
     println!("{registry}\n");
 
-    for (name, settings) in [("at_must", "{}"), ("at_most", r#"{"word": 6}"#), ("at_most", r#"{"words": 0}"#)]
-    {
+    for (name, settings) in [
+        ("at_must", "{}"),
+        ("at_most", r#"{"word": 6}"#),
+        ("at_most", r#"{"words": 0}"#),
+    ] {
         if let Err(error) = registry.build(name, &serde_json::from_str(settings)?) {
             println!("{error:#}\n");
         }
@@ -89,10 +114,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mode = registry.build("at_most", &serde_json::json!({"words": 6}))?;
     let client = Thinking::new(Wordy).with_mode(mode);
-    let generation = client.generate(ChatRequest::new([Message::user("When does the ferry leave?")])).await?;
+    let generation = client
+        .generate(ChatRequest::new([Message::user(
+            "When does the ferry leave?",
+        )]))
+        .await?;
+
     for draft in &generation.report.drafts {
         println!("draft: {}", draft.text);
     }
-    println!("{}\nanswer: {}", generation.report, generation.response.text());
+
+    println!(
+        "{}\nanswer: {}",
+        generation.report,
+        generation.response.text()
+    );
+
     Ok(())
 }

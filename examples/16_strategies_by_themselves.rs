@@ -55,13 +55,24 @@ async fn main() -> Result<(), Box<dyn Error>> {
     show(&react().await?);
     println!();
     show(&tree_of_thoughts().await?);
+
     Ok(())
 }
 
 fn show(solved: &Solved) {
-    println!("{}: {}", solved.trace().strategy(), solved.trace().problem());
+    println!(
+        "{}: {}",
+        solved.trace().strategy(),
+        solved.trace().problem()
+    );
+
     print!("{}", solved.trace());
-    println!("-> {} ({}; {})", solved.answer().unwrap_or("none"), solved.end(), solved.spent());
+    println!(
+        "-> {} ({}; {})",
+        solved.answer().unwrap_or("none"),
+        solved.end(),
+        solved.spent()
+    );
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -78,14 +89,18 @@ async fn react() -> Result<Solved, Box<dyn Error>> {
             _ => Err(ToolError::failed("nothing found")),
         }
     };
+
     let tools = Tools::new().with(function("search", "Looks a thing up.", library))?;
     let model = ScriptedClient::new([
         "thought: I must know both heights.\naction: search\naction_input: Galdhøpiggen",
         "thought: That is one of them; I need more information.\naction: search\naction_input: Glittertind",
         "thought: 2469 is more than 2452.\naction: finish\naction_input: Galdhøpiggen, by 17 m",
     ]);
+
     let solver = Solver::new(model, React::new()).with_tools(tools);
-    Ok(solver.solve("Which is higher, Galdhøpiggen or Glittertind?").await?)
+    Ok(solver
+        .solve("Which is higher, Galdhøpiggen or Glittertind?")
+        .await?)
 }
 
 async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
@@ -102,8 +117,11 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
         "thought: Right, and nothing is left.\nevaluation_score: 10\nsolved: yes",
         "thought: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.\nanswer: 646",
     ]);
+
     // One step at a time, always on the branch with the highest score. An approach that was not tried yet counts
     // with what it promises: after the first step of A, that is B.
-    let driver = TreeOfThoughts::new().with_search(Search::BestFirst).with_proposals(1);
+    let driver = TreeOfThoughts::new()
+        .with_search(Search::BestFirst)
+        .with_proposals(1);
     Ok(Solver::new(model, driver).solve("What is 17 * 38?").await?)
 }

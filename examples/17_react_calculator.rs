@@ -45,30 +45,50 @@ use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let solver =
-        Solver::new(Reader, React::new()).with_tools(tools()?).with_budget(Budget::default().calls(20));
+    let solver = Solver::new(Reader, React::new())
+        .with_tools(tools()?)
+        .with_budget(Budget::default().calls(20));
     let given: Vec<String> = std::env::args().skip(1).collect();
     let problems = match given.is_empty() {
-        true => ["What is (17 + 4) * 3 - 6 / 4?", "What is 5 / (4 - 2 * 2)?"].map(String::from).to_vec(),
+        true => ["What is (17 + 4) * 3 - 6 / 4?", "What is 5 / (4 - 2 * 2)?"]
+            .map(String::from)
+            .to_vec(),
         false => given,
     };
+
     for problem in problems {
         let solved = solver.solve(problem).await?;
         println!("{}", solved.trace().problem());
         for thought in solved.trace().session().thoughts() {
             match thought.stage().name() {
-                "initial_reasoning" | "reasoning_update" => println!("  thought      {}", thought.text()),
+                "initial_reasoning" | "reasoning_update" => {
+                    println!("  thought      {}", thought.text())
+                }
                 "action_planning" => {
-                    let said =
-                        |name: &str| thought.parameter(name).map(ToString::to_string).unwrap_or_default();
-                    println!("  action       {} {}", said("action").trim_matches('"'), said("action_input"));
+                    let said = |name: &str| {
+                        thought
+                            .parameter(name)
+                            .map(ToString::to_string)
+                            .unwrap_or_default()
+                    };
+                    println!(
+                        "  action       {} {}",
+                        said("action").trim_matches('"'),
+                        said("action_input")
+                    );
                 }
                 "observation_reception" => println!("  observation  {}", thought.text()),
                 _ => {}
             }
         }
-        println!("  -> {} ({})\n", solved.answer().unwrap_or("none"), solved.spent());
+
+        println!(
+            "  -> {} ({})\n",
+            solved.answer().unwrap_or("none"),
+            solved.spent()
+        );
     }
+
     Ok(())
 }
 
@@ -81,9 +101,15 @@ struct Two {
 
 fn tools() -> Result<Tools, ToolError> {
     Tools::new()
-        .with(function("add", "a + b", |Two { a, b }| async move { Ok((a + b).to_string()) }))?
-        .with(function("subtract", "a - b", |Two { a, b }| async move { Ok((a - b).to_string()) }))?
-        .with(function("multiply", "a * b", |Two { a, b }| async move { Ok((a * b).to_string()) }))?
+        .with(function("add", "a + b", |Two { a, b }| async move {
+            Ok((a + b).to_string())
+        }))?
+        .with(function("subtract", "a - b", |Two { a, b }| async move {
+            Ok((a - b).to_string())
+        }))?
+        .with(function("multiply", "a * b", |Two { a, b }| async move {
+            Ok((a * b).to_string())
+        }))?
         .with(function("divide", "a / b", |Two { a, b }| async move {
             if b == 0.0 {
                 Err(ToolError::failed("nothing can be divided by 0"))
@@ -99,34 +125,50 @@ struct Reader;
 #[async_trait]
 impl LlmClient for Reader {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let told: Vec<&Message> =
-            request.messages().iter().filter(|message| message.role() == Role::User).collect();
-        let problem = told.first().and_then(|message| message.text().lines().nth(1)).unwrap_or_default();
-        let observed =
-            told.iter().filter_map(|message| message.text().lines().next()?.strip_prefix("Observation: "));
+        let told: Vec<&Message> = request
+            .messages()
+            .iter()
+            .filter(|message| message.role() == Role::User)
+            .collect();
+
+        let problem = told
+            .first()
+            .and_then(|message| message.text().lines().nth(1))
+            .unwrap_or_default();
+        let observed = told
+            .iter()
+            .filter_map(|message| message.text().lines().next()?.strip_prefix("Observation: "));
 
         let mut terms = terms(problem);
         for observation in observed {
             let Some(operation) = next(&terms) else { break };
             let Ok(value) = observation.parse() else {
-                return Ok(finish(&format!("That cannot be done: {observation}."), "undefined"));
+                return Ok(finish(
+                    &format!("That cannot be done: {observation}."),
+                    "undefined",
+                ));
             };
+
             apply(&mut terms, operation, value);
         }
+
         let Some(at) = next(&terms) else {
             return Ok(finish("Nothing is left to do.", &written(&terms)));
         };
+
         let (Some(Term::Number(a)), Some(Term::Sign(sign)), Some(Term::Number(b))) =
             (terms.get(at - 1), terms.get(at), terms.get(at + 1))
         else {
             return Ok(finish("I do not understand the problem.", "unknown"));
         };
+
         let action = match sign {
             '+' => "add",
             '-' => "subtract",
             '*' => "multiply",
             _ => "divide",
         };
+
         Ok(ChatResponse::new(format!(
             "thought: It is {} now; first {a} {sign} {b}.\naction: {action}\naction_input: {{\"a\": {a}, \"b\": {b}}}",
             written(&terms)
@@ -135,7 +177,9 @@ impl LlmClient for Reader {
 }
 
 fn finish(thought: &str, answer: &str) -> ChatResponse {
-    ChatResponse::new(format!("thought: {thought}\naction: finish\naction_input: {answer}"))
+    ChatResponse::new(format!(
+        "thought: {thought}\naction: finish\naction_input: {answer}"
+    ))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -153,25 +197,41 @@ fn terms(problem: &str) -> Vec<Term> {
             digits.push(letter);
             continue;
         }
+
         terms.extend(digits.trim_end_matches('.').parse().ok().map(Term::Number));
         digits.clear();
         if "+-*/()".contains(letter) {
             terms.push(Term::Sign(letter));
         }
     }
+
     terms
 }
 
 /// The place of the sign whose turn it is: in the innermost parentheses, products before sums.
 fn next(terms: &[Term]) -> Option<usize> {
-    let close = terms.iter().position(|term| *term == Term::Sign(')')).unwrap_or(terms.len());
-    let open =
-        terms.get(..close)?.iter().rposition(|term| *term == Term::Sign('(')).map_or(0, |open| open + 1);
+    let close = terms
+        .iter()
+        .position(|term| *term == Term::Sign(')'))
+        .unwrap_or(terms.len());
+    let open = terms
+        .get(..close)?
+        .iter()
+        .rposition(|term| *term == Term::Sign('('))
+        .map_or(0, |open| open + 1);
+
     let sign = |signs: [char; 2]| {
         let is_one = |term: &Term| matches!(term, Term::Sign(sign) if signs.contains(sign));
-        terms.get(open..close)?.iter().position(is_one).map(|place| place + open)
+        terms
+            .get(open..close)?
+            .iter()
+            .position(is_one)
+            .map(|place| place + open)
     };
-    sign(['*', '/']).or_else(|| sign(['+', '-'])).filter(|place| *place > 0)
+
+    sign(['*', '/'])
+        .or_else(|| sign(['+', '-']))
+        .filter(|place| *place > 0)
 }
 
 /// Puts a value in the place of an operation, and of parentheses that hold nothing else then.
@@ -188,5 +248,11 @@ fn written(terms: &[Term]) -> String {
         Term::Number(number) => number.to_string(),
         Term::Sign(sign) => sign.to_string(),
     };
-    terms.iter().map(text).collect::<Vec<_>>().join(" ").replace("( ", "(").replace(" )", ")")
+    terms
+        .iter()
+        .map(text)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace("( ", "(")
+        .replace(" )", ")")
 }

@@ -36,18 +36,29 @@ use cogwork::strategies::{SelfConsistency, Solver};
 async fn main() -> Result<(), Box<dyn Error>> {
     // Case, punctuation and ways to write a number make no difference; what else means the same is said here.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");
-    let driver = SelfConsistency::new().with_paths(7).with_normalisation(in_grams);
+    let driver = SelfConsistency::new()
+        .with_paths(7)
+        .with_normalisation(in_grams);
+
     // One call at a time, to see that those that can change nothing are not made.
     let solver = Solver::new(ByHand, driver).with_calls_at_once(1);
     for (problem, seed) in [("What is 47 * 86 g?", 1), ("What is 68 * 93 g?", 4)] {
-        let solved =
-            solver.clone().with_request(ChatRequest::default().with_seed(seed)).solve(problem).await?;
+        let solved = solver
+            .clone()
+            .with_request(ChatRequest::default().with_seed(seed))
+            .solve(problem)
+            .await?;
+
         println!("{problem}");
         for thought in solved.trace().session().thoughts().iter().skip(2) {
             let session = solved.trace().session();
             match thought.stage().name() {
                 "reasoning_path_execution" => {
-                    println!("  {}: {}", session.branch(thought.branch())?.name(), thought.text());
+                    println!(
+                        "  {}: {}",
+                        session.branch(thought.branch())?.name(),
+                        thought.text()
+                    );
                 }
                 "answer_collection" | "consistency_analysis" | "majority_selection" => {
                     println!("  {}", thought.text())
@@ -55,9 +66,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 _ => {}
             }
         }
+
         let sure = solved.confidence().unwrap_or_default();
-        println!("  -> {}, agreement {sure:.2} ({})\n", solved.answer().unwrap_or("none"), solved.spent());
+        println!(
+            "  -> {}, agreement {sure:.2} ({})\n",
+            solved.answer().unwrap_or("none"),
+            solved.spent()
+        );
     }
+
     Ok(())
 }
 
@@ -67,15 +84,23 @@ struct ByHand;
 #[async_trait]
 impl LlmClient for ByHand {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let asked = request.messages().last().map(|message| message.text().to_owned()).unwrap_or_default();
-        let mut numbers =
-            asked.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse::<u32>().ok());
+        let asked = request
+            .messages()
+            .last()
+            .map(|message| message.text().to_owned())
+            .unwrap_or_default();
+
+        let mut numbers = asked
+            .split(|letter: char| !letter.is_ascii_digit())
+            .filter_map(|word| word.parse::<u32>().ok());
         let (Some(a), Some(b)) = (numbers.next(), numbers.next()) else {
             return Ok(ChatResponse::new("I find no two numbers."));
         };
+
         let seed = request.seed().unwrap_or_default();
         let (tens, ones) = (b / 10 * 10, b % 10);
         let up = tens + 10;
+
         Ok(ChatResponse::new(match seed % 4 {
             // Forgets the ten that is carried.
             0 => {
@@ -88,7 +113,11 @@ impl LlmClient for ByHand {
             }
             1 => {
                 let sum = a * b;
-                format!("{a} * {tens} = {}, {a} * {ones} = {}.\n**Answer:** {sum} g", a * tens, a * ones)
+                format!(
+                    "{a} * {tens} = {}, {a} * {ones} = {}.\n**Answer:** {sum} g",
+                    a * tens,
+                    a * ones
+                )
             }
             2 => format!(
                 "thought: {a} * {up} = {}, less {a} * {} = {}.\nanswer: {}.0 grams",
@@ -99,7 +128,10 @@ impl LlmClient for ByHand {
             ),
             _ => {
                 let thousands = a * b / 1000;
-                format!("thought: {b} * {a}, digit by digit.\nanswer: **{thousands},{:03} g**", a * b % 1000)
+                format!(
+                    "thought: {b} * {a}, digit by digit.\nanswer: **{thousands},{:03} g**",
+                    a * b % 1000
+                )
             }
         }))
     }

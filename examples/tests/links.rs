@@ -1,17 +1,22 @@
 //! Every link in README and the documents that points into the repository leads somewhere.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn documents(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<_> =
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(|name| root.join(name)).into();
+    let mut found: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+        .map(|name| root.join(name))
+        .into();
     for folder in ["docs", "docs/guide"] {
         let files = fs::read_dir(root.join(folder)).expect("the folder can be read");
         found.extend(files.map(|file| file.expect("the file can be seen").path()));
     }
+
     found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     found
 }
@@ -30,11 +35,21 @@ fn links_into_the_repository_lead_somewhere() {
     let mut checked = 0;
     for document in documents(&root) {
         let text = fs::read_to_string(&document).expect("the document can be read");
-        for target in targets(&text).filter(|target| !target.is_empty() && !target.contains("://")) {
-            let path = document.parent().expect("a file is in a folder").join(target);
-            assert!(path.exists(), "{}: `{target}` leads nowhere", document.display());
+        for target in targets(&text).filter(|target| !target.is_empty() && !target.contains("://"))
+        {
+            let path = document
+                .parent()
+                .expect("a file is in a folder")
+                .join(target);
+            assert!(
+                path.exists(),
+                "{}: `{target}` leads nowhere",
+                document.display()
+            );
+
             checked += 1;
         }
     }
+
     assert!(checked > 20, "only {checked} links were found");
 }

@@ -1,7 +1,10 @@
 //! Each example prints what its header says. `UPDATE_OUTPUTS=1 cargo test -p cogwork-examples --test
 //! outputs` writes the headers anew.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::env;
 use std::fs;
@@ -17,9 +20,12 @@ const END: &str = "//! ```\n";
 /// a folder for temporary files of its own. `read_reply` reads a reply, the others nothing.
 fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
     let input = match name {
-        "read_reply" => fs::File::open("replies/faulty.txt").expect("the reply can be opened").into(),
+        "read_reply" => fs::File::open("replies/faulty.txt")
+            .expect("the reply can be opened")
+            .into(),
         _ => Stdio::null(),
     };
+
     let run = program::example(name)
         .stdin(input)
         .args(arguments)
@@ -29,13 +35,20 @@ fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
         .env_remove("OPENAI_API_KEY")
         .output()
         .expect("the example can be started");
-    assert!(run.status.success(), "{name} failed:\n{}", String::from_utf8_lossy(&run.stderr));
+
+    assert!(
+        run.status.success(),
+        "{name} failed:\n{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+
     without_times(&String::from_utf8(run.stdout).expect("an example prints text"))
 }
 
 /// Seconds are the one thing that differs from run to run.
 fn without_times(text: &str) -> String {
-    let is_time = |word: &str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_time =
+        |word: &str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let line = |line: &str| match line
         .strip_suffix(" s")
         .and_then(|rest| rest.rsplit_once(' ').or(Some(("", rest))))
@@ -43,17 +56,28 @@ fn without_times(text: &str) -> String {
         Some((before, time)) if is_time(time) => format!("{before} 0.0 s").trim_start().to_owned(),
         _ => line.trim_end().to_owned(),
     };
-    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+
+    text.trim_end()
+        .lines()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What a person sees who starts the example so often, with these arguments.
 fn session(name: &str, starts: &[&[&str]]) -> String {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let shown = starts.iter().map(|arguments| {
-        let typed = if arguments.is_empty() { String::new() } else { format!(" -- {}", arguments.join(" ")) };
+        let typed = if arguments.is_empty() {
+            String::new()
+        } else {
+            format!(" -- {}", arguments.join(" "))
+        };
+
         let printed = output(name, arguments, folder.path());
         format!("$ cargo run --example {name}{typed}\n{printed}\n")
     });
+
     shown.collect::<String>().trim_end().to_owned()
 }
 
@@ -64,21 +88,36 @@ fn check(file: &str) {
 /// `starts`: the arguments of each start; none for a single start without any.
 fn check_session(file: &str, starts: &[&[&str]]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let name = file.split_once('_').and_then(|(_, rest)| rest.strip_suffix(".rs")).expect("NN_name.rs");
+    let name = file
+        .split_once('_')
+        .and_then(|(_, rest)| rest.strip_suffix(".rs"))
+        .expect("NN_name.rs");
     let source = fs::read_to_string(&path).expect("the example can be read");
-    let (before, rest) = source.split_once(BEGIN).expect("the header has a block of output");
+    let (before, rest) = source
+        .split_once(BEGIN)
+        .expect("the header has a block of output");
     let (block, after) = rest.split_once(END).expect("the block ends");
 
-    let written: Vec<_> =
-        block.lines().map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect();
+    let written: Vec<_> = block
+        .lines()
+        .map(|line| {
+            line.trim_start_matches("//!")
+                .strip_prefix(' ')
+                .unwrap_or("")
+        })
+        .collect();
+
     let printed = match starts {
         [] => output(name, &[], &env::temp_dir()),
         starts => session(name, starts),
     };
     if env::var_os("UPDATE_OUTPUTS").is_some() {
-        let block: String =
-            printed.lines().map(|line| format!("{}\n", format!("//! {line}").trim_end())).collect();
-        fs::write(&path, format!("{before}{BEGIN}{block}{END}{after}")).expect("the example can be written");
+        let block: String = printed
+            .lines()
+            .map(|line| format!("{}\n", format!("//! {line}").trim_end()))
+            .collect();
+        fs::write(&path, format!("{before}{BEGIN}{block}{END}{after}"))
+            .expect("the example can be written");
     } else {
         assert_same(&written.join("\n"), &printed, file);
     }
@@ -87,9 +126,17 @@ fn check_session(file: &str, starts: &[&[&str]]) {
 /// The first line that differs says more than two whole texts.
 fn assert_same(written: &str, printed: &str, file: &str) {
     for (number, (written, printed)) in (1..).zip(written.lines().zip(printed.lines())) {
-        assert_eq!(written, printed, "{file}: line {number} of the output in the header");
+        assert_eq!(
+            written, printed,
+            "{file}: line {number} of the output in the header"
+        );
     }
-    assert_eq!(written.lines().count(), printed.lines().count(), "{file}: lines of output in the header");
+
+    assert_eq!(
+        written.lines().count(),
+        printed.lines().count(),
+        "{file}: lines of output in the header"
+    );
 }
 
 #[test]
@@ -164,8 +211,14 @@ fn reflection() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         fs::read_to_string(path).expect("the file can be read")
     };
-    let header = shown("14_reflection.rs").replace("//! ", "").replace("//!", "");
-    let block = header.split("```").nth(1).expect("the header has a block of output");
+    let header = shown("14_reflection.rs")
+        .replace("//! ", "")
+        .replace("//!", "");
+    let block = header
+        .split("```")
+        .nth(1)
+        .expect("the header has a block of output");
+
     assert!(
         shown("../docs/guide/thinking.md").contains(block),
         "docs/guide/thinking.md shows another output"

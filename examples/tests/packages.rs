@@ -1,7 +1,13 @@
 //! Every published package has what crates.io and docs.rs show, and what a user needs to build it.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
-#![expect(clippy::indexing_slicing, reason = "an index that is missing in JSON is null")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "an index that is missing in JSON is null"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,15 +40,30 @@ fn cargo(arguments: &[&str]) -> String {
         .output()
         .expect("cargo runs");
 
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+
     String::from_utf8(output.stdout).expect("cargo writes UTF-8")
 }
 
 fn packages(arguments: &[&str]) -> Vec<Value> {
-    let metadata = cargo(&[&["metadata", "--format-version", "1", "--offline"], arguments].concat());
+    let metadata = cargo(
+        &[
+            &["metadata", "--format-version", "1", "--offline"],
+            arguments,
+        ]
+        .concat(),
+    );
+
     let metadata: Value = serde_json::from_str(&metadata).expect("cargo writes JSON");
 
-    metadata["packages"].as_array().expect("there are packages").clone()
+    metadata["packages"]
+        .as_array()
+        .expect("there are packages")
+        .clone()
 }
 
 /// The packages of this workspace that can be published.
@@ -50,7 +71,12 @@ fn published() -> Vec<Value> {
     let mut packages = packages(&["--no-deps"]);
     packages.retain(|package| package["publish"].is_null());
 
-    assert!(packages.len() > 10, "only {} packages were found", packages.len());
+    assert!(
+        packages.len() > 10,
+        "only {} packages were found",
+        packages.len()
+    );
+
     packages
 }
 
@@ -59,26 +85,39 @@ fn name(package: &Value) -> &str {
 }
 
 fn folder(package: &Value) -> &Path {
-    let manifest = Path::new(package["manifest_path"].as_str().expect("a package has a manifest"));
+    let manifest = Path::new(
+        package["manifest_path"]
+            .as_str()
+            .expect("a package has a manifest"),
+    );
 
     manifest.parent().expect("a file is in a folder")
 }
 
 fn texts(value: &Value) -> Vec<&str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 fn is_library(package: &Value) -> bool {
     let targets = package["targets"].as_array().into_iter().flatten();
 
-    targets.flat_map(|target| texts(&target["kind"])).any(|kind| kind == "lib")
+    targets
+        .flat_map(|target| texts(&target["kind"]))
+        .any(|kind| kind == "lib")
 }
 
 #[test]
 fn exactly_what_is_under_crates_can_be_published() {
     for package in packages(&["--no-deps"]) {
         let is_published = package["publish"].is_null();
-        let is_under_crates = folder(&package).parent().is_some_and(|parent| parent.ends_with("crates"));
+        let is_under_crates = folder(&package)
+            .parent()
+            .is_some_and(|parent| parent.ends_with("crates"));
 
         assert_eq!(is_published, is_under_crates, "{}", name(&package));
     }
@@ -92,13 +131,31 @@ fn packages_can_be_found_and_looked_up() {
         let categories = texts(&package["categories"]);
 
         assert!((1..=5).contains(&keywords.len()), "{name}: {keywords:?}");
-        assert!(keywords.iter().all(|keyword| keyword.len() <= 20), "{name}: {keywords:?}");
-        assert!((1..=5).contains(&categories.len()), "{name}: {categories:?}");
-        assert!(categories.iter().all(|category| CATEGORIES.contains(category)), "{name}: {categories:?}");
-        assert!(package["description"].is_string(), "{name} has no description");
+        assert!(
+            keywords.iter().all(|keyword| keyword.len() <= 20),
+            "{name}: {keywords:?}"
+        );
+        assert!(
+            (1..=5).contains(&categories.len()),
+            "{name}: {categories:?}"
+        );
+        assert!(
+            categories
+                .iter()
+                .all(|category| CATEGORIES.contains(category)),
+            "{name}: {categories:?}"
+        );
+
+        assert!(
+            package["description"].is_string(),
+            "{name} has no description"
+        );
 
         let documentation = package["documentation"].as_str().expect(name);
-        assert!(documentation.starts_with("https://docs.rs/"), "{name}: {documentation}");
+        assert!(
+            documentation.starts_with("https://docs.rs/"),
+            "{name}: {documentation}"
+        );
         assert!(documentation.ends_with(name), "{name}: {documentation}");
     }
 }
@@ -107,12 +164,22 @@ fn packages_can_be_found_and_looked_up() {
 fn docs_rs_shows_every_feature_and_says_what_needs_it() {
     for package in published().iter().filter(|package| is_library(package)) {
         let settings = &package["metadata"]["docs"]["rs"];
-        let library =
-            fs::read_to_string(folder(package).join("src/lib.rs")).expect("the library can be read");
+        let library = fs::read_to_string(folder(package).join("src/lib.rs"))
+            .expect("the library can be read");
 
         assert_eq!(settings["all-features"], true, "{}", name(package));
-        assert_eq!(texts(&settings["rustdoc-args"]), ["--cfg", "docsrs"], "{}", name(package));
-        assert!(library.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"), "{}", name(package));
+        assert_eq!(
+            texts(&settings["rustdoc-args"]),
+            ["--cfg", "docsrs"],
+            "{}",
+            name(package)
+        );
+
+        assert!(
+            library.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"),
+            "{}",
+            name(package)
+        );
     }
 }
 
@@ -125,15 +192,23 @@ fn readmes_tell_name_features_rust_version_and_licence() {
 
         assert_eq!(package["readme"], "README.md", "{name}");
         assert!(readme.starts_with(&format!("# {name}\n")), "{name}");
-        assert!(readme.contains(&format!("Rust {rust_version}.")), "{name} needs Rust {rust_version}");
-        assert!(readme.contains("(LICENSE-APACHE)") && readme.contains("(LICENSE-MIT)"), "{name}");
+        assert!(
+            readme.contains(&format!("Rust {rust_version}.")),
+            "{name} needs Rust {rust_version}"
+        );
+        assert!(
+            readme.contains("(LICENSE-APACHE)") && readme.contains("(LICENSE-MIT)"),
+            "{name}"
+        );
         assert_eq!(features_told(&readme), features(&package), "{name}");
     }
 }
 
 /// Each feature, and whether it is on by default.
 fn features(package: &Value) -> BTreeMap<String, bool> {
-    let features = package["features"].as_object().expect("a package has features");
+    let features = package["features"]
+        .as_object()
+        .expect("a package has features");
     let by_default = texts(&package["features"]["default"]);
 
     features
@@ -160,7 +235,12 @@ fn the_texts_of_the_licences_are_in_each_package() {
         let text = fs::read_to_string(root.join(licence)).expect(licence);
         for package in published() {
             let copy = fs::read_to_string(folder(&package).join(licence));
-            assert_eq!(copy.ok().as_ref(), Some(&text), "{licence} of {}", name(&package));
+            assert_eq!(
+                copy.ok().as_ref(),
+                Some(&text),
+                "{licence} of {}",
+                name(&package)
+            );
         }
     }
 }
@@ -169,15 +249,25 @@ fn the_texts_of_the_licences_are_in_each_package() {
 #[test]
 fn no_dependency_asks_for_a_later_rust_than_the_library() {
     let version = cargo(&["-vV"]);
-    let host =
-        version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo says for what it is");
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .expect("cargo says for what it is");
 
     let packages = packages(&["--filter-platform", host]);
-    let ours = packages.iter().find(|package| name(package) == "cogwork-flow").and_then(rust_version);
+    let ours = packages
+        .iter()
+        .find(|package| name(package) == "cogwork-flow")
+        .and_then(rust_version);
 
     assert!(ours.is_some());
     for package in &packages {
-        assert!(rust_version(package) <= ours, "{} needs {}", name(package), package["rust_version"]);
+        assert!(
+            rust_version(package) <= ours,
+            "{} needs {}",
+            name(package),
+            package["rust_version"]
+        );
     }
 }
 
@@ -186,5 +276,9 @@ fn rust_version(package: &Value) -> Option<Vec<u32>> {
     let version = package["rust_version"].as_str()?;
     let parts = version.split('.').take(2);
 
-    Some(parts.map(|part| part.parse().expect("a version is made of numbers")).collect())
+    Some(
+        parts
+            .map(|part| part.parse().expect("a version is made of numbers"))
+            .collect(),
+    )
 }

@@ -1,6 +1,9 @@
 //! The example `read_reply` as a program: what it writes where, and its exit codes.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::io::Write;
 use std::process::Stdio;
@@ -16,11 +19,17 @@ fn run(input: &[u8], arguments: &[&str]) -> (Option<i32>, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the example can be started");
+
     // A program that reads no more has closed the pipe.
     let _ = run.stdin.take().expect("a pipe").write_all(input);
     let output = run.wait_with_output().expect("the example ends");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 const CLEAN: &str = "```yaml\ncurrent_thinking: x\nplanning:\n- description: Add\n  status: Done\nnext_thought_needed: false\n```\n";
@@ -50,6 +59,7 @@ fn a_faulty_reply_is_repaired_and_strictly_an_error() {
             {"kind": "status", "line": 5, "what": "read the status `done` as Done"},
         ])
     );
+
     let (code, out, err) = run(faulty.as_bytes(), &["--strict"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert_eq!(

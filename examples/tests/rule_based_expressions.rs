@@ -27,14 +27,24 @@ struct Sample {
 
 impl Sample {
     fn within(self, least: u8) -> String {
-        if self.binding < least { format!("({})", self.text) } else { self.text }
+        if self.binding < least {
+            format!("({})", self.text)
+        } else {
+            self.text
+        }
     }
 }
 
 fn leaf() -> impl Strategy<Value = Sample> {
-    let atom =
-        |text: String, value: BigRational| Sample { text, value: Some(value), binding: 4, operations: 0 };
-    let ratio = |numerator: u32, denominator: u32| BigRational::new(numerator.into(), denominator.into());
+    let atom = |text: String, value: BigRational| Sample {
+        text,
+        value: Some(value),
+        binding: 4,
+        operations: 0,
+    };
+
+    let ratio =
+        |numerator: u32, denominator: u32| BigRational::new(numerator.into(), denominator.into());
     prop_oneof![
         5 => (0_u32..300).prop_map(move |n| atom(n.to_string(), ratio(n, 1))),
         2 => (0_u32..5_000).prop_map(move |n| atom(format!("{}.{:02}", n / 100, n % 100), ratio(n, 100))),
@@ -62,15 +72,26 @@ fn expression() -> impl Strategy<Value = Sample> {
 fn binary(left: Sample, right: Sample, op: usize, (spaced, usual): (bool, bool)) -> Sample {
     let sign = [["+", "-", "*", "/"], ["+", "−", "×", "÷"]][usize::from(!usual)][op];
     let binding = if op < 2 { 0 } else { 1 };
-    let value = left.value.clone().zip(right.value.clone()).and_then(|(left, right)| match op {
-        0 => Some(left + right),
-        1 => Some(left - right),
-        2 => Some(left * right),
-        _ => (!right.is_zero()).then(|| left / right),
-    });
+    let value = left
+        .value
+        .clone()
+        .zip(right.value.clone())
+        .and_then(|(left, right)| match op {
+            0 => Some(left + right),
+            1 => Some(left - right),
+            2 => Some(left * right),
+            _ => (!right.is_zero()).then(|| left / right),
+        });
+
     let operations = left.operations + right.operations + 1;
+
     // A sign on the right would follow another one; in parentheses it reads as people write it.
-    let right = if right.binding == 2 { format!("({})", right.text) } else { right.within(binding + 1) };
+    let right = if right.binding == 2 {
+        format!("({})", right.text)
+    } else {
+        right.within(binding + 1)
+    };
+
     let space = if spaced { " " } else { "" };
     Sample {
         text: format!("{}{space}{sign}{space}{right}", left.within(binding)),
@@ -83,8 +104,13 @@ fn binary(left: Sample, right: Sample, op: usize, (spaced, usual): (bool, bool))
 fn power(base: Sample, exponent: i32, stars: bool) -> Sample {
     let value = base.value.clone().and_then(|base| {
         let product = (0..exponent.abs()).fold(BigRational::one(), |product, _| product * &base);
-        if exponent >= 0 { Some(product) } else { (!product.is_zero()).then(|| product.recip()) }
+        if exponent >= 0 {
+            Some(product)
+        } else {
+            (!product.is_zero()).then(|| product.recip())
+        }
     });
+
     let sign = if stars { "**" } else { "^" };
     Sample {
         operations: base.operations + 1,
@@ -96,12 +122,27 @@ fn power(base: Sample, exponent: i32, stars: bool) -> Sample {
 
 /// The number at the end of `expression = number.`, read apart from the library.
 fn stated(solution: &str) -> BigRational {
-    let exact = solution.strip_suffix('.').unwrap().split(" ≈ ").next().unwrap();
-    let exact = exact.rsplit(" = ").next().unwrap().trim_start_matches("The value is ").replace(' ', "");
+    let exact = solution
+        .strip_suffix('.')
+        .unwrap()
+        .split(" ≈ ")
+        .next()
+        .unwrap();
+
+    let exact = exact
+        .rsplit(" = ")
+        .next()
+        .unwrap()
+        .trim_start_matches("The value is ")
+        .replace(' ', "");
+
     let (numerator, denominator) = exact.split_once('/').unwrap_or((&exact, "1"));
-    let places = numerator.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let places = numerator
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
     let numerator: BigInt = numerator.replace('.', "").parse().unwrap();
     let denominator: BigInt = denominator.parse().unwrap();
+
     BigRational::new(numerator, denominator * BigInt::from(10).pow(places as u32))
 }
 
@@ -260,6 +301,7 @@ fn a_division_by_zero_is_found_at_its_step_and_said() {
       - [Done] Divide 10 by (4 - 4): 10 / 0 has no value: a division by zero
     - [Done] Conclusion: 1 + 10 / (4 - 4) * 2 has no value: a division by zero
     ");
+
     assert_eq!(answer("0^-1"), "0^(-1) has no value: a division by zero.");
     assert_eq!(answer("5 / 0"), "5 / 0 has no value: a division by zero.");
 }
@@ -267,13 +309,22 @@ fn a_division_by_zero_is_found_at_its_step_and_said() {
 #[test]
 fn what_is_too_large_or_not_whole_is_refused_in_words() {
     for (problem, expected) in [
-        ("9^9^9^9", "9^9^9^9 is beyond this backend: the result would have more than 999 digits."),
-        ("9^9^9^9^9^9", "9^9^9^9^9^9 is beyond this backend: the result would have more than 999 digits."),
+        (
+            "9^9^9^9",
+            "9^9^9^9 is beyond this backend: the result would have more than 999 digits.",
+        ),
+        (
+            "9^9^9^9^9^9",
+            "9^9^9^9^9^9 is beyond this backend: the result would have more than 999 digits.",
+        ),
         (
             "2^-99999999999",
             "2^(-99999999999) is beyond this backend: the result would have more than 999 digits.",
         ),
-        ("2^0.5", "2^0.5 is beyond this backend: it takes whole exponents only."),
+        (
+            "2^0.5",
+            "2^0.5 is beyond this backend: it takes whole exponents only.",
+        ),
         (
             "2^3000 * 2^3000",
             "2^3000 * 2^3000 is beyond this backend: the result would have more than 999 digits.",
@@ -340,11 +391,18 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
         let thoughts = solve(problem);
         assert_eq!(thoughts.len(), 2);
         let solution = solution(&thoughts);
-        let why = solution.strip_prefix("I cannot answer this problem: ").expect(&solution);
+        let why = solution
+            .strip_prefix("I cannot answer this problem: ")
+            .expect(&solution);
         let why = why.split(". I read expressions").next().unwrap();
-        format!("{}: {why}", problem.chars().take(30).collect::<String>().escape_debug())
+
+        format!(
+            "{}: {why}",
+            problem.chars().take(30).collect::<String>().escape_debug()
+        )
     })
     .collect();
+
     insta::assert_snapshot!(refusals.join("\n"), @r#"
     : it is empty
      \n\t : it is empty
@@ -393,7 +451,10 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
 #[test]
 fn results_near_the_bounds_stay_whole() {
     let tiny = format!("0.{}1 + 1", "0".repeat(900));
-    assert_eq!(answer(&tiny), format!("The value is 1.{}1.", "0".repeat(900)));
+    assert_eq!(
+        answer(&tiny),
+        format!("The value is 1.{}1.", "0".repeat(900))
+    );
     let third = answer("1 / 3^2000");
     assert!(third.ends_with(" × 10^-955."), "{third}");
     assert!(stated(&third).is_positive());

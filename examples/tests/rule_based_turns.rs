@@ -5,8 +5,8 @@ mod support;
 use cogwork::llm::{ChatRequest, LlmErrorKind, Message};
 use cogwork::plan::{Plan, Status, Step, StepPath, format_plan_for_prompt};
 use support::{
-    NAMING, announces_mistake, answer, carry_on, complete, marked, next, parse, request, solution, solve,
-    text,
+    NAMING, announces_mistake, answer, carry_on, complete, marked, next, parse, request, solution,
+    solve, text,
 };
 
 #[test]
@@ -101,7 +101,11 @@ fn parentheses_nest_and_many_operations_share_a_step() {
     - [Done] Check the result: Worked out again in one go, with rounded decimals, it comes to -7.75 as well
     - [Done] Conclusion: -7.75
     ");
-    let long = (1..=60).map(|number| number.to_string()).collect::<Vec<_>>().join(" + ");
+
+    let long = (1..=60)
+        .map(|number| number.to_string())
+        .collect::<Vec<_>>()
+        .join(" + ");
     let long = solve(&long);
     assert_eq!(long.len(), 11);
     insta::assert_snapshot!(cogwork::plan::format_plan(&long.last().unwrap().planning), @r"
@@ -145,8 +149,14 @@ fn a_reply_is_yaml_in_a_fence() {
 fn equal_requests_have_equal_replies() {
     let plan = format_plan_for_prompt(&solve("7 * 8 + 2")[2].planning);
     let ask = || {
-        complete(request("7 * 8 + 2", &["one".into(), "two".into(), "three".into()], Some(&plan))).unwrap()
+        complete(request(
+            "7 * 8 + 2",
+            &["one".into(), "two".into(), "three".into()],
+            Some(&plan),
+        ))
+        .unwrap()
     };
+
     assert_eq!(ask(), ask());
 }
 
@@ -165,23 +175,38 @@ fn every_problem_with_an_operation_has_one_mistake_that_is_found_and_repaired() 
         "0.5 * 0",
     ] {
         let thoughts = solve(problem);
-        let found: Vec<usize> =
-            (0..thoughts.len()).filter(|&index| !marked(&thoughts[index].planning).is_empty()).collect();
-        let [found] = found[..] else { panic!("{problem}: {}", text(&thoughts)) };
+        let found: Vec<usize> = (0..thoughts.len())
+            .filter(|&index| !marked(&thoughts[index].planning).is_empty())
+            .collect();
+        let [found] = found[..] else {
+            panic!("{problem}: {}", text(&thoughts))
+        };
+
         assert!(announces_mistake(&thoughts), "{problem}");
         assert_eq!(marked(&thoughts[found].planning).len(), 1, "{problem}");
-        assert!(
-            thoughts[found]
-                .current_thinking
-                .starts_with(&format!("Evaluation of thought {found}: there is a mistake. "))
-        );
+        assert!(thoughts[found].current_thinking.starts_with(&format!(
+            "Evaluation of thought {found}: there is a mistake. "
+        )));
         let last = &thoughts.last().unwrap().planning;
+
         assert_eq!(last.progress().fraction(), 1.0, "{problem}");
         assert_eq!(last.problems(), [], "{problem}");
     }
-    for problem in ["What is 7?", "5 / 0", "9^9999", "What is the meaning of life?"] {
+
+    for problem in [
+        "What is 7?",
+        "5 / 0",
+        "9^9999",
+        "What is the meaning of life?",
+    ] {
         let thoughts = solve(problem);
-        assert!(thoughts.iter().all(|thought| marked(&thought.planning).is_empty()), "{problem}");
+        assert!(
+            thoughts
+                .iter()
+                .all(|thought| marked(&thought.planning).is_empty()),
+            "{problem}"
+        );
+
         assert!(!announces_mistake(&thoughts), "{problem}");
     }
 }
@@ -190,7 +215,10 @@ fn every_problem_with_an_operation_has_one_mistake_that_is_found_and_repaired() 
 fn the_conclusion_of_a_solved_problem_is_the_answer_alone() {
     let conclusion = |problem: &str| solve(problem).pop().unwrap().current_thinking;
     assert_eq!(conclusion("(17 + 4) * 3"), "(17 + 4) * 3 = 63.\n");
-    assert_eq!(conclusion("5 / 0"), "5 / 0 has no value: a division by zero.\n");
+    assert_eq!(
+        conclusion("5 / 0"),
+        "5 / 0 has no value: a division by zero.\n"
+    );
     assert_eq!(
         conclusion("2^0.5"),
         format!("2^0.5 is beyond this backend: it takes whole exponents only.\n{NAMING}\n")
@@ -202,32 +230,64 @@ fn the_conclusion_of_a_solved_problem_is_the_answer_alone() {
              such as (17 + 4) * 3 or 15% of 80, and a few stories about motion, prices and counts.\n{NAMING}\n"
         )
     );
+
     let told = solve("A train goes 60 km/h for 3.5 h. How far does it go?");
-    assert_eq!(told.last().unwrap().planning.steps().last().unwrap(), &Step::done("Conclusion", "210 km"));
+    assert_eq!(
+        told.last().unwrap().planning.steps().last().unwrap(),
+        &Step::done("Conclusion", "210 km")
+    );
 }
 
 #[test]
 fn the_check_works_the_whole_out_by_another_way() {
     for (problem, expected) in [
-        ("(17 + 4) * 3", "Worked out again in one go, with rounded decimals, it comes to 63 as well"),
-        ("10 / 3", "Worked out again in one go, with rounded decimals, it comes to 3.333333333 as well"),
-        ("-(3^2)", "Worked out again in one go, with rounded decimals, it comes to -9 as well"),
-        ("0 * -1", "Worked out again in one go, with rounded decimals, it comes to 0 as well"),
-        ("1 / 8000", "Worked out again in one go, with rounded decimals, it comes to 0.000125 as well"),
+        (
+            "(17 + 4) * 3",
+            "Worked out again in one go, with rounded decimals, it comes to 63 as well",
+        ),
+        (
+            "10 / 3",
+            "Worked out again in one go, with rounded decimals, it comes to 3.333333333 as well",
+        ),
+        (
+            "-(3^2)",
+            "Worked out again in one go, with rounded decimals, it comes to -9 as well",
+        ),
+        (
+            "0 * -1",
+            "Worked out again in one go, with rounded decimals, it comes to 0 as well",
+        ),
+        (
+            "1 / 8000",
+            "Worked out again in one go, with rounded decimals, it comes to 0.000125 as well",
+        ),
         (
             "2^60",
             "Worked out again in one go, with rounded decimals, it comes to 1.152921505 × 10^18 as well",
         ),
         // Floating-point numbers lose these: a sum that does not cancel, and powers out of their range.
-        ("0.1 + 0.2 - 0.3", "Worked out again in one go, it comes to 0 as well"),
-        ("1 / 2^2000 * 2^2001", "Worked out again in one go, it comes to 2 as well"),
+        (
+            "0.1 + 0.2 - 0.3",
+            "Worked out again in one go, it comes to 0 as well",
+        ),
+        (
+            "1 / 2^2000 * 2^2001",
+            "Worked out again in one go, it comes to 2 as well",
+        ),
         ("(1 / 3)^700", "Worked out again in one go, it comes to "),
     ] {
         let thoughts = solve(problem);
         let steps = thoughts.last().unwrap().planning.steps();
-        let check = steps.iter().find(|step| step.description == "Check the result").unwrap();
+        let check = steps
+            .iter()
+            .find(|step| step.description == "Check the result")
+            .unwrap();
         let result = check.result.as_deref().unwrap();
-        assert!(result.starts_with(expected) && result.ends_with(" as well"), "{problem}: {result}");
+
+        assert!(
+            result.starts_with(expected) && result.ends_with(" as well"),
+            "{problem}: {result}"
+        );
     }
 }
 
@@ -237,13 +297,21 @@ fn a_wrong_result_from_elsewhere_is_found_and_repaired() {
     let thoughts = solve(problem);
     let path: StepPath = "2.1".parse().unwrap();
     let mut tampered = thoughts[thoughts.len() - 2].clone();
+
     tampered.planning.get_mut(&path).unwrap().result = Some("17 + 4 = 23".into());
     let after = next(problem, 6, &tampered.planning);
     assert_eq!(marked(&after.planning), ["2.1"]);
-    assert_eq!(after.planning.get(&path).unwrap().mark.as_deref(), Some("17 + 4 is 21, not 23"));
+    assert_eq!(
+        after.planning.get(&path).unwrap().mark.as_deref(),
+        Some("17 + 4 is 21, not 23")
+    );
     assert_eq!(after.planning.steps()[1].status, Status::Pending);
+
     let run = carry_on(problem, vec![after]);
-    assert_eq!(run[1].planning.get(&path).unwrap(), &Step::done("Add 17 and 4", "17 + 4 = 21"));
+    assert_eq!(
+        run[1].planning.get(&path).unwrap(),
+        &Step::done("Add 17 and 4", "17 + 4 = 21")
+    );
     assert_eq!(solution(&run), "(17 + 4) * 3 - 2 = 61.");
 }
 
@@ -253,13 +321,22 @@ fn every_kind_of_step_is_evaluated() {
     let whole = solve(problem);
     let checked = &whole[whole.len() - 2].planning;
     let paths: Vec<StepPath> = checked.walk().map(|entry| entry.path()).collect();
+
     for path in &paths[..paths.len() - 1] {
-        for wrong in [Some("1 + 1 = 2"), Some("nonsense"), Some("99/7 ≈ 14.142857"), None] {
+        for wrong in [
+            Some("1 + 1 = 2"),
+            Some("nonsense"),
+            Some("99/7 ≈ 14.142857"),
+            None,
+        ] {
             let mut plan = checked.clone();
             plan.get_mut(path).unwrap().result = wrong.map(str::to_owned);
             let thought = next(problem, 9, &plan);
             assert_eq!(marked(&thought.planning), [path.to_string()], "{wrong:?}");
-            assert_eq!(solution(&carry_on(problem, vec![thought])), "(1 + 2) * (3 + 4) / 0.5 = 42.");
+            assert_eq!(
+                solution(&carry_on(problem, vec![thought])),
+                "(1 + 2) * (3 + 4) / 0.5 = 42."
+            );
         }
     }
 }
@@ -269,11 +346,16 @@ fn several_wrong_results_are_marked_at_once_and_repaired_one_a_turn() {
     let problem = "1 + 2 + 3 + 4";
     let whole = solve(problem);
     let mut plan = whole[whole.len() - 2].planning.clone();
+
     for path in ["2.1", "2.3"] {
         plan.get_mut(&path.parse().unwrap()).unwrap().result = Some("50".into());
     }
+
     let run = carry_on(problem, vec![next(problem, 9, &plan)]);
-    let marks: Vec<_> = run.iter().map(|thought| marked(&thought.planning).join(" ")).collect();
+    let marks: Vec<_> = run
+        .iter()
+        .map(|thought| marked(&thought.planning).join(" "))
+        .collect();
     assert_eq!(marks, ["2.1 2.3", "2.3", "", ""]);
     assert_eq!(solution(&run), "1 + 2 + 3 + 4 = 10.");
 }
@@ -286,6 +368,7 @@ fn statuses_that_cannot_be_are_put_right() {
         step.status = Status::Done;
         step.result = Some("63".into());
     }
+
     let run = carry_on(problem, vec![next(problem, 1, &plan)]);
     assert_eq!(solution(&run), "(17 + 4) * 3 = 63.");
     assert_eq!(run.last().unwrap().planning.problems(), []);
@@ -293,8 +376,14 @@ fn statuses_that_cannot_be_are_put_right() {
 
 #[test]
 fn a_foreign_plan_is_replaced_and_that_is_said() {
-    let foreign = Plan::from(vec![Step::done("Bake a cake", "it rose"), Step::pending("Eat it")]);
-    let aliases = format!("- &a {{description: x, status: Pending}}\n{}", "- *a\n".repeat(1000));
+    let foreign = Plan::from(vec![
+        Step::done("Bake a cake", "it rose"),
+        Step::pending("Eat it"),
+    ]);
+    let aliases = format!(
+        "- &a {{description: x, status: Pending}}\n{}",
+        "- *a\n".repeat(1000)
+    );
     let texts = [
         format_plan_for_prompt(&foreign),
         String::new(),
@@ -304,8 +393,10 @@ fn a_foreign_plan_is_replaced_and_that_is_said() {
         format_plan_for_prompt(&solve("1 + 2")[1].planning),
         "- description: x\n".repeat(100_000),
     ];
+
     for plan in texts {
-        let thought = parse(&complete(request("3 * 4", &["one".into(), "two".into()], Some(&plan))).unwrap());
+        let thought =
+            parse(&complete(request("3 * 4", &["one".into(), "two".into()], Some(&plan))).unwrap());
         insta::allow_duplicates! {
             insta::assert_snapshot!(thought.current_thinking, @r"
             Evaluation of thought 2: its plan is none that I can follow for this problem, so I start a new one.
@@ -314,6 +405,7 @@ fn a_foreign_plan_is_replaced_and_that_is_said() {
             To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
             ");
         }
+
         assert_eq!(solution(&carry_on("3 * 4", vec![thought])), "3 * 4 = 12.");
     }
 }
@@ -324,12 +416,24 @@ fn thoughts_are_numbered_right_where_the_oldest_are_left_out() {
     let evaluated = |replies: &[&str]| {
         let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
         let thought = parse(&complete(request("7 * 8 + 2", &replies, Some(&plan))).unwrap());
-        thought.current_thinking.split(':').next().unwrap().to_owned()
+        thought
+            .current_thinking
+            .split(':')
+            .next()
+            .unwrap()
+            .to_owned()
     };
+
     assert_eq!(evaluated(&["The problem asks"]), "Evaluation of thought 1");
-    assert_eq!(evaluated(&["Thought 8: Evaluation of thought 7: good."]), "Evaluation of thought 8");
     assert_eq!(
-        evaluated(&["one", "Evaluation of thought 99999999999999999999999: good."]),
+        evaluated(&["Thought 8: Evaluation of thought 7: good."]),
+        "Evaluation of thought 8"
+    );
+    assert_eq!(
+        evaluated(&[
+            "one",
+            "Evaluation of thought 99999999999999999999999: good."
+        ]),
         "Evaluation of thought 2"
     );
 }
@@ -340,14 +444,19 @@ fn after_a_complaint_the_same_turn_is_answered_again() {
     let plan = format_plan_for_prompt(&solve(problem)[1].planning);
     let turn = request(problem, &["one".into(), "two".into()], Some(&plan));
     let mut complained = turn.clone();
+
     complained.push(Message::assistant("not yaml"));
-    complained.push(Message::user("That was no YAML. Send the whole reply again."));
+    complained.push(Message::user(
+        "That was no YAML. Send the whole reply again.",
+    ));
     assert_eq!(complete(complained).unwrap(), complete(turn).unwrap());
 
     let first = request(problem, &[], None);
     let mut complained = first.clone();
     complained.push(Message::assistant("not yaml"));
-    complained.push(Message::user("That was no YAML. Send the whole reply again."));
+    complained.push(Message::user(
+        "That was no YAML. Send the whole reply again.",
+    ));
     assert_eq!(complete(complained).unwrap(), complete(first).unwrap());
 }
 
@@ -376,7 +485,9 @@ fn a_request_without_a_problem_is_invalid() {
 #[tokio::test(start_paused = true)]
 async fn a_delay_is_waited_for() {
     use cogwork::llm::LlmClient;
-    let client = cogwork_examples::RuleBasedClient::new().with_delay(std::time::Duration::from_secs(5));
+
+    let client =
+        cogwork_examples::RuleBasedClient::new().with_delay(std::time::Duration::from_secs(5));
     let start = tokio::time::Instant::now();
     client.complete(request("1 + 1", &[], None)).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 5);

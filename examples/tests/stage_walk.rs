@@ -1,6 +1,9 @@
 //! The example `stage_walk` as a program: what it prints, and its exit codes.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use serde_json::{Value, json};
 
@@ -8,9 +11,16 @@ mod program;
 
 /// The exit code, standard output and standard error.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = program::example("stage_walk").args(arguments).output().expect("the example ends");
+    let output = program::example("stage_walk")
+        .args(arguments)
+        .output()
+        .expect("the example ends");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn refusal(arguments: &[&str]) -> Value {
@@ -29,6 +39,7 @@ fn a_legal_walk_with_placeholders() {
         "action_execution",
         "observation_reception:observation={\"not\": \"a text\"}",
     ];
+
     let (code, out, _) = run(&walk[..5]);
     assert_eq!(
         (code, out.as_str()),
@@ -38,6 +49,7 @@ fn a_legal_walk_with_placeholders() {
              next: observation_reception\n"
         )
     );
+
     let refusal = refusal(&walk);
     assert_eq!(refusal["from"], "action_execution");
     assert_eq!(
@@ -64,9 +76,13 @@ fn a_walk_to_the_end_of_the_strategy_with_two_names() {
         "solution_finalization",
         "final_response",
     ];
+
     let (code, out, _) = run(&walk);
     assert_eq!((code, out.lines().last()), (Some(0), Some("complete")));
-    assert_eq!(refusal(&[&walk[..], &["problem_reception"]].concat())["allowed"], json!([]));
+    assert_eq!(
+        refusal(&[&walk[..], &["problem_reception"]].concat())["allowed"],
+        json!([])
+    );
 }
 
 #[test]
@@ -86,16 +102,21 @@ fn the_first_refusal_ends_the_walk() {
             "unknown": [],
         })
     );
+
     let lacking = refusal(&["step_back", "abstraction", "principle_identification:"]);
-    assert_eq!((&lacking["reason"], &lacking["missing"]), (&json!("parameters"), &json!(["principle"])));
+    assert_eq!(
+        (&lacking["reason"], &lacking["missing"]),
+        (&json!("parameters"), &json!(["principle"]))
+    );
 }
 
 #[test]
 fn tables_and_names() {
     let (code, out, _) = run(&["linear", "--table"]);
-    let given: Value =
-        serde_json::from_str(include_str!("../../crates/strategies/tests/source/strategy-stages.json"))
-            .expect("JSON");
+    let given: Value = serde_json::from_str(include_str!(
+        "../../crates/strategies/tests/source/strategy-stages.json"
+    ))
+    .expect("JSON");
     assert_eq!(
         (code, serde_json::from_str::<Value>(&out).expect("JSON")),
         (Some(0), given["linear"].clone())
@@ -103,6 +124,9 @@ fn tables_and_names() {
 
     let (code, out, err) = run(&["liner", "problem_reception"]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
-    assert!(err.starts_with("`liner` is not a strategy; expected `linear`, `base_sequential`,"), "{err}");
+    assert!(
+        err.starts_with("`liner` is not a strategy; expected `linear`, `base_sequential`,"),
+        "{err}"
+    );
     assert_eq!(run(&["--help"]).0, Some(0));
 }

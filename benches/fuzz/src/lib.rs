@@ -25,7 +25,9 @@ macro_rules! target {
 
         #[cfg(not(fuzzing))]
         fn main() -> std::io::Result<()> {
-            std::env::args_os().skip(1).try_for_each(|file| std::fs::read(file).map(|data| $target(&data)))
+            std::env::args_os()
+                .skip(1)
+                .try_for_each(|file| std::fs::read(file).map(|data| $target(&data)))
         }
     };
 }
@@ -43,12 +45,18 @@ pub fn reply(data: &[u8]) {
         assert!(strict.is_err(), "what is read strictly is read");
         return;
     };
+
     match strict {
         // A loop is YAML like any other, and left out all the same.
-        Ok(_) if read.repairs.iter().any(|repair| repair.kind == RepairKind::Repetition) => {}
+        Ok(_)
+            if read
+                .repairs
+                .iter()
+                .any(|repair| repair.kind == RepairKind::Repetition) => {}
         Ok(strict) => assert_eq!(strict, read, "nothing is repaired without need"),
         Err(_) => assert!(!read.repairs.is_empty(), "no repair goes without a report"),
     }
+
     let written = read.reply.to_string();
     let again = ReplyReader::default().max_bytes(usize::MAX).read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
@@ -64,6 +72,7 @@ pub fn reply(data: &[u8]) {
 pub fn reply_work(data: &[u8]) {
     /// The worst text known takes about half of this.
     const PER_BYTE: u64 = 200;
+
     const LENGTH: usize = 8 * 1024;
 
     let once = String::from_utf8_lossy(data);
@@ -76,7 +85,11 @@ pub fn reply_work(data: &[u8]) {
     let (_, work) = measure(|| drop(reader.read(&text)));
 
     let most = PER_BYTE * text.len() as u64;
-    assert!(work <= most, "{work} units of work for {} bytes", text.len());
+    assert!(
+        work <= most,
+        "{work} units of work for {} bytes",
+        text.len()
+    );
 }
 
 /// A good reply with one kind of damage, which the first byte chooses, at a place that the second chooses,
@@ -86,7 +99,10 @@ pub fn reply_work(data: &[u8]) {
 ///
 /// As [`reply`].
 pub fn damaged_reply(data: &[u8]) {
-    let [kind, place, rest @ ..] = data else { return };
+    let [kind, place, rest @ ..] = data else {
+        return;
+    };
+
     let inserted = String::from_utf8_lossy(rest);
     let whole = "```yaml\ncurrent_thinking: |\n  Two and two: four.\nplanning:\n- description: Add\n  \
                  status: Done\n  result: 4\n  sub_steps:\n  - description: Count\n    status: Done\n\
@@ -113,9 +129,15 @@ pub fn damaged_reply(data: &[u8]) {
         14 => format!("{line}\r"),
         _ => String::new(),
     };
+
     let cut = if kind % 16 == 15 { at } else { lines.len() };
-    let text: Vec<&str> =
-        lines.iter().enumerate().take(cut).map(|(n, line)| if n == at { &damaged } else { *line }).collect();
+    let text: Vec<&str> = lines
+        .iter()
+        .enumerate()
+        .take(cut)
+        .map(|(n, line)| if n == at { &damaged } else { *line })
+        .collect();
+
     reply(text.join("\n").as_bytes());
 }
 
@@ -127,14 +149,30 @@ pub fn damaged_reply(data: &[u8]) {
 pub fn plan(data: &[u8]) {
     // The YAML library is quadratic on nested flow mappings, so only texts of the size of a page.
     let text = String::from_utf8_lossy(data.get(..4096).unwrap_or(data));
-    let Ok(plan) = serde_yaml::from_str::<Plan>(&text) else { return };
+    let Ok(plan) = serde_yaml::from_str::<Plan>(&text) else {
+        return;
+    };
+
     let written = serde_json::to_string(&plan).unwrap_or_default();
-    assert_eq!(serde_json::from_str::<Plan>(&written).ok().as_ref(), Some(&plan), "{written}");
-    for rendered in [plan.outline().to_string(), plan.task_list().to_string(), plan.mermaid().to_string()] {
+    assert_eq!(
+        serde_json::from_str::<Plan>(&written).ok().as_ref(),
+        Some(&plan),
+        "{written}"
+    );
+
+    for rendered in [
+        plan.outline().to_string(),
+        plan.task_list().to_string(),
+        plan.mermaid().to_string(),
+    ] {
         assert!(plan.is_empty() || !rendered.is_empty());
     }
+
     let _ = (plan.problems(), plan.progress(), plan.first_pending());
-    assert!(plan.changes_since(&plan).is_empty(), "a plan does not differ from itself");
+    assert!(
+        plan.changes_since(&plan).is_empty(),
+        "a plan does not differ from itself"
+    );
 }
 
 /// A table of strategies: what is accepted can be written, drawn and read again.
@@ -144,12 +182,18 @@ pub fn plan(data: &[u8]) {
 /// Where that does not hold.
 pub fn strategy_table(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let Ok(strategies) = Strategies::from_yaml(&text) else { return };
+    let Ok(strategies) = Strategies::from_yaml(&text) else {
+        return;
+    };
+
     for strategy in strategies.iter() {
         let _ = (strategy.json_schema(), strategy.mermaid().to_string());
         let table = serde_json::json!({ strategy.name(): strategy }).to_string();
         let again = Strategies::from_json(&table);
-        let again = again.ok().and_then(|again| again.get(strategy.name()).ok().cloned());
+        let again = again
+            .ok()
+            .and_then(|again| again.get(strategy.name()).ok().cloned());
+
         assert_eq!(again.as_ref(), Some(strategy), "{table}");
     }
 }
@@ -160,9 +204,16 @@ pub fn strategy_table(data: &[u8]) {
 ///
 /// Where that does not hold.
 pub fn session_snapshot(data: &[u8]) {
-    let Ok(session) = Session::from_json(&String::from_utf8_lossy(data)) else { return };
+    let Ok(session) = Session::from_json(&String::from_utf8_lossy(data)) else {
+        return;
+    };
+
     let written = serde_json::to_string(&session).unwrap_or_default();
-    assert_eq!(Session::from_json(&written).ok().as_ref(), Some(&session), "{written}");
+    assert_eq!(
+        Session::from_json(&written).ok().as_ref(),
+        Some(&session),
+        "{written}"
+    );
 }
 
 /// Every strategy with a model that says these texts, apart at NUL characters, over and over: it ends, and
@@ -177,12 +228,24 @@ pub fn stage_replies(data: &[u8]) {
     let replies: Vec<&str> = text.split('\0').take(12).collect();
     let name = StrategyName::ALL[usize::from(*name) % StrategyName::ALL.len()];
     let client = ScriptedClient::new(replies.iter().copied().cycle().take(64));
-    let echo =
-        function("echo", "Says it again.", |input: serde_json::Value| async move { Ok(input.to_string()) });
+    let echo = function(
+        "echo",
+        "Says it again.",
+        |input: serde_json::Value| async move { Ok(input.to_string()) },
+    );
+
     let tools = Tools::new().with(echo).unwrap_or_default();
     let budget = Budget::default().calls(32).thoughts(200);
-    let solver = Solver::new(client, name).with_tools(tools).with_budget(budget);
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    let solver = Solver::new(client, name)
+        .with_tools(tools)
+        .with_budget(budget);
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+    else {
+        return;
+    };
+
     match runtime.block_on(solver.solve("What is 17 * 3?")) {
         Ok(solved) => {
             assert!(solved.spent().calls <= 32 && solved.trace().session().thoughts().len() <= 1200)
@@ -198,16 +261,26 @@ pub fn stage_replies(data: &[u8]) {
 /// Where that does not hold.
 pub fn flow_file(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
+
     // A carriage return alone ends a line for YAML, too, and older YAML knows three more ends. The end
     // of the text may be a line of its own.
-    let lines = text.matches(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']).count() + 2;
+    let lines = text
+        .matches(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
+        .count()
+        + 2;
     match Loader::new().load_text("flow.yaml", &text) {
         Ok(loaded) => assert!(!loaded.flow().mermaid().to_string().is_empty()),
         Err(error) => {
-            assert!(!error.problems().is_empty(), "a file is refused for a reason");
+            assert!(
+                !error.problems().is_empty(),
+                "a file is refused for a reason"
+            );
             for problem in error.problems() {
                 let place = problem.place;
-                assert!(place.is_none_or(|place| (1..=lines).contains(&place.line)), "{problem}");
+                assert!(
+                    place.is_none_or(|place| (1..=lines).contains(&place.line)),
+                    "{problem}"
+                );
             }
         }
     }

@@ -8,11 +8,21 @@ fn pieces(dictionary: &'static str) -> impl Strategy<Value = Vec<u8>> {
         .lines()
         .filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'))
         .map(|piece| {
-            piece.replace("\\x0a", "\n").replace("\\x09", "\t").replace("\\\"", "\"").replace("\\\\", "\\")
+            piece
+                .replace("\\x0a", "\n")
+                .replace("\\x09", "\t")
+                .replace("\\\"", "\"")
+                .replace("\\\\", "\\")
         })
         .map(String::into_bytes)
         .collect();
-    assert!(pieces.len() > 20, "the dictionary has {} pieces", pieces.len());
+
+    assert!(
+        pieces.len() > 20,
+        "the dictionary has {} pieces",
+        pieces.len()
+    );
+
     let piece = prop_oneof![8 => prop::sample::select(pieces), 1 => "[ -~]{0,6}".prop_map(String::into_bytes), 1 => any::<Vec<u8>>()];
     (any::<[u8; 2]>(), prop::collection::vec(piece, 0..40)).prop_map(|(first, pieces)| {
         let mut data = first.to_vec();

@@ -15,7 +15,11 @@ pub struct FileFlow {
 
 impl FileFlow {
     pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Secrets) -> Self {
-        Self { flow, answer, secrets }
+        Self {
+            flow,
+            answer,
+            secrets,
+        }
     }
 
     /// The flow.
@@ -51,6 +55,9 @@ impl FileFlow {
 
 impl fmt::Debug for FileFlow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileFlow").field("name", &self.flow.name()).field("variables", &self.secrets).finish()
+        f.debug_struct("FileFlow")
+            .field("name", &self.flow.name())
+            .field("variables", &self.secrets)
+            .finish()
     }
 }

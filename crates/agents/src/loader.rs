@@ -169,10 +169,16 @@ impl Loader {
     ///
     /// When there is one of this name, or it has a setting that a node type or every request has.
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
-        let known: Vec<_> = self.providers.iter().map(|known| known.name().to_owned()).collect();
+        let known: Vec<_> = self
+            .providers
+            .iter()
+            .map(|known| known.name().to_owned())
+            .collect();
+
         free("provider", provider.name(), known)?;
         self.check_provider(&provider)?;
         self.put_provider(provider);
+
         Ok(self)
     }
 
@@ -181,18 +187,33 @@ impl Loader {
     /// # Errors
     ///
     /// When it has a setting that a node type or every request has.
-    pub fn replace_provider(&mut self, provider: Provider) -> Result<Option<Provider>, LoaderError> {
-        let place = self.providers.iter().position(|known| known.name() == provider.name());
+    pub fn replace_provider(
+        &mut self,
+        provider: Provider,
+    ) -> Result<Option<Provider>, LoaderError> {
+        let place = self
+            .providers
+            .iter()
+            .position(|known| known.name() == provider.name());
         self.check_provider(&provider)?;
         let replaced = place.map(|place| self.providers.remove(place));
         self.put_provider(provider);
+
         Ok(replaced)
     }
 
     fn check_provider(&self, provider: &Provider) -> Result<(), LoaderError> {
-        let clients = self.node_types.iter().filter(|node_type| node_type.has_client());
-        let others =
-            clients.map(|node_type| (format!("the node type `{}`", node_type.name()), node_type.schema()));
+        let clients = self
+            .node_types
+            .iter()
+            .filter(|node_type| node_type.has_client());
+        let others = clients.map(|node_type| {
+            (
+                format!("the node type `{}`", node_type.name()),
+                node_type.schema(),
+            )
+        });
+
         let request = schema_of::<RequestSettings>();
         let others = others.chain([("every request".to_owned(), &request)]);
         apart("provider", provider.name(), provider.schema(), others)
@@ -201,7 +222,8 @@ impl Loader {
     fn put_provider(&mut self, provider: Provider) {
         self.schema = OnceLock::new();
         self.providers.push(provider);
-        self.providers.sort_by(|one, other| one.name().cmp(other.name()));
+        self.providers
+            .sort_by(|one, other| one.name().cmp(other.name()));
     }
 
     /// Adds a node type.
@@ -210,10 +232,16 @@ impl Loader {
     ///
     /// When there is one of this name, or it has a client and a setting that a provider or every request has.
     pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
-        let known: Vec<_> = self.node_types.iter().map(|known| known.name().to_owned()).collect();
+        let known: Vec<_> = self
+            .node_types
+            .iter()
+            .map(|known| known.name().to_owned())
+            .collect();
+
         free("node type", node_type.name(), known)?;
         self.check_node_type(&node_type)?;
         self.put_node_type(node_type);
+
         Ok(self)
     }
 
@@ -222,30 +250,44 @@ impl Loader {
     /// # Errors
     ///
     /// When it has a client and a setting that a provider or every request has.
-    pub fn replace_node_type(&mut self, node_type: NodeType) -> Result<Option<NodeType>, LoaderError> {
-        let place = self.node_types.iter().position(|known| known.name() == node_type.name());
+    pub fn replace_node_type(
+        &mut self,
+        node_type: NodeType,
+    ) -> Result<Option<NodeType>, LoaderError> {
+        let place = self
+            .node_types
+            .iter()
+            .position(|known| known.name() == node_type.name());
         self.check_node_type(&node_type)?;
         let replaced = place.map(|place| self.node_types.remove(place));
         self.put_node_type(node_type);
+
         Ok(replaced)
     }
 
     fn check_node_type(&self, node_type: &NodeType) -> Result<(), LoaderError> {
         if node_type.has_client() {
             let providers = self.providers.iter();
-            let others =
-                providers.map(|provider| (format!("the provider `{}`", provider.name()), provider.schema()));
+            let others = providers.map(|provider| {
+                (
+                    format!("the provider `{}`", provider.name()),
+                    provider.schema(),
+                )
+            });
+
             let request = schema_of::<RequestSettings>();
             let others = others.chain([("every request".to_owned(), &request)]);
             apart("node type", node_type.name(), node_type.schema(), others)?;
         }
+
         Ok(())
     }
 
     fn put_node_type(&mut self, node_type: NodeType) {
         self.schema = OnceLock::new();
         self.node_types.push(node_type);
-        self.node_types.sort_by(|one, other| one.name().cmp(other.name()));
+        self.node_types
+            .sort_by(|one, other| one.name().cmp(other.name()));
     }
 
     /// The providers, by name.
@@ -295,15 +337,22 @@ impl Loader {
     /// What changes when files may hold something else: 16 hexadecimal digits, the 64-bit FNV-1a hash of the schema
     /// as JSON with sorted keys and without the fingerprint itself.
     pub fn fingerprint(&self) -> &str {
-        self.schema().get(schema::FINGERPRINT).and_then(Json::as_str).unwrap_or_default()
+        self.schema()
+            .get(schema::FINGERPRINT)
+            .and_then(Json::as_str)
+            .unwrap_or_default()
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
-        self.providers.iter().find(|provider| provider.name() == name)
+        self.providers
+            .iter()
+            .find(|provider| provider.name() == name)
     }
 
     pub(crate) fn node_type(&self, name: &str) -> Option<&NodeType> {
-        self.node_types.iter().find(|node_type| node_type.name() == name)
+        self.node_types
+            .iter()
+            .find(|node_type| node_type.name() == name)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -317,8 +366,13 @@ impl Loader {
 
 fn free(kind: &'static str, name: &str, known: Vec<String>) -> Result<(), LoaderError> {
     if known.iter().any(|known| known == name) {
-        return Err(LoaderError::NameTaken { kind, name: name.to_owned(), known });
+        return Err(LoaderError::NameTaken {
+            kind,
+            name: name.to_owned(),
+            known,
+        });
     }
+
     Ok(())
 }
 
@@ -332,15 +386,22 @@ fn apart<'s>(
     let provider = serde_json::json!({"properties": {"provider": {}}});
     let others = others.into_iter().collect::<Vec<_>>();
     let mine = ("the node".to_owned(), &provider);
+
     for (other, theirs) in others.iter().chain([&mine]) {
         let settings = properties(schema).into_iter().flat_map(|map| map.keys());
-        let mut taken =
-            settings.filter(|setting| properties(theirs).is_some_and(|map| map.contains_key(*setting)));
+        let mut taken = settings
+            .filter(|setting| properties(theirs).is_some_and(|map| map.contains_key(*setting)));
         if let Some(setting) = taken.next() {
             let (name, setting, other) = (name.to_owned(), setting.clone(), other.clone());
-            return Err(LoaderError::SettingTaken { kind, name, setting, other });
+            return Err(LoaderError::SettingTaken {
+                kind,
+                name,
+                setting,
+                other,
+            });
         }
     }
+
     Ok(())
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_files::FileId;
-use cogwork_thinking::{Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait};
+use cogwork_thinking::{
+    Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
@@ -47,7 +49,12 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new(backing: Backing, limits: MemoryLimits, texts: Vec<String>) -> Self {
-        Self { backing, limits, texts, opened: OnceCell::new() }
+        Self {
+            backing,
+            limits,
+            texts,
+            opened: OnceCell::new(),
+        }
     }
 
     async fn opened(&self) -> Result<&Arc<dyn Memory>, MemoryError> {
@@ -64,6 +71,7 @@ impl Store {
         for text in &self.texts {
             store.add(text).await?;
         }
+
         Ok(store)
     }
 
@@ -74,14 +82,21 @@ impl Store {
 
         match opening.await {
             Ok(opened) => Ok(Arc::new(opened?)),
-            Err(error) => Err(MemoryError::Other(format!("the memory file was not opened: {error}"))),
+            Err(error) => Err(MemoryError::Other(format!(
+                "the memory file was not opened: {error}"
+            ))),
         }
     }
 }
 
 #[async_trait]
 impl Memory for Store {
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         self.opened().await?.search(query, top_k, threshold).await
     }
 

@@ -57,7 +57,10 @@ impl NodeType {
     pub fn new<C>(
         name: impl Into<String>,
         summary: impl Into<String>,
-        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> + Send + Sync + 'static,
+        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self
     where
         C: DeserializeOwned + JsonSchema,
@@ -110,7 +113,9 @@ impl NodeType {
 
 impl fmt::Debug for NodeType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NodeType").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("NodeType")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -125,18 +130,26 @@ type Add = dyn FnOnce(FlowBuilder<FlowState>, String) -> FlowBuilder<FlowState> 
 impl Made {
     /// One node.
     pub fn node(node: impl Node<FlowState> + 'static) -> Self {
-        Self { actions: node.actions(), add: Box::new(|builder, id| builder.node(id, node)) }
+        Self {
+            actions: node.actions(),
+            add: Box::new(|builder, id| builder.node(id, node)),
+        }
     }
 
     /// A whole flow over the same state, in the place of a node. The label on which it ends chooses the edge.
     pub fn subflow(flow: Flow<FlowState>) -> Self {
         let actions = flow.actions();
-        Self { actions, add: Box::new(|builder, id| builder.subflow(id, flow, |state| state)) }
+        Self {
+            actions,
+            add: Box::new(|builder, id| builder.subflow(id, flow, |state| state)),
+        }
     }
 }
 
 impl fmt::Debug for Made {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Made").field("actions", &self.actions).finish_non_exhaustive()
+        f.debug_struct("Made")
+            .field("actions", &self.actions)
+            .finish_non_exhaustive()
     }
 }

@@ -37,12 +37,20 @@ pub(crate) struct Found {
 
 impl Found {
     pub(crate) fn new(place: Place, path: &Path, message: impl Into<String>) -> Self {
-        Self { place, path: path.clone(), message: message.into(), is_tag: false }
+        Self {
+            place,
+            path: path.clone(),
+            message: message.into(),
+            is_tag: false,
+        }
     }
 
     /// A problem of the key that tells mappings apart.
     pub(crate) fn tag(place: Place, path: &Path, message: String) -> Self {
-        Self { is_tag: true, ..Self::new(place, path, message) }
+        Self {
+            is_tag: true,
+            ..Self::new(place, path, message)
+        }
     }
 }
 
@@ -119,10 +127,12 @@ impl fmt::Display for FileProblem {
         if let Some(place) = self.place {
             write!(f, "{place}:")?;
         }
+
         f.write_str(" ")?;
         if !self.path.is_empty() {
             write!(f, "{}: ", Escaped::new(&self.path))?;
         }
+
         OneLine::new(&self.message).fmt(f)
     }
 }
@@ -142,8 +152,10 @@ impl FileError {
         for problem in &mut problems {
             problem.message = secrets.hide(&problem.message);
         }
+
         problems.sort_by_key(|problem| problem.place);
         problems.dedup();
+
         // Files in the order in which they were met, each with its problems together.
         let mut files: Vec<Arc<str>> = Vec::new();
         for problem in &problems {
@@ -151,6 +163,7 @@ impl FileError {
                 files.push(Arc::clone(&problem.file));
             }
         }
+
         problems.sort_by_key(|problem| files.iter().position(|file| *file == problem.file));
         Self { problems }
     }
@@ -172,7 +185,11 @@ impl fmt::Display for FileError {
             (_, 0) => Ok(()),
             (true, _) => more.iter().try_for_each(|problem| write!(f, "\n{problem}")),
             (false, count) => {
-                write!(f, " (and {count} more problem{})", if count == 1 { "" } else { "s" })
+                write!(
+                    f,
+                    " (and {count} more problem{})",
+                    if count == 1 { "" } else { "s" }
+                )
             }
         }
     }

@@ -64,8 +64,9 @@ impl Provider {
         M: LlmClient + 'static,
         E: fmt::Display,
     {
-        let make =
-            move |settings| make(settings).map_err(|error| SettingProblem::new(error.to_string()).into());
+        let make = move |settings| {
+            make(settings).map_err(|error| SettingProblem::new(error.to_string()).into())
+        };
         Self::checking(name, summary, make)
     }
 
@@ -80,7 +81,12 @@ impl Provider {
         M: LlmClient + 'static,
     {
         let make = move |values| Ok(Arc::new(make(typed(values)?)?) as Arc<dyn LlmClient>);
-        Self { name: name.into(), summary: summary.into(), schema: schema_of::<C>(), make: Arc::new(make) }
+        Self {
+            name: name.into(),
+            summary: summary.into(),
+            schema: schema_of::<C>(),
+            make: Arc::new(make),
+        }
     }
 
     /// By what a file names it.
@@ -105,6 +111,8 @@ impl Provider {
 
 impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Provider").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Provider")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -18,8 +18,12 @@ pub(crate) fn one_line(message: impl Display) -> String {
 pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     const LISTED: usize = 20;
     let mut names = names.into_iter();
-    let shown: Vec<_> =
-        names.by_ref().take(LISTED).map(|name| format!("`{}`", Name(name.as_ref()))).collect();
+    let shown: Vec<_> = names
+        .by_ref()
+        .take(LISTED)
+        .map(|name| format!("`{}`", Name(name.as_ref())))
+        .collect();
+
     match (shown.is_empty(), names.count()) {
         (true, _) => "none".to_owned(),
         (_, 0) => shown.join(", "),
@@ -31,12 +35,14 @@ pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String 
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// Comparing takes the product of the lengths, and a name may be a whole file.
     const LONGEST: usize = 64;
+
     /// And a flow may have thousands of nodes, all of them with nearly the same name.
     const COMPARED: usize = 20;
 
     if name.len() > LONGEST {
         return None;
     }
+
     let lower = name.to_lowercase();
     let farthest = (name.chars().count() / 3).max(1);
 
@@ -45,9 +51,13 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         let far = strsim::osa_distance(&lower, &known.to_lowercase());
         (far <= farthest).then_some((far, known))
     };
+
     let near = |known: &&str| known.len() <= LONGEST && may_be_within(farthest, &lower, known);
     let candidates = known.into_iter().filter(near).take(COMPARED);
-    candidates.filter_map(distance).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+    candidates
+        .filter_map(distance)
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, known)| known)
 }
 
 /// Whether so few changes may make one name of the other, as far as it shows in how often each character is
@@ -62,13 +72,19 @@ fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
     };
 
     one.chars().for_each(|character| count(character, 1));
-    other.chars().flat_map(char::to_lowercase).for_each(|character| count(character, -1));
+    other
+        .chars()
+        .flat_map(char::to_lowercase)
+        .for_each(|character| count(character, -1));
     let more: isize = counts.iter().filter(|count| **count > 0).sum();
     let fewer: isize = counts.iter().filter(|count| **count < 0).sum();
+
     more.unsigned_abs().max(fewer.unsigned_abs()) <= changes
 }
 
 /// The end of a message about an unknown name.
 pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!("; did you mean `{}`?", Name(name))).unwrap_or_default()
+    nearest
+        .map(|name| format!("; did you mean `{}`?", Name(name)))
+        .unwrap_or_default()
 }

@@ -17,13 +17,25 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
     definitions.insert("tools".to_owned(), tools(loader));
     definitions.insert("thinking".to_owned(), thinking(loader));
     definitions.insert(REQUEST.to_owned(), schema_of::<RequestSettings>());
+
     for provider in loader.providers() {
-        definitions.insert(named("provider", provider.name()), provider.schema().clone());
+        definitions.insert(
+            named("provider", provider.name()),
+            provider.schema().clone(),
+        );
     }
+
     for node_type in loader.node_types() {
-        definitions.insert(named("settings", node_type.name()), node_type.schema().clone());
-        definitions.insert(config_name(node_type), config(node_type, loader.providers()));
+        definitions.insert(
+            named("settings", node_type.name()),
+            node_type.schema().clone(),
+        );
+        definitions.insert(
+            config_name(node_type),
+            config(node_type, loader.providers()),
+        );
     }
+
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A flow of Cogwork",
@@ -49,10 +61,12 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
         "additionalProperties": false,
         "$defs": definitions,
     });
+
     let fingerprint = format!("{:016x}", fnv1a(schema.to_string().as_bytes()));
     if let Some(schema) = schema.as_object_mut() {
         schema.insert(FINGERPRINT.to_owned(), fingerprint.into());
     }
+
     schema
 }
 
@@ -70,6 +84,7 @@ fn node(node_type: &NodeType) -> Json {
     let needs_config = node_type.has_client() || node_type.schema().get("required").is_some();
     let mut required = vec!["id", "type"];
     required.extend(needs_config.then_some("config"));
+
     json!({
         "type": "object",
         "properties": {
@@ -120,6 +135,7 @@ fn thinking(loader: &Loader) -> Json {
         mode.insert("type".to_owned(), "object".into());
         mode.insert(NOUN.to_owned(), "mode".into());
     }
+
     json!({
         "description": "The thinking around the agent's visit: a mode, or several, in the order in which their hooks are called.",
         "anyOf": [mode, {"type": "array", "items": mode, "maxItems": 20}],
@@ -128,7 +144,13 @@ fn thinking(loader: &Loader) -> Json {
 
 /// The name of a definition. A `/` or `~` would be read as part of a reference.
 fn named(kind: &str, name: &str) -> String {
-    let part = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-') { c } else { '.' };
+    let part = |c: char| {
+        if c.is_alphanumeric() || matches!(c, '_' | '-') {
+            c
+        } else {
+            '.'
+        }
+    };
     format!("{kind}.{}", name.chars().map(part).collect::<String>())
 }
 
@@ -142,6 +164,7 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     if !node_type.has_client() {
         return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});
     }
+
     let request = schema_of::<RequestSettings>();
     let branch = |provider: &Provider| {
         let parts = [
@@ -149,19 +172,32 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
             (&request, REQUEST.to_owned()),
             (node_type.schema(), named("settings", node_type.name())),
         ];
+
         let mut all = Map::new();
         for (schema, name) in &parts {
             for key in properties(schema).into_iter().flat_map(Map::keys) {
                 let escaped = key.replace('~', "~0").replace('/', "~1");
-                all.insert(key.clone(), json!({"$ref": format!("#/$defs/{name}/properties/{escaped}")}));
+                all.insert(
+                    key.clone(),
+                    json!({"$ref": format!("#/$defs/{name}/properties/{escaped}")}),
+                );
             }
         }
+
         let tag = json!({"const": provider.name(), "description": provider.summary(), ENVIRONMENT: false});
         all.insert("provider".to_owned(), tag);
-        let required = parts.iter().filter_map(|(part, _)| part.get("required")?.as_array()).flatten();
-        let required: Vec<_> = [json!("provider")].into_iter().chain(required.cloned()).collect();
+        let required = parts
+            .iter()
+            .filter_map(|(part, _)| part.get("required")?.as_array())
+            .flatten();
+        let required: Vec<_> = [json!("provider")]
+            .into_iter()
+            .chain(required.cloned())
+            .collect();
+
         json!({"type": "object", "properties": all, "required": required, "additionalProperties": false})
     };
+
     json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
 }
 

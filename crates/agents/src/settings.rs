@@ -27,7 +27,10 @@ pub struct SettingProblem {
 impl SettingProblem {
     /// A problem of the settings as a whole. The message says what is wrong and what would be accepted.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { path: String::new(), message: one_line(message.into()) }
+        Self {
+            path: String::new(),
+            message: one_line(message.into()),
+        }
     }
 
     /// A problem of one setting, named from the settings on: `rounds`, `criteria[2].name`.
@@ -62,6 +65,7 @@ pub(crate) fn schema_of<C: JsonSchema>() -> Json {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<C>();
     schema.remove("title");
+
     schema.to_value()
 }
 
@@ -104,9 +108,11 @@ impl RequestSettings {
         if let Some(temperature) = self.temperature {
             request = request.with_temperature(temperature);
         }
+
         if let Some(tokens) = self.max_tokens {
             request = request.with_max_tokens(tokens);
         }
+
         match self.seed {
             Some(seed) => request.with_seed(seed),
             None => request,

@@ -93,7 +93,10 @@ pub struct ToolUse {
 impl Output {
     /// A text alone.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// Adds images and files. Unset: none.
@@ -121,7 +124,10 @@ impl Output {
 impl FlowState {
     /// A flow that has not begun, with this input.
     pub fn new(input: impl Into<String>) -> Self {
-        Self { input: Output::new(input), ..Self::default() }
+        Self {
+            input: Output::new(input),
+            ..Self::default()
+        }
     }
 
     /// Adds images and files to the input. Unset: none.
@@ -148,7 +154,10 @@ impl FlowState {
 
     /// What was said last; before any node has spoken, the input.
     pub fn last(&self) -> &Output {
-        self.last.as_ref().and_then(|node| self.outputs.get(node)).unwrap_or(&self.input)
+        self.last
+            .as_ref()
+            .and_then(|node| self.outputs.get(node))
+            .unwrap_or(&self.input)
     }
 
     /// The calls of the model by all nodes together, in visits that came to an answer.
@@ -185,23 +194,36 @@ impl FlowState {
     }
 
     pub(crate) fn begin_reasoning(&mut self, node: &str, problem: String) {
-        self.reasonings.insert(node.to_owned(), Reasoning::new(problem));
+        self.reasonings
+            .insert(node.to_owned(), Reasoning::new(problem));
     }
 
     pub(crate) fn reasoning_mut(&mut self, node: &str) -> &mut Reasoning {
-        self.reasonings.entry(node.to_owned()).or_insert_with(|| Reasoning::new(String::new()))
+        self.reasonings
+            .entry(node.to_owned())
+            .or_insert_with(|| Reasoning::new(String::new()))
     }
 
     pub(crate) fn begin_solving(&mut self, node: &str, solving: Solving) {
         self.solvings.insert(node.to_owned(), solving);
     }
 
-    pub(crate) fn solving_mut(&mut self, node: &str, unbegun: impl FnOnce() -> Solving) -> &mut Solving {
+    pub(crate) fn solving_mut(
+        &mut self,
+        node: &str,
+        unbegun: impl FnOnce() -> Solving,
+    ) -> &mut Solving {
         self.solvings.entry(node.to_owned()).or_insert_with(unbegun)
     }
 
     pub(crate) fn begin_inside(&mut self, node: &str, input: Output) {
-        self.inside.insert(node.to_owned(), Self { input, ..Self::default() });
+        self.inside.insert(
+            node.to_owned(),
+            Self {
+                input,
+                ..Self::default()
+            },
+        );
     }
 
     pub(crate) fn inside_mut(&mut self, node: &str) -> &mut Self {

@@ -78,10 +78,19 @@ impl FillError {
 }
 
 fn unknown(slot: &str, known: &[String]) -> String {
-    let slots = || ["input", "last"].into_iter().chain(known.iter().map(String::as_str));
+    let slots = || {
+        ["input", "last"]
+            .into_iter()
+            .chain(known.iter().map(String::as_str))
+    };
+
     let braced = slots().map(|slot| format!("{{{slot}}}"));
     let meant = did_you_mean(nearest(slot, slots()));
-    format!("unknown slot `{{{}}}`; known slots: {}, and `{{{{` for a brace{meant}", Name(slot), list(braced))
+    format!(
+        "unknown slot `{{{}}}`; known slots: {}, and `{{{{` for a brace{meant}",
+        Name(slot),
+        list(braced)
+    )
 }
 
 impl Default for Template {
@@ -106,30 +115,42 @@ impl Template {
         while let Some(at) = rest.find(['{', '}']) {
             let (before, after) = rest.split_at(at);
             plain.push_str(before);
-            if let Some(after) = after.strip_prefix("{{").or_else(|| after.strip_prefix("}}")) {
+            if let Some(after) = after
+                .strip_prefix("{{")
+                .or_else(|| after.strip_prefix("}}"))
+            {
                 plain.extend(after_brace(rest, at));
                 rest = after;
                 continue;
             }
-            let Some(after) = after.strip_prefix('{') else { return Err(TemplateError::Closed) };
+
+            let Some(after) = after.strip_prefix('{') else {
+                return Err(TemplateError::Closed);
+            };
+
             let (slot, after) = after.split_once('}').ok_or(TemplateError::Open)?;
             if slot.contains('{') {
                 return Err(TemplateError::Open);
             }
+
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
+
             pieces.push(match slot {
                 "input" => Piece::Input,
                 "last" => Piece::Last,
                 node => Piece::Node(node.to_owned()),
             });
+
             rest = after;
         }
+
         plain.push_str(rest);
         if !plain.is_empty() {
             pieces.push(Piece::Text(plain));
         }
+
         Ok(Self(pieces))
     }
 
@@ -138,7 +159,10 @@ impl Template {
     /// # Errors
     ///
     /// The first slot that names none of them.
-    pub fn check<'n>(&self, nodes: impl IntoIterator<Item = &'n str> + Clone) -> Result<(), TemplateError> {
+    pub fn check<'n>(
+        &self,
+        nodes: impl IntoIterator<Item = &'n str> + Clone,
+    ) -> Result<(), TemplateError> {
         let known: HashSet<&str> = nodes.clone().into_iter().collect();
         self.check_slots(|node| known.contains(node), nodes)
     }
@@ -157,7 +181,10 @@ impl Template {
 
         let known: Vec<String> = nodes.into_iter().map(str::to_owned).collect();
         charge(known.len());
-        Err(TemplateError::UnknownSlot { slot: slot.clone(), known })
+        Err(TemplateError::UnknownSlot {
+            slot: slot.clone(),
+            known,
+        })
     }
 
     /// Reads a template and holds its slots against the ids of the nodes.
@@ -174,6 +201,7 @@ impl Template {
     /// When the text would have more than [`MAX_FILLED`](Self::MAX_FILLED) bytes.
     pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
+
         // The slots whose images and files are there: comparing those takes as long as they are.
         let mut seen: HashSet<&str> = HashSet::new();
 
@@ -187,18 +215,24 @@ impl Template {
                     None => continue,
                 },
             };
+
             if filled.text.len().saturating_add(text.len()) > Self::MAX_FILLED {
-                return Err(FillError { what: Cow::Borrowed("the template") });
+                return Err(FillError {
+                    what: Cow::Borrowed("the template"),
+                });
             }
+
             filled.text.push_str(text);
             filled.truncated |= said.is_some_and(|said| said.truncated);
             let new = said.filter(|_| seen.insert(slot));
+
             for block in new.into_iter().flat_map(|said| &said.blocks) {
                 if !filled.blocks.contains(block) {
                     filled.blocks.push(block.clone());
                 }
             }
         }
+
         Ok(filled)
     }
 }

@@ -1,6 +1,9 @@
 //! How much of a custom client's replies an agent keeps.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_agents::{Agent, FlowState, Tools};
 use cogwork_flow::{Flow, Node};
@@ -24,21 +27,32 @@ impl LlmClient for Calls {
 }
 
 async fn run(calls: usize) -> (String, usize) {
-    let echo =
-        function(
-            "echo",
-            "Repeats its input.",
-            |input: serde_json::Value| async move { Ok(input.to_string()) },
-        );
+    let echo = function(
+        "echo",
+        "Repeats its input.",
+        |input: serde_json::Value| async move { Ok(input.to_string()) },
+    );
+
     let tools = Tools::new().with(echo).unwrap();
-    let agent = Agent::new("a", Calls(calls)).with_tools(tools).with_tool_rounds(20);
+    let agent = Agent::new("a", Calls(calls))
+        .with_tools(tools)
+        .with_tool_rounds(20);
     let action = agent.actions().remove(0);
-    let flow = Flow::builder("flow").start("a").node("a", agent).end("a", action).build().unwrap();
+    let flow = Flow::builder("flow")
+        .start("a")
+        .node("a", agent)
+        .end("a", action)
+        .build()
+        .unwrap();
 
     let before = ALLOCATED.current_usage();
     ALLOCATED.reset_peak_usage();
     let error = flow.run(&mut FlowState::new("Hello")).await.unwrap_err();
-    (error.to_string(), ALLOCATED.peak_usage().saturating_sub(before))
+
+    (
+        error.to_string(),
+        ALLOCATED.peak_usage().saturating_sub(before),
+    )
 }
 
 /// Everything in one test: the allocator counts for the whole process.
@@ -46,7 +60,10 @@ async fn run(calls: usize) -> (String, usize) {
 async fn the_calls_of_a_reply_are_bounded_for_every_client() {
     // One reply is made before it can be refused.
     let (error, peak) = run(10_000).await;
-    assert!(error.contains("the reply calls 10000 tools; expected at most 1000"), "{error}");
+    assert!(
+        error.contains("the reply calls 10000 tools; expected at most 1000"),
+        "{error}"
+    );
     assert!(peak < 40 << 20, "{peak} bytes for one reply of 10 MB");
 
     // The bytes of the calls are bounded, too.
@@ -55,6 +72,9 @@ async fn the_calls_of_a_reply_are_bounded_for_every_client() {
 
     // Within the limits, twenty rounds of 64 calls of 1 KB and what they gave.
     let (error, peak) = run(64).await;
-    assert!(error.contains("still calls tools after 20 rounds"), "{error}");
+    assert!(
+        error.contains("still calls tools after 20 rounds"),
+        "{error}"
+    );
     assert!(peak < 8 << 20, "{peak} bytes for 1.3 MB of calls");
 }

@@ -20,14 +20,22 @@ fn told(error: &FileError) -> String {
 
 #[test]
 fn every_problem_is_told_with_its_place() {
-    let mut files: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     let mut all = String::new();
+
     for file in files.iter().filter(|file| file.is_file()) {
         let error = loader().load(file).expect_err("the file is wrong");
         all.push_str(&format!("{}\n\n", told(&error)));
     }
-    assert!(!all.contains("canary"), "a value from the environment is shown");
+
+    assert!(
+        !all.contains("canary"),
+        "a value from the environment is shown"
+    );
     insta::assert_snapshot!("bad_files", all);
 }
 
@@ -44,17 +52,28 @@ fn what_is_no_file_is_no_flow() {
     let error = loader().load(folder()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("{}: this is a folder; expected a regular file", folder().display())
+        format!(
+            "{}: this is a folder; expected a regular file",
+            folder().display()
+        )
     );
+
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), [b'a', b'\n', 0xff]).unwrap();
     let name = file.path().display();
     let error = loader().load(file.path()).unwrap_err();
-    assert_eq!(error.to_string(), format!("{name}: the file is not UTF-8 in line 2; expected text"));
+
+    assert_eq!(
+        error.to_string(),
+        format!("{name}: the file is not UTF-8 in line 2; expected text")
+    );
 
     fs::write(file.path(), vec![b'a'; 300_000]).unwrap();
     let error = loader().load(file.path()).unwrap_err();
-    assert_eq!(error.to_string(), format!("{name}: the file has more than 262144 bytes; expected fewer"));
+    assert_eq!(
+        error.to_string(),
+        format!("{name}: the file has more than 262144 bytes; expected fewer")
+    );
 }
 
 #[test]
@@ -62,7 +81,12 @@ fn a_link_leads_out_of_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("secret.yaml"), "nodes: []").unwrap();
-    std::os::unix::fs::symlink(outside.path().join("secret.yaml"), folder.path().join("link.yaml")).unwrap();
+    std::os::unix::fs::symlink(
+        outside.path().join("secret.yaml"),
+        folder.path().join("link.yaml"),
+    )
+    .unwrap();
+
     std::os::unix::fs::symlink(outside.path(), folder.path().join("there")).unwrap();
     let flow = "nodes:
 - {id: a, type: subflow, config: {file: link.yaml}}
@@ -70,6 +94,7 @@ fn a_link_leads_out_of_no_folder() {
 ";
     let file = folder.path().join("flow.yaml");
     fs::write(&file, flow).unwrap();
+
     let error = loader().load(&file).unwrap_err();
     let told = format!("{error:#}").replace(&file.display().to_string(), "flow.yaml");
     insta::assert_snapshot!(told, @"
@@ -83,12 +108,16 @@ fn a_link_leads_out_of_no_folder() {
 fn a_long_path_is_told_whole() {
     let path = format!("{}/flow.yaml", "folder/".repeat(30));
     let error = loader().load_text(&path, "nodes: 1").unwrap_err();
-    assert_eq!(error.to_string(), format!("{path}:1:8: nodes: expected a list, found a whole number"));
+    assert_eq!(
+        error.to_string(),
+        format!("{path}:1:8: nodes: expected a list, found a whole number")
+    );
 }
 
 #[test]
 fn files_inside_one_another_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
+
     // Each names the next twice: read one by one they would be 2^14.
     for number in 0..14 {
         let next = number + 1;
@@ -97,14 +126,18 @@ fn files_inside_one_another_are_bounded() {
         );
         fs::write(folder.path().join(format!("{number}.yaml")), flow).unwrap();
     }
+
     fs::write(
         folder.path().join("14.yaml"),
         "nodes: [{id: a, type: agent, config: {provider: rules, rules: []}}]",
     )
     .unwrap();
+
     let error = loader().load(folder.path().join("0.yaml")).unwrap_err();
     assert!(
-        error.to_string().contains("more than 100 files are read for one flow; expected fewer"),
+        error
+            .to_string()
+            .contains("more than 100 files are read for one flow; expected fewer"),
         "{error}"
     );
 }
@@ -114,10 +147,17 @@ fn bombs_of_aliases_are_bounded() {
     let mut text = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..9 {
         let before = level - 1;
-        text.push_str(&format!("b{level}: &a{level} [{}]\n", vec![format!("*a{before}"); 10].join(", ")));
+        text.push_str(&format!(
+            "b{level}: &a{level} [{}]\n",
+            vec![format!("*a{before}"); 10].join(", ")
+        ));
     }
+
     let error = loader().load_text("bomb.yaml", &text).unwrap_err();
-    assert_eq!(error.problems()[0].message, "the file has more than 20000 values; expected fewer");
+    assert_eq!(
+        error.problems()[0].message,
+        "the file has more than 20000 values; expected fewer"
+    );
 
     let inside = "nodes: &a [*a]\n";
     let error = loader().load_text("inside.yaml", inside).unwrap_err();
@@ -126,7 +166,9 @@ fn bombs_of_aliases_are_bounded() {
 
 #[test]
 fn a_file_that_is_wrong_all_over_tells_a_hundred_problems() {
-    let keys: String = (0..5_000).map(|number| format!("key{number}: 1\n")).collect();
+    let keys: String = (0..5_000)
+        .map(|number| format!("key{number}: 1\n"))
+        .collect();
     let error = loader().load_text("keys.yaml", &keys).unwrap_err();
     assert_eq!(error.problems().len(), 100);
 }

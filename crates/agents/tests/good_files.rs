@@ -1,6 +1,9 @@
 //! Files that are right: they load, are drawn and run.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -13,7 +16,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/good").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/files/good")
+        .join(name)
 }
 
 fn key(name: &str) -> Option<String> {
@@ -35,7 +40,9 @@ struct Place {
 
 fn tools() -> Tools {
     Tools::new()
-        .with(function("look", "Looks.", |Place { r#where }| async move { Ok(format!("Seen {where}.")) }))
+        .with(function("look", "Looks.", |Place { r#where }| async move {
+            Ok(format!("Seen {where}."))
+        }))
         .unwrap()
 }
 
@@ -50,27 +57,54 @@ async fn the_example_of_the_document_loads_and_runs() {
         Ok::<_, String>(client.clone())
     });
     let mut loader = Loader::new().with_environment(key);
-    assert_eq!(loader.replace_provider(openai).unwrap().unwrap().name(), "openai");
+
+    assert_eq!(
+        loader.replace_provider(openai).unwrap().unwrap().name(),
+        "openai"
+    );
 
     let loaded = loader.load(file("document.yaml")).unwrap();
     let mut state =
         FlowState::new("What are whales?").with_blocks([Block::image("image/png", "iVBORw0KGgo=")]);
     loaded.flow().run(&mut state).await.unwrap();
 
-    assert_eq!(seen.lock().unwrap().as_slice(), [("gpt-4o".to_owned(), "canary-8731".to_owned())]);
+    assert_eq!(
+        seen.lock().unwrap().as_slice(),
+        [("gpt-4o".to_owned(), "canary-8731".to_owned())]
+    );
     assert_eq!(loaded.answer(&state).unwrap().text, "Whales are mammals.");
+
     // The user's message stands once in the second request, with its picture, and then draft and prompt.
     let requests = script.requests();
-    let second: Vec<_> =
-        requests[1].messages().iter().map(|message| (message.role(), message.blocks().len())).collect();
-    assert_eq!(second, [(Role::User, 1), (Role::Assistant, 0), (Role::User, 0)]);
-    let texts: Vec<_> = requests[1].messages().iter().map(|message| message.text()).collect();
-    assert_eq!(texts[..2], ["What are whales?", "Whales are fish."]);
-    assert!(
-        texts[2].starts_with("Please carefully review your response, considering:\n1. Is the logic sound?")
+    let second: Vec<_> = requests[1]
+        .messages()
+        .iter()
+        .map(|message| (message.role(), message.blocks().len()))
+        .collect();
+
+    assert_eq!(
+        second,
+        [(Role::User, 1), (Role::Assistant, 0), (Role::User, 0)]
     );
+    let texts: Vec<_> = requests[1]
+        .messages()
+        .iter()
+        .map(|message| message.text())
+        .collect();
+
+    assert_eq!(texts[..2], ["What are whales?", "Whales are fish."]);
+    assert!(texts[2].starts_with(
+        "Please carefully review your response, considering:\n1. Is the logic sound?"
+    ));
+
     // What led to the answer is kept.
-    let report = state.output("Thoughtful Agent").unwrap().thinking.as_ref().unwrap();
+    let report = state
+        .output("Thoughtful Agent")
+        .unwrap()
+        .thinking
+        .as_ref()
+        .unwrap();
+
     assert_eq!(report.drafts[0].text.as_ref(), "Whales are fish.");
     assert_eq!(report.calls, 2);
 }
@@ -78,21 +112,34 @@ async fn the_example_of_the_document_loads_and_runs() {
 /// As it stands, with the crate's own client: the key is taken, and no server is called by loading.
 #[test]
 fn the_example_of_the_document_loads_with_the_real_client() {
-    let loaded = Loader::new().with_environment(key).load(file("document.yaml")).unwrap();
+    let loaded = Loader::new()
+        .with_environment(key)
+        .load(file("document.yaml"))
+        .unwrap();
     insta::assert_snapshot!(loaded.flow().mermaid(), @r#"
     flowchart TD
         start0(( )) --> n0
         n0["Thoughtful Agent"]
         n0 -->|"default"| end0(((end)))
     "#);
-    assert_eq!(format!("{loaded:?}"), r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#);
+
+    assert_eq!(
+        format!("{loaded:?}"),
+        r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#
+    );
 
     let error = Loader::new().load(file("document.yaml")).unwrap_err();
     assert_eq!(
         error.problems()[0].message,
         "the environment variable `API_KEY` is not set; expected a value"
     );
-    assert_eq!((error.problems()[0].place.unwrap().line, error.problems()[0].place.unwrap().column), (7, 16));
+    assert_eq!(
+        (
+            error.problems()[0].place.unwrap().line,
+            error.problems()[0].place.unwrap().column
+        ),
+        (7, 16)
+    );
 }
 
 #[test]
@@ -100,19 +147,39 @@ fn a_file_with_every_key_loads_and_is_drawn() {
     let loader = Loader::new().with_tools(tools());
     let loaded = loader.load(file("everything.yaml")).unwrap();
     insta::assert_snapshot!("everything", loaded.flow().mermaid());
-    assert!(!file("notes").exists(), "a file that is only loaded leaves no trace");
+    assert!(
+        !file("notes").exists(),
+        "a file that is only loaded leaves no trace"
+    );
 }
 
 #[test]
 fn a_flow_is_drawn_without_environment_and_clients() {
-    let loaded = Loader::new().without_clients().load(file("document.yaml")).unwrap();
-    assert!(loaded.flow().mermaid().to_string().contains("Thoughtful Agent"));
+    let loaded = Loader::new()
+        .without_clients()
+        .load(file("document.yaml"))
+        .unwrap();
+    assert!(
+        loaded
+            .flow()
+            .mermaid()
+            .to_string()
+            .contains("Thoughtful Agent")
+    );
 }
 
 #[tokio::test]
 async fn a_flow_that_was_loaded_to_be_drawn_calls_nobody() {
-    let loaded = Loader::new().without_clients().load(file("document.yaml")).unwrap();
-    let error: RunError = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err();
+    let loaded = Loader::new()
+        .without_clients()
+        .load(file("document.yaml"))
+        .unwrap();
+    let error: RunError = loaded
+        .flow()
+        .run(&mut FlowState::new("Hello"))
+        .await
+        .unwrap_err();
+
     assert_eq!(
         error.to_string(),
         "flow `flow`, node `Thoughtful Agent`: exec failed: the call to the model failed: settings: the flow was loaded \
@@ -145,12 +212,18 @@ nodes:
 edges:
   - {from: thinker, to: reporter}
 "#;
+
     let loaded = Loader::new().load_text("flow.yaml", flow).unwrap();
     let mut state = FlowState::new("2 and 2");
     let ended = loaded.flow().run(&mut state).await.unwrap();
     assert_eq!(state.last().text, "Four it is.");
+
     let reasoning = state.reasoning("thinker").unwrap();
-    assert_eq!((reasoning.problem(), reasoning.thoughts().len()), ("Add: 2 and 2", 2));
+    assert_eq!(
+        (reasoning.problem(), reasoning.thoughts().len()),
+        ("Add: 2 and 2", 2)
+    );
+
     // Each thought is a step, with one before them and one behind, and the reporter's.
     assert_eq!(ended.steps, 5);
 }
@@ -174,16 +247,27 @@ nodes:
 "#
         )
     };
+
     let loader = Loader::new().with_tools(tools());
-    let loaded = loader.load_text("flow.yaml", &flow("budget: {calls: 20}")).unwrap();
+    let loaded = loader
+        .load_text("flow.yaml", &flow("budget: {calls: 20}"))
+        .unwrap();
     let mut state = FlowState::new("Where is it?");
     loaded.flow().run(&mut state).await.unwrap();
     assert_eq!(state.last().text, "It is here.");
+
     let spent = state.solving("s").unwrap().spent();
     assert_eq!((spent.calls, spent.tool_calls), (2, 1));
 
-    let loaded = loader.load_text("flow.yaml", &flow("budget: {calls: 1}")).unwrap();
-    let error = loaded.flow().run(&mut FlowState::new("Where is it?")).await.unwrap_err();
+    let loaded = loader
+        .load_text("flow.yaml", &flow("budget: {calls: 1}"))
+        .unwrap();
+    let error = loaded
+        .flow()
+        .run(&mut FlowState::new("Where is it?"))
+        .await
+        .unwrap_err();
+
     assert_eq!(
         error.to_string(),
         "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 1 calls is spent"
@@ -211,6 +295,7 @@ edges:
   - {from: part, action: accept, to: praise}
   - {from: part, action: refuse, to: end}
 "#;
+
     let loaded = Loader::new().load_text("flow.yaml", flow).unwrap();
     let mut state = FlowState::new("good");
     loaded.flow().run(&mut state).await.unwrap();
@@ -220,7 +305,10 @@ edges:
 
     let mut state = FlowState::new("bad");
     let ended = loaded.flow().run(&mut state).await.unwrap();
-    assert_eq!((ended.action.as_str(), state.last().text.as_str()), ("refuse", "refuse"));
+    assert_eq!(
+        (ended.action.as_str(), state.last().text.as_str()),
+        ("refuse", "refuse")
+    );
 }
 
 #[tokio::test]
@@ -234,13 +322,17 @@ nodes:
   - {id: two, type: agent, config: {provider: rules, rules: [{when: Done, reply: 'Two'}]}}
 edges: [{from: asker, to: two}]
 ";
+
     let loaded = loader.load_text("flow.yaml", flow).unwrap();
-    let mut state = FlowState::new("Look.").with_blocks([Block::image_url("http://localhost/a.png")]);
+    let mut state =
+        FlowState::new("Look.").with_blocks([Block::image_url("http://localhost/a.png")]);
     let mut run = loaded.flow().begin();
+
     while run.node().is_some() {
         run.step(&mut state).await.unwrap();
         state = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
     }
+
     insta::assert_snapshot!(serde_json::to_string_pretty(&state).unwrap(), @r#"
     {
       "input": {
@@ -310,14 +402,21 @@ nodes:
 edges: [{{from: one, to: two}}]
 "
         );
+
         let file = folder.path().join("flow.yaml");
         std::fs::write(&file, flow).unwrap();
         std::fs::create_dir_all(folder.path().join("notes")).unwrap();
         let loaded = Loader::new().load(&file).unwrap();
         let mut state = FlowState::new("Tell me of the bridge.");
+
         loaded.flow().run(&mut state).await.unwrap();
-        assert_eq!(state.last().text, "I know that the bridge is closed.", "{memory}");
+        assert_eq!(
+            state.last().text,
+            "I know that the bridge is closed.",
+            "{memory}"
+        );
     }
+
     assert!(folder.path().join("notes/board.jsonl").exists());
 }
 
@@ -328,13 +427,25 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..16 {
         let innermost = match number {
-            15 => "{id: a, type: agent, config: {provider: rules, rules: [], else: Deep.}}".to_owned(),
-            _ => format!("{{id: a, type: subflow, config: {{file: {}.yaml}}}}", number + 1),
+            15 => {
+                "{id: a, type: agent, config: {provider: rules, rules: [], else: Deep.}}".to_owned()
+            }
+            _ => format!(
+                "{{id: a, type: subflow, config: {{file: {}.yaml}}}}",
+                number + 1
+            ),
         };
-        let node = (0..9)
-            .fold(innermost, |node, _| format!("{{id: a, type: subflow, config: {{nodes: [{node}]}}}}"));
-        std::fs::write(folder.path().join(format!("{number}.yaml")), format!("nodes: [{node}]")).unwrap();
+
+        let node = (0..9).fold(innermost, |node, _| {
+            format!("{{id: a, type: subflow, config: {{nodes: [{node}]}}}}")
+        });
+        std::fs::write(
+            folder.path().join(format!("{number}.yaml")),
+            format!("nodes: [{node}]"),
+        )
+        .unwrap();
     }
+
     let loaded = Loader::new().load(folder.path().join("0.yaml")).unwrap();
     let mut state = FlowState::new("Hello");
     loaded.flow().run(&mut state).await.unwrap();
@@ -358,10 +469,14 @@ nodes:
           first look: {description: A guess., prompt: Guess., next: [answer]}
           answer: {description: The answer., prompt: Look again and answer., final: true}
 ";
+
     let error = Loader::new().load_text("own.yaml", text).unwrap_err();
     insta::assert_snapshot!(format!("{error:#}"), @"own.yaml:13:23: nodes[0].config.table.stages.first look: `first look` is no name; expected 1 to 64 letters, digits, `_` and `-`");
-    let loaded = Loader::new().load_text("own.yaml", &text.replace("first look", "first_look")).unwrap();
+    let loaded = Loader::new()
+        .load_text("own.yaml", &text.replace("first look", "first_look"))
+        .unwrap();
     let mut state = FlowState::new("What is 17 * 3?");
+
     loaded.flow().run(&mut state).await.unwrap();
     assert_eq!(loaded.answer(&state).unwrap().text, "51");
 }

@@ -1,6 +1,9 @@
 //! Whatever a file holds: a flow, or problems with their places, and no panic.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::sync::LazyLock;
 
@@ -17,6 +20,7 @@ fn loader() -> &'static Loader {
     static LOADER: LazyLock<Loader> = LazyLock::new(|| {
         Loader::new().with_environment(|name| (name == "API_KEY").then(|| "canary-8731".to_owned()))
     });
+
     &LOADER
 }
 
@@ -25,14 +29,22 @@ fn is_well_told(text: &str, error: &FileError) -> Result<(), TestCaseError> {
     let shown = format!("{error:#}");
     prop_assert!(!shown.contains("canary"));
     prop_assert_eq!(error.to_string().lines().count(), 1);
+
     for problem in error.problems() {
         let place = problem.place.expect("a problem of a text has a place");
+
         // A file may end with an empty line, which `lines` does not count.
-        prop_assert!(place.line >= 1 && place.line <= text.split(['\n', '\r']).count() + 1, "{}", problem);
+        prop_assert!(
+            place.line >= 1 && place.line <= text.split(['\n', '\r']).count() + 1,
+            "{}",
+            problem
+        );
+
         prop_assert!(place.column >= 1, "{}", problem);
         prop_assert!(!problem.message.is_empty());
         prop_assert_eq!(problem.to_string().lines().count(), 1);
     }
+
     Ok(())
 }
 
@@ -146,6 +158,7 @@ async fn a_loop_that_multiplies_its_text_is_stopped() {
                  nodes: [{{id: x, type: agent, config: {{provider: rules, rules: [], else: y}}}}]}}}}\n"
             )
         };
+
         let nodes = [subflow("h", prompt, answer), subflow("i", "{h}", "{input}")].concat();
         format!("nodes:\n{nodes}edges: [{{from: h, to: i}}, {{from: i, to: h}}]\n")
     };
@@ -161,18 +174,30 @@ async fn a_loop_that_multiplies_its_text_is_stopped() {
             "flow `flow/h`, node `say`: post failed: `answer` has more than 1048576 bytes with its slots filled; expected fewer",
         ),
     ] {
-        let loaded = loader().load_text("flow.yaml", &flow(&prompt, &answer)).expect("a good file");
-        let error = loaded.flow().run(&mut FlowState::new("text")).await.unwrap_err();
+        let loaded = loader()
+            .load_text("flow.yaml", &flow(&prompt, &answer))
+            .expect("a good file");
+        let error = loaded
+            .flow()
+            .run(&mut FlowState::new("text"))
+            .await
+            .unwrap_err();
+
         assert_eq!(error.to_string(), told);
     }
 }
 
 #[tokio::test]
 async fn no_prompt_or_answer_is_longer_than_it_may_be() {
-    let node = "{id: a, type: agent, config: {provider: rules, rules: [], else: y, prompt: '{input}!'}}";
+    let node =
+        "{id: a, type: agent, config: {provider: rules, rules: [], else: y, prompt: '{input}!'}}";
     let loaded = loader()
-        .load_text("flow.yaml", &format!("answer: '{{input}}!!'\nnodes: [{node}]"))
+        .load_text(
+            "flow.yaml",
+            &format!("answer: '{{input}}!!'\nnodes: [{node}]"),
+        )
         .expect("a good file");
+
     let run = async |bytes| {
         let mut state = FlowState::new("x".repeat(bytes));
         (loaded.flow().run(&mut state).await, state)
@@ -183,6 +208,7 @@ async fn no_prompt_or_answer_is_longer_than_it_may_be() {
         "flow `flow`, node `a`: prep failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer"
     );
     assert!(state.outputs().is_empty());
+
     let (ended, state) = run(Template::MAX_FILLED - 1).await;
     assert!(ended.is_ok());
     assert_eq!(
@@ -190,5 +216,9 @@ async fn no_prompt_or_answer_is_longer_than_it_may_be() {
         "the `answer` of the flow `flow` has more than 1048576 bytes with its slots filled; expected fewer"
     );
     let (_, state) = run(Template::MAX_FILLED - 2).await;
-    assert_eq!(loaded.answer(&state).map(|answer| answer.text.len()), Ok(Template::MAX_FILLED));
+
+    assert_eq!(
+        loaded.answer(&state).map(|answer| answer.text.len()),
+        Ok(Template::MAX_FILLED)
+    );
 }

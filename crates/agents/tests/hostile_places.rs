@@ -2,7 +2,11 @@
 //! is opened that is not a regular file in the folder.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 #[path = "../../files/tests/support/obstacles.rs"]
 mod support;
@@ -17,7 +21,8 @@ use support::{OBSTACLES, Theirs, at_once};
 use tempfile::TempDir;
 
 const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}}]";
-const INNER: &str = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], else: Well.}}]";
+const INNER: &str =
+    "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], else: Well.}}]";
 
 /// A flow whose agent remembers in this file, which is written anew for each item.
 fn remembering(file: &str) -> String {
@@ -51,6 +56,7 @@ impl Project {
         let folder = format!("{}/", self.0.path().canonicalize().unwrap().display());
         let error = loaded.expect_err("something is in the way");
         let problems = error.problems().iter();
+
         problems
             .map(|problem| format!("{}: {}", problem.path, problem.message.replace(&folder, "")))
             .collect()
@@ -63,7 +69,10 @@ async fn run(flow: &FileFlow) -> Result<(), String> {
     flow.flow().run(&mut state).await.unwrap();
 
     let (_, said) = state.outputs().iter().next().unwrap();
-    let mut failures = said.thinking.iter().flat_map(|report| &report.memory_failures);
+    let mut failures = said
+        .thinking
+        .iter()
+        .flat_map(|report| &report.memory_failures);
     failures.next().cloned().map_or(Ok(()), Err)
 }
 
@@ -77,9 +86,12 @@ fn only_regular_files_are_subflows() {
         let found = obstacle.found;
         assert_eq!(
             project.problems(),
-            [format!("nodes[0].config.file: this is {found}; expected a regular file")]
+            [format!(
+                "nodes[0].config.file: this is {found}; expected a regular file"
+            )]
         );
     }
+
     theirs.assert_untouched();
 }
 
@@ -94,10 +106,13 @@ fn only_regular_files_are_memories() {
             let found = obstacle.found;
             assert_eq!(
                 project.problems(),
-                [format!("nodes[0].config.memory.file: {name}: this is {found}; expected a regular file")]
+                [format!(
+                    "nodes[0].config.memory.file: {name}: this is {found}; expected a regular file"
+                )]
             );
         }
     }
+
     theirs.assert_untouched();
 }
 
@@ -112,20 +127,24 @@ fn only_regular_files_and_links_to_them_are_flows() {
         obstacle.put(&path, &theirs);
         at_once(move || Loader::new().load(path).map(drop)).unwrap_err();
     }
+
     theirs.assert_untouched();
 
     let project = Project::new(SUBFLOW);
     fs::write(project.path("inner.yaml"), INNER).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let link = elsewhere.path().join("link.yaml");
+
     symlink(project.path("flow.yaml"), &link).unwrap();
+
     // With the files beside it, not those beside the link.
     Loader::new().load(&link).unwrap();
 }
 
 #[test]
 fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
-    let project = Project::new("nodes: [{id: a, type: subflow, config: {file: inside/same/flow.yaml}}]");
+    let project =
+        Project::new("nodes: [{id: a, type: subflow, config: {file: inside/same/flow.yaml}}]");
     fs::create_dir(project.path("inside")).unwrap();
     symlink("..", project.path("inside/same")).unwrap();
     fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
@@ -149,24 +168,37 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
 #[test]
 fn paths_stay_in_the_folder() {
     let theirs = Theirs::new();
-    let leads_out =
-        "the path leads out of the folder of this file; expected a file there, or in a folder there";
+    let leads_out = "the path leads out of the folder of this file; expected a file there, or in a folder there";
 
-    for path in
-        ["../notes", "/notes", "out/notes", "inside/up/notes", "inside/../../notes", "..", "nowhere/notes"]
-    {
+    for path in [
+        "../notes",
+        "/notes",
+        "out/notes",
+        "inside/up/notes",
+        "inside/../../notes",
+        "..",
+        "nowhere/notes",
+    ] {
         for (setting, flow) in [
             ("memory.file", remembering(path)),
-            ("file", format!("nodes: [{{id: a, type: subflow, config: {{file: {path}}}}}]")),
+            (
+                "file",
+                format!("nodes: [{{id: a, type: subflow, config: {{file: {path}}}}}]"),
+            ),
         ] {
             let project = Project::new(&flow);
             fs::create_dir(project.path("inside")).unwrap();
             symlink(theirs.folder(), project.path("out")).unwrap();
             symlink(theirs.folder().join("nowhere"), project.path("nowhere")).unwrap();
             symlink("../..", project.path("inside/up")).unwrap();
-            assert_eq!(project.problems(), [format!("nodes[0].config.{setting}: {leads_out}")], "{path}");
+            assert_eq!(
+                project.problems(),
+                [format!("nodes[0].config.{setting}: {leads_out}")],
+                "{path}"
+            );
         }
     }
+
     theirs.assert_untouched();
 }
 
@@ -186,6 +218,7 @@ async fn what_is_swapped_in_after_the_check_is_not_opened() {
             assert!(error.contains(&expected), "{error}");
         }
     }
+
     theirs.assert_untouched();
 }
 
@@ -200,14 +233,24 @@ async fn temporary_files_are_not_written_through_links() {
     for _ in 0..3 {
         run(&loaded).await.unwrap();
     }
+
     theirs.assert_untouched();
-    assert_eq!(fs::read_to_string(project.path("notes.jsonl")).unwrap().lines().count(), 1);
+    assert_eq!(
+        fs::read_to_string(project.path("notes.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        1
+    );
 }
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().flatten();
-    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
+
     names
 }
 
@@ -222,7 +265,10 @@ async fn a_memory_stays_in_the_folder_that_was_checked() {
     symlink(theirs.folder(), project.path("inside")).unwrap();
     run(&loaded).await.unwrap();
 
-    assert_eq!(names(&project.path("moved")), ["notes.jsonl", "notes.jsonl.lock"]);
+    assert_eq!(
+        names(&project.path("moved")),
+        ["notes.jsonl", "notes.jsonl.lock"]
+    );
     theirs.assert_untouched();
 }
 
@@ -232,17 +278,27 @@ async fn a_folder_that_was_missing_is_no_link_when_it_comes() {
     let project = Project::new(&remembering("inside/notes.jsonl"));
     let loaded = project.load();
     let error = run(&loaded).await.unwrap_err();
-    assert!(error.contains("inside/notes.jsonl: No such file or directory"), "{error}");
+
+    assert!(
+        error.contains("inside/notes.jsonl: No such file or directory"),
+        "{error}"
+    );
 
     symlink(theirs.folder(), project.path("inside")).unwrap();
     let error = run(&loaded).await.unwrap_err();
-    assert!(error.contains("the path leads out of its folder"), "{error}");
+    assert!(
+        error.contains("the path leads out of its folder"),
+        "{error}"
+    );
     theirs.assert_untouched();
 
     fs::remove_file(project.path("inside")).unwrap();
     fs::create_dir(project.path("inside")).unwrap();
     run(&loaded).await.unwrap();
-    assert_eq!(names(&project.path("inside")), ["notes.jsonl", "notes.jsonl.lock"]);
+    assert_eq!(
+        names(&project.path("inside")),
+        ["notes.jsonl", "notes.jsonl.lock"]
+    );
 }
 
 /// Someone else has the file, and is waited for: on a thread for blocking work.
@@ -263,6 +319,7 @@ async fn opening_a_memory_does_not_hold_the_runtime_up() {
             }
         } => unreachable!(),
     };
+
     assert!(error.contains("is in use in this process"), "{error}");
     assert!(others > 50, "others came to work {others} times");
     drop(held);

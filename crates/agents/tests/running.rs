@@ -1,6 +1,9 @@
 //! A loaded flow that runs: many times at once, and again from what is on record.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::sync::{Arc, Mutex};
 
@@ -45,6 +48,7 @@ async fn one_flow_serves_many_runs_at_once() {
             (number, ended.action, state)
         })
     });
+
     for run in runs.collect::<Vec<_>>() {
         let (number, action, state) = run.await.unwrap();
         assert_eq!(action.as_str(), "accept");
@@ -77,7 +81,14 @@ impl Log for Lines {
 async fn state_after(flow: &str, recorded: &[Entry], lines: &Lines) -> serde_json::Value {
     let mut state = FlowState::new("run");
     let journal = Recorded::over("run", recorded.to_vec(), lines.clone()).unwrap();
-    load(flow).flow().begin().journal(journal).finish(&mut state).await.unwrap();
+    load(flow)
+        .flow()
+        .begin()
+        .journal(journal)
+        .finish(&mut state)
+        .await
+        .unwrap();
+
     serde_json::to_value(&state).unwrap()
 }
 
@@ -87,10 +98,19 @@ async fn a_flow_goes_on_from_every_line_of_its_record() {
     let whole = state_after(FLOW, &[], &lines).await;
     let recorded = lines.0.lock().unwrap().clone();
     assert!(recorded.len() > 3);
+
     for kept in 0..=recorded.len() {
-        assert_eq!(state_after(FLOW, &recorded[..kept], &Lines::default()).await, whole, "{kept} lines");
+        assert_eq!(
+            state_after(FLOW, &recorded[..kept], &Lines::default()).await,
+            whole,
+            "{kept} lines"
+        );
     }
+
     // What is on record is not asked for again: these models would say something else.
     let other = FLOW.replace("draft", "text").replace("heard", "missed");
-    assert_eq!(state_after(&other, &recorded, &Lines::default()).await, whole);
+    assert_eq!(
+        state_after(&other, &recorded, &Lines::default()).await,
+        whole
+    );
 }

@@ -1,6 +1,9 @@
 //! What editors are told: it takes every file that loads, and changes when files may hold something else.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +17,24 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 fn tools() -> Tools {
-    Tools::new().with(function("look", "Looks.", |_: Value| async { Ok(String::new()) })).unwrap()
+    Tools::new()
+        .with(function("look", "Looks.", |_: Value| async {
+            Ok(String::new())
+        }))
+        .unwrap()
 }
 
 fn yaml_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "yaml")
+    });
     files.sort();
+
     files
 }
 
@@ -34,15 +48,21 @@ fn instance(file: &Path) -> Option<Value> {
 
 #[test]
 fn it_takes_every_file_that_loads() {
-    let loader = Loader::new().with_tools(tools()).with_environment(|_| Some("key-of-nobody".to_owned()));
+    let loader = Loader::new()
+        .with_tools(tools())
+        .with_environment(|_| Some("key-of-nobody".to_owned()));
     let judge = jsonschema::draft202012::new(loader.schema()).unwrap();
     let mut files = yaml_files(&folder("tests/files/good"));
     files.extend(yaml_files(&folder("../../examples/files")));
     assert!(files.len() >= 4);
+
     for file in files {
         loader.load(&file).unwrap();
         let instance = instance(&file).unwrap();
-        let wrong: Vec<_> = judge.iter_errors(&instance).map(|error| error.to_string()).collect();
+        let wrong: Vec<_> = judge
+            .iter_errors(&instance)
+            .map(|error| error.to_string())
+            .collect();
         assert_eq!(wrong, Vec::<String>::new(), "{}", file.display());
     }
 }
@@ -50,7 +70,14 @@ fn it_takes_every_file_that_loads() {
 #[test]
 fn it_refuses_what_the_check_of_single_values_refuses() {
     let judge = jsonschema::draft202012::new(Loader::new().schema()).unwrap();
-    for name in ["empty", "memory", "missing_keys", "unknown_keys", "unknown_names", "wrong_types"] {
+    for name in [
+        "empty",
+        "memory",
+        "missing_keys",
+        "unknown_keys",
+        "unknown_names",
+        "wrong_types",
+    ] {
         let instance = instance(&folder(&format!("tests/files/bad/{name}.yaml"))).unwrap();
         assert!(!judge.is_valid(&instance), "{name}");
     }
@@ -61,7 +88,10 @@ fn it_is_a_valid_schema_of_the_draft_it_names() {
     let loader = Loader::new().with_tools(tools());
     let schema = loader.schema();
     assert!(jsonschema::draft202012::meta::is_valid(schema));
-    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
 }
 
 #[test]
@@ -69,11 +99,17 @@ fn its_outline() {
     let loader = Loader::new().with_tools(tools());
     let schema = loader.schema();
     let mut outline = String::new();
+
     for (name, definition) in schema["$defs"].as_object().unwrap() {
-        let keys: Vec<_> =
-            definition["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        let keys: Vec<_> = definition["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str())
+            .collect();
         outline.push_str(&format!("{name}: {}\n", keys.join(", ")));
     }
+
     insta::assert_snapshot!(outline, @"
     config.agent: 
     config.chain_of_thought: 
@@ -94,6 +130,7 @@ fn its_outline() {
     thinking: 
     tools:
     ");
+
     insta::assert_snapshot!(format!("{:#}", schema["$defs"]["request"]["properties"]["temperature"]), @r#"
     {
       "description": "The sampling temperature, 0 for the likeliest reply. Default: the server's own.",
@@ -106,10 +143,14 @@ fn its_outline() {
       ]
     }
     "#);
+
     let tag = &schema["$defs"]["config.agent"]["oneOf"][2]["properties"]["provider"];
     assert_eq!(
         (&tag["const"], &tag["description"]),
-        (&json!("openai"), &json!("A server that speaks OpenAI's chat completions."))
+        (
+            &json!("openai"),
+            &json!("A server that speaks OpenAI's chat completions.")
+        )
     );
 }
 
@@ -125,10 +166,17 @@ struct Named {
 #[test]
 fn its_fingerprint_changes_with_what_files_may_name() {
     let loader = Loader::new;
-    let provider = Provider::new("mine", "Mine.", |_: Nothing| Ok::<_, String>(ScriptedClient::default()));
-    let node_type = NodeType::new("mine", "Mine.", |_: Nothing, _| -> Result<Made, _> { Err(Vec::new()) });
+    let provider = Provider::new("mine", "Mine.", |_: Nothing| {
+        Ok::<_, String>(ScriptedClient::default())
+    });
+    let node_type = NodeType::new("mine", "Mine.", |_: Nothing, _| -> Result<Made, _> {
+        Err(Vec::new())
+    });
     let mut modes = Registry::with_built_in();
-    modes.register::<Nothing, _>("mine", "Mine.", |_| Ok(Reflection::new("?"))).unwrap();
+
+    modes
+        .register::<Nothing, _>("mine", "Mine.", |_| Ok(Reflection::new("?")))
+        .unwrap();
     let all = [
         loader(),
         loader().with_provider(provider).unwrap(),
@@ -136,7 +184,11 @@ fn its_fingerprint_changes_with_what_files_may_name() {
         loader().with_modes(modes),
         loader().with_tools(tools()),
     ];
-    let mut prints: Vec<_> = all.iter().map(|loader| loader.fingerprint().to_owned()).collect();
+
+    let mut prints: Vec<_> = all
+        .iter()
+        .map(|loader| loader.fingerprint().to_owned())
+        .collect();
     assert_eq!(prints[0], loader().fingerprint());
     assert_eq!(loader().schema()["x-fingerprint"], json!(prints[0]));
     assert!(prints.iter().all(|print| print.len() == 16));
@@ -147,25 +199,43 @@ fn its_fingerprint_changes_with_what_files_may_name() {
 
 #[test]
 fn names_and_settings_that_are_taken_are_refused() {
-    let rules = || Provider::new("rules", "Mine.", |_: Nothing| Ok::<_, String>(ScriptedClient::default()));
-    let error = Loader::new().with_provider(rules()).unwrap_err().to_string();
+    let rules = || {
+        Provider::new("rules", "Mine.", |_: Nothing| {
+            Ok::<_, String>(ScriptedClient::default())
+        })
+    };
+
+    let error = Loader::new()
+        .with_provider(rules())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "there is a provider `rules` already; known providers: `anthropic`, `ollama`, `openai`, `rules`, `scripted`; \
          expected another name, or `replace`"
     );
+
     assert_eq!(
-        Loader::new().replace_provider(rules()).unwrap().unwrap().summary(),
+        Loader::new()
+            .replace_provider(rules())
+            .unwrap()
+            .unwrap()
+            .summary(),
         "Replies by the words of the request. Needs no server."
     );
 
-    let named = Provider::new("named", "Mine.", |_: Named| Ok::<_, String>(ScriptedClient::default()));
+    let named = Provider::new("named", "Mine.", |_: Named| {
+        Ok::<_, String>(ScriptedClient::default())
+    });
     let error = Loader::new().with_provider(named).unwrap_err().to_string();
     assert_eq!(
         error,
         "the setting `role` of the provider `named` is one of the node type `agent` too; expected another name for it"
     );
-    let mine = NodeType::new("mine", "Mine.", |_: Named, _| -> Result<Made, _> { Err(Vec::new()) });
+    let mine = NodeType::new("mine", "Mine.", |_: Named, _| -> Result<Made, _> {
+        Err(Vec::new())
+    });
+
     assert!(
         Loader::new().with_node_type(mine).is_ok(),
         "without a client nothing stands beside its settings"

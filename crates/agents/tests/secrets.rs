@@ -56,6 +56,7 @@ fn not_in_errors() {
     for problem in error.problems() {
         is_hidden(&format!("{problem} {problem:?}"));
     }
+
     // And not by a guess at what was meant.
     let near = Loader::new().with_environment(|_| Some("reflectio".to_owned()));
     let error = near.load_text("flow.yaml", FLOW).unwrap_err();
@@ -65,13 +66,21 @@ fn not_in_errors() {
 #[test]
 fn not_in_a_slot_of_a_prompt() {
     let flow = |text: &str| {
-        format!("nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], prompt: '{text}'}}}}]")
+        format!(
+            "nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], prompt: '{text}'}}}}]"
+        )
     };
-    for (value, prompt) in
-        [("pass{8731}word", "${A}"), ("pass{87", "${A}31}"), ("8731}", "{${A}"), ("8731", "{${A}}")]
-    {
+    for (value, prompt) in [
+        ("pass{8731}word", "${A}"),
+        ("pass{87", "${A}31}"),
+        ("8731}", "{${A}"),
+        ("8731", "{${A}}"),
+    ] {
         let loader = Loader::new().with_environment(move |_| Some(value.to_owned()));
-        let error = loader.load_text("flow.yaml", &flow(prompt)).unwrap_err().to_string();
+        let error = loader
+            .load_text("flow.yaml", &flow(prompt))
+            .unwrap_err()
+            .to_string();
         assert!(!error.contains("87"), "{error}");
     }
 }
@@ -80,16 +89,26 @@ fn not_in_a_slot_of_a_prompt() {
 #[tokio::test]
 async fn not_where_a_message_cut_or_escaped_it() {
     let long = "8731".repeat(300);
-    for value in [long.as_str(), "one 8731\ntwo 8731\u{1b}[2J", "it's \"8731\"\\\n", "8731\u{202e}8731\u{e9}"]
-    {
+    for value in [
+        long.as_str(),
+        "one 8731\ntwo 8731\u{1b}[2J",
+        "it's \"8731\"\\\n",
+        "8731\u{202e}8731\u{e9}",
+    ] {
         let looked_up = value.to_owned();
         let loader = Loader::new().with_environment(move |_| Some(looked_up.clone()));
-        let flow =
-            "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: '${A}', reply: x}]}}]";
+        let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: '${A}', reply: x}]}}]";
         let loaded = loader.load_text("flow.yaml", flow).unwrap();
-        let error = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err().to_string();
+        let error = loaded
+            .flow()
+            .run(&mut FlowState::new("Hello"))
+            .await
+            .unwrap_err()
+            .to_string();
+
         assert!(error.contains("8731"), "{error}");
-        let body = serde_json::json!({"error": serde_json::json!({"role": value}).to_string()}).to_string();
+        let body = serde_json::json!({"error": serde_json::json!({"role": value}).to_string()})
+            .to_string();
         for text in [error, format!("{value:?}"), body] {
             is_hidden(&loaded.hide_secrets(&text));
         }
@@ -122,35 +141,61 @@ struct Leaky {
 #[async_trait]
 impl LlmClient for Leaky {
     async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
-        Err(LlmError::new(LlmErrorKind::Server, format!("no {}", self.secret))
-            .with_body(format!("{:?}", self.secret)))
+        Err(
+            LlmError::new(LlmErrorKind::Server, format!("no {}", self.secret))
+                .with_body(format!("{:?}", self.secret)),
+        )
     }
 }
 
 #[tokio::test]
 async fn not_in_drawings_and_runs() {
     let leaky = Provider::new("leaky", "Leaks.", |leaky: Leaky| Ok::<_, String>(leaky));
-    let unmade =
-        Provider::new("unmade", "Leaks.", |leaky: Leaky| Err::<Leaky, _>(format!("bad {}", leaky.secret)));
-    let loader = loader().with_provider(leaky).unwrap().with_provider(unmade).unwrap();
-    let flow = "nodes: [{id: a, type: agent, config: {provider: leaky, secret: '${A}', role: '${B}'}}]";
+    let unmade = Provider::new("unmade", "Leaks.", |leaky: Leaky| {
+        Err::<Leaky, _>(format!("bad {}", leaky.secret))
+    });
+    let loader = loader()
+        .with_provider(leaky)
+        .unwrap()
+        .with_provider(unmade)
+        .unwrap();
+
+    let flow =
+        "nodes: [{id: a, type: agent, config: {provider: leaky, secret: '${A}', role: '${B}'}}]";
     let loaded = loader.load_text("flow.yaml", flow).unwrap();
-    is_hidden(&format!("{loaded:?} {} {}", loaded.flow().mermaid(), loaded.flow().graphviz()));
+    is_hidden(&format!(
+        "{loaded:?} {} {}",
+        loaded.flow().mermaid(),
+        loaded.flow().graphviz()
+    ));
 
     let mut state = FlowState::new("Hello");
     let error = loaded.flow().run(&mut state).await.unwrap_err();
     is_hidden(&serde_json::to_string(&state).unwrap());
+
     // The client's own words: the loaded file knows what to hide in them.
     assert!(error.to_string().contains("8731"));
-    for text in [format!("{error}"), format!("{error:#}"), serde_json::to_string(&error.to_string()).unwrap()]
-    {
+    for text in [
+        format!("{error}"),
+        format!("{error:#}"),
+        serde_json::to_string(&error.to_string()).unwrap(),
+    ] {
         is_hidden(&loaded.hide_secrets(&text));
     }
-    let shown = loaded.hide_secrets(&error.to_string());
-    assert_eq!(shown, "flow `flow`, node `a`: exec failed: the call to the model failed: server: no ${A}");
 
-    let error = loader.load_text("flow.yaml", &flow.replace("leaky", "unmade")).unwrap_err();
-    assert_eq!(error.to_string(), "flow.yaml:1:38: nodes[0].config: bad ${A}");
+    let shown = loaded.hide_secrets(&error.to_string());
+    assert_eq!(
+        shown,
+        "flow `flow`, node `a`: exec failed: the call to the model failed: server: no ${A}"
+    );
+
+    let error = loader
+        .load_text("flow.yaml", &flow.replace("leaky", "unmade"))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow.yaml:1:38: nodes[0].config: bad ${A}"
+    );
 }
 
 #[test]
@@ -175,7 +220,11 @@ fn loader_with(value: &str) -> Loader {
 
 /// The error of a run of a flow, as a program shows it.
 async fn told(loaded: &FileFlow) -> String {
-    let error = loaded.flow().run(&mut FlowState::new("Hello")).await.unwrap_err();
+    let error = loaded
+        .flow()
+        .run(&mut FlowState::new("Hello"))
+        .await
+        .unwrap_err();
     loaded.hide_secrets(&format!("{error:#}"))
 }
 
@@ -183,14 +232,32 @@ async fn told(loaded: &FileFlow) -> String {
 #[tokio::test]
 async fn a_base_url_is_shown_by_its_host_and_what_the_file_spells_out() {
     for (value, base_url, shown) in [
-        ("http://LocalHost:1/v1/TOKEN-abc123", "${V}", "http://LocalHost:1${V}"),
-        ("http://LocalHost:1/v1/TOKEN-abc123/", "${V}v2", "http://LocalHost:1${V}v2"),
+        (
+            "http://LocalHost:1/v1/TOKEN-abc123",
+            "${V}",
+            "http://LocalHost:1${V}",
+        ),
+        (
+            "http://LocalHost:1/v1/TOKEN-abc123/",
+            "${V}v2",
+            "http://LocalHost:1${V}v2",
+        ),
         ("HTTP://LocalHost:1", "${V}/v1", "HTTP://LocalHost:1/v1"),
-        ("sécret", "http://localhost:1/${V}/v1", "http://localhost:1/${V}/v1"),
-        ("a/../TOKN", "http://localhost:1/${V}", "http://localhost:1/${V}"),
+        (
+            "sécret",
+            "http://localhost:1/${V}/v1",
+            "http://localhost:1/${V}/v1",
+        ),
+        (
+            "a/../TOKN",
+            "http://localhost:1/${V}",
+            "http://localhost:1/${V}",
+        ),
         ("localhost", "http://${V}:1/v1", "http://${V}:1/v1"),
     ] {
-        let loaded = loader_with(value).load_text("flow.yaml", &asking(base_url)).unwrap();
+        let loaded = loader_with(value)
+            .load_text("flow.yaml", &asking(base_url))
+            .unwrap();
         let told = told(&loaded).await;
         let address = format!("POST {shown}/chat/completions: no connection: ");
         assert!(told.contains(&address), "{told}");
@@ -201,21 +268,47 @@ async fn a_base_url_is_shown_by_its_host_and_what_the_file_spells_out() {
 #[test]
 fn not_as_a_server_or_a_library_spells_it() {
     for (value, text, shown) in [
-        ("http://LocalHost:80/v1/TOKEN-abc123", "http://localhost/v1/TOKEN-abc123", "http://localhost${V}"),
+        (
+            "http://LocalHost:80/v1/TOKEN-abc123",
+            "http://localhost/v1/TOKEN-abc123",
+            "http://localhost${V}",
+        ),
         (
             "http://u:PASS-word1@Host/v1",
             "user u, password pass-word1, http://host/v1",
             "user u, password ${V}, http://host/v1",
         ),
         ("http://h/a/../TOKN/v1", "GET /TOKN/v1", "GET ${V}"),
-        ("http://h/?key=T0KEN", "{\"key\":\"T0KEN\"}", "{\"key\":\"${V}\"}"),
-        ("sécret", "no route to /s%C3%A9cret/x or /s%c3%a9CRET", "no route to /${V}/x or /${V}"),
-        ("Sécret", "not valid for xn--scret-bsa.example", "not valid for ${V}.example"),
-        ("TOKEN-abc123", "https://token-abc123.example.org", "https://${V}.example.org"),
-        ("a b+c/d\\e", r#"{"a": "a b+c\/d\\e", "b": "a%20b%2Bc%2Fd%5Ce"}"#, r#"{"a": "${V}", "b": "${V}"}"#),
+        (
+            "http://h/?key=T0KEN",
+            "{\"key\":\"T0KEN\"}",
+            "{\"key\":\"${V}\"}",
+        ),
+        (
+            "sécret",
+            "no route to /s%C3%A9cret/x or /s%c3%a9CRET",
+            "no route to /${V}/x or /${V}",
+        ),
+        (
+            "Sécret",
+            "not valid for xn--scret-bsa.example",
+            "not valid for ${V}.example",
+        ),
+        (
+            "TOKEN-abc123",
+            "https://token-abc123.example.org",
+            "https://${V}.example.org",
+        ),
+        (
+            "a b+c/d\\e",
+            r#"{"a": "a b+c\/d\\e", "b": "a%20b%2Bc%2Fd%5Ce"}"#,
+            r#"{"a": "${V}", "b": "${V}"}"#,
+        ),
         ("Bearer sk-0123456789", "the key sk-012345…", "the key${V}…"),
     ] {
-        let loaded = loader_with(value).load_text("flow.yaml", &asking("http://h")).unwrap();
+        let loaded = loader_with(value)
+            .load_text("flow.yaml", &asking("http://h"))
+            .unwrap();
         assert_eq!(loaded.hide_secrets(text), shown);
     }
 }
@@ -226,6 +319,7 @@ fn parts(value: &str) -> Vec<String> {
     let characters: Vec<char> = value.to_lowercase().chars().collect();
     let parts = characters.windows(characters.len().min(8));
     let parts = parts.filter(|part| part.iter().filter(|c| c.is_alphanumeric()).count() >= 4);
+
     parts.map(String::from_iter).collect()
 }
 
@@ -233,20 +327,30 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
-        let code =
-            more.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = more
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &more[2..] } else { more };
     }
+
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn assert_shows_no_part(shown: &str, value: &str) {
     let lower = shown.to_lowercase();
     for part in parts(value) {
-        for form in [lower.clone(), percent_decoded(&lower), lower.replace('\\', "")] {
-            assert!(!form.contains(&part), "{part:?} of {value:?} shows in {shown}");
+        for form in [
+            lower.clone(),
+            percent_decoded(&lower),
+            lower.replace('\\', ""),
+        ] {
+            assert!(
+                !form.contains(&part),
+                "{part:?} of {value:?} shows in {shown}"
+            );
         }
     }
 }
@@ -261,8 +365,12 @@ const ON_THIS_MACHINE: [&str; 6] = [
     "http://me:${V}@localhost:1/v1",
 ];
 
-const ELSEWHERE: [&str; 4] =
-    ["${V}", "http://${V}/v1", "http://pre-${V}-post.example/v1", "http://${V}@localhost:1/v1"];
+const ELSEWHERE: [&str; 4] = [
+    "${V}",
+    "http://${V}/v1",
+    "http://pre-${V}-post.example/v1",
+    "http://${V}@localhost:1/v1",
+];
 
 fn any_value() -> impl Strategy<Value = String> {
     let secret = || {
@@ -274,8 +382,9 @@ fn any_value() -> impl Strategy<Value = String> {
             "(%[0-9a-f]{2}){2,6}[a-z]{4,9}",
         ]
     };
-    let address =
-        (secret(), secret()).prop_map(|(one, other)| format!("http://LocalHost:1/{one}/../{other}"));
+
+    let address = (secret(), secret())
+        .prop_map(|(one, other)| format!("http://LocalHost:1/{one}/../{other}"));
     prop_oneof![3 => secret(), 1 => address]
 }
 

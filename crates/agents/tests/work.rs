@@ -1,12 +1,16 @@
 //! The work that reading a file takes, counted: it grows with the length of the file, whatever it says.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_agents::{Loader, Template};
 use cogwork_read::measure;
 
 fn work(text: &str) -> u64 {
     let loader = Loader::new();
+
     // The schema is made when it is first asked for.
     let _ = loader.load_text("flow.yaml", "nodes: []");
     measure(|| loader.load_text("flow.yaml", text).is_ok()).1
@@ -18,7 +22,9 @@ fn each(n: usize, piece: impl Fn(usize) -> String) -> String {
 
 /// A node that can be made.
 fn node(id: &str, prompt: &str) -> String {
-    format!("- {{id: {id}, type: agent, config: {{provider: scripted, replies: [x], prompt: '{prompt}'}}}}\n")
+    format!(
+        "- {{id: {id}, type: agent, config: {{provider: scripted, replies: [x], prompt: '{prompt}'}}}}\n"
+    )
 }
 
 /// Files of about `n` pieces that once took the square of their length, or would if a limit were missing.
@@ -27,12 +33,16 @@ fn slow_files(n: usize) -> Vec<(&'static str, String)> {
     let edges = |edge: &dyn Fn(usize) -> String| format!("edges:\n{}", each(n, edge));
     let chain = edges(&|n| format!("- {{from: a{n}, to: a{}}}\n", n + 1));
     let long = "k".repeat(10 * n);
+
     vec![
         (
             "nodes and edges that are whole",
             format!("{}{}- {{from: a{n}, to: end}}\n", nodes("{last}"), chain),
         ),
-        ("nodes with one id", format!("nodes:\n{}", each(n, |_| node("a", "x")))),
+        (
+            "nodes with one id",
+            format!("nodes:\n{}", each(n, |_| node("a", "x"))),
+        ),
         (
             "ids that are long and nearly the same",
             format!(
@@ -43,37 +53,68 @@ fn slow_files(n: usize) -> Vec<(&'static str, String)> {
         ),
         (
             "edges between no nodes",
-            format!("{}{}", nodes("x"), edges(&|n| format!("- {{from: x{n}, to: y{n}}}\n"))),
+            format!(
+                "{}{}",
+                nodes("x"),
+                edges(&|n| format!("- {{from: x{n}, to: y{n}}}\n"))
+            ),
         ),
         (
             "an edge again and again",
-            format!("{}{}", nodes("x"), edges(&|_| "- {from: a0, to: end}\n".to_owned())),
+            format!(
+                "{}{}",
+                nodes("x"),
+                edges(&|_| "- {from: a0, to: end}\n".to_owned())
+            ),
         ),
         (
             "edges on actions that are not there",
-            format!("{}{}", nodes("x"), edges(&|n| format!("- {{from: a{n}, action: b{n}, to: end}}\n"))),
+            format!(
+                "{}{}",
+                nodes("x"),
+                edges(&|n| format!("- {{from: a{n}, action: b{n}, to: end}}\n"))
+            ),
         ),
         ("nodes that nothing leads to", nodes("x")),
         (
             "slots",
-            format!("nodes:\n{}{}", each(n, |n| node(&format!("a{n}"), "x")), node("b", &"{a1}".repeat(n))),
+            format!(
+                "nodes:\n{}{}",
+                each(n, |n| node(&format!("a{n}"), "x")),
+                node("b", &"{a1}".repeat(n))
+            ),
         ),
         (
             "slots that no node fills",
-            format!("nodes:\n{}", each(n, |n| node(&format!("a{n}"), &format!("{{b{n}}}")))),
+            format!(
+                "nodes:\n{}",
+                each(n, |n| node(&format!("a{n}"), &format!("{{b{n}}}")))
+            ),
         ),
         (
             "keys that are not known",
-            format!("nodes:\n- id: a\n  type: agent\n  config:\n{}", each(n, |n| format!("    rol{n}: x\n"))),
+            format!(
+                "nodes:\n- id: a\n  type: agent\n  config:\n{}",
+                each(n, |n| format!("    rol{n}: x\n"))
+            ),
         ),
-        ("a key again and again under a long one", format!("? {long}\n:\n{}", "  a: 1\n".repeat(n))),
+        (
+            "a key again and again under a long one",
+            format!("? {long}\n:\n{}", "  a: 1\n".repeat(n)),
+        ),
         (
             "variables that are not set under a long key",
             format!("? {long}\n: [{}]", "'${NOT_SET}', ".repeat(n)),
         ),
         ("dollars", format!("name: '{}'", "${a".repeat(n))),
-        ("anchors within one another", format!("{}x{}", each(30, |n| format!("&a{n} [")), ", x".repeat(n))),
-        ("aliases", format!("a: &a [x, y]\nb: [{}*a]", "*a, ".repeat(n))),
+        (
+            "anchors within one another",
+            format!("{}x{}", each(30, |n| format!("&a{n} [")), ", x".repeat(n)),
+        ),
+        (
+            "aliases",
+            format!("a: &a [x, y]\nb: [{}*a]", "*a, ".repeat(n)),
+        ),
         ("brackets", "[".repeat(n)),
         ("line feeds", format!("{}{{", "\n".repeat(n))),
         ("lines of blanks", format!("a: |\n{}", "   \n".repeat(n))),
@@ -87,8 +128,14 @@ fn reading_twice_the_file_takes_twice_the_work() {
         let twice = work(&long);
 
         let growth = twice as f64 / once as f64;
-        assert!(growth < 2.3, "{what}: {once} units of work became {twice}, {growth:.2} times as many");
-        assert!(once >= short.len() as u64, "{what}: {once} units of work are not all of it");
+        assert!(
+            growth < 2.3,
+            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
+        );
+        assert!(
+            once >= short.len() as u64,
+            "{what}: {once} units of work are not all of it"
+        );
     }
 }
 
@@ -98,6 +145,9 @@ fn reading_twice_the_template_takes_twice_the_work() {
         let work = |n: usize| measure(|| Template::new(&piece.repeat(n)).is_ok()).1;
         let once = work(1000);
         let twice = work(2000);
-        assert!(once > 0 && twice <= 2 * once, "{piece}: {once} units of work became {twice}");
+        assert!(
+            once > 0 && twice <= 2 * once,
+            "{piece}: {once} units of work became {twice}"
+        );
     }
 }

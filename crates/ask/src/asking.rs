@@ -145,7 +145,8 @@ pub struct Asking<'a> {
     record: Record,
 }
 
-type Outcome<P> = Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Limit>>;
+type Outcome<P> =
+    Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Limit>>;
 
 impl<'a> Asking<'a> {
     /// Creates an asking of `client`.
@@ -219,6 +220,7 @@ impl<'a> Asking<'a> {
                     continue;
                 }
             };
+
             policy.after_call(&request, &response);
 
             self.keep(&response);
@@ -232,15 +234,16 @@ impl<'a> Asking<'a> {
                     asks_left = asks_left.saturating_add(1);
                     (problem, message)
                 }
-                Verdict::Questionable { problem, message } | Verdict::Unusable { problem, message } => {
-                    (problem, message)
-                }
+                Verdict::Questionable { problem, message }
+                | Verdict::Unusable { problem, message } => (problem, message),
             };
+
             self.complain(&mut request, &problem, message);
 
             if asks_left == 0 {
                 return Err(Unanswered::Unusable(problem));
             }
+
             asks_left -= 1;
 
             policy.before_call().map_err(Unanswered::Limit)?;
@@ -248,7 +251,11 @@ impl<'a> Asking<'a> {
         }
     }
 
-    async fn call(&self, policy: &mut impl Policy, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+    async fn call(
+        &self,
+        policy: &mut impl Policy,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
         let response = if self.streaming {
             call(self.client, request, |text| policy.on_text(text)).await
         } else {
@@ -260,6 +267,7 @@ impl<'a> Asking<'a> {
         if is_accepted && !self.record.refusals.is_empty() {
             self.ladder.settle_on(self.record.rung);
         }
+
         response
     }
 
@@ -288,19 +296,26 @@ impl<'a> Asking<'a> {
         let line = error.to_string();
         note(|| format!("{refused} is refused, asking by {next}: {line}"));
         policy.on_refusal(refused, next, &error);
-        self.record.refusals.push(Refusal { rung: refused, error: line });
+        self.record.refusals.push(Refusal {
+            rung: refused,
+            error: line,
+        });
 
         let mut request = policy.request(next);
         for message in &self.follow_up {
             request.push(message.clone());
         }
+
         Ok(request)
     }
 
     /// Keeps a reply before it is read, so that it survives when the time runs out meanwhile.
     fn keep(&mut self, response: &ChatResponse) {
         let reply = response.text().to_owned();
-        self.record.tries.push(Try { reply, complaint: Some(UNREAD.to_owned()) });
+        self.record.tries.push(Try {
+            reply,
+            complaint: Some(UNREAD.to_owned()),
+        });
     }
 
     fn accept(&mut self) {
@@ -310,8 +325,15 @@ impl<'a> Asking<'a> {
     }
 
     /// Appends an unusable reply and the complaint to the conversation.
-    fn complain(&mut self, request: &mut ChatRequest, problem: &impl fmt::Display, complaint: Message) {
-        let Some(unusable) = self.record.tries.last_mut() else { return };
+    fn complain(
+        &mut self,
+        request: &mut ChatRequest,
+        problem: &impl fmt::Display,
+        complaint: Message,
+    ) {
+        let Some(unusable) = self.record.tries.last_mut() else {
+            return;
+        };
 
         for message in [Message::assistant(excerpt(&unusable.reply)), complaint] {
             request.push(message.clone());

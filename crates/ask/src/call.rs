@@ -52,7 +52,10 @@ pub async fn call(
 }
 
 /// Calls the model without streaming, and bounds the reply in the same way.
-pub(crate) async fn complete(client: &dyn LlmClient, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+pub(crate) async fn complete(
+    client: &dyn LlmClient,
+    request: ChatRequest,
+) -> Result<ChatResponse, LlmError> {
     let response = client.complete(request).await?;
     ResponseLimits::default().check_text(response.text().len())?;
     Ok(response)

@@ -6,7 +6,9 @@ use cogwork_llm::{Capabilities, Capability, LlmError, LlmErrorKind};
 use serde::{Deserialize, Serialize};
 
 /// How tightly a server is asked to hold a reply to its form, tightest first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rung {

@@ -29,11 +29,17 @@ const INLINE_BYTES: usize = 4096;
 /// # Panics
 ///
 /// If `read` panics.
-pub async fn offload<T: Send + 'static>(bytes: usize, read: impl FnOnce() -> T + Send + 'static) -> T {
+pub async fn offload<T: Send + 'static>(
+    bytes: usize,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> T {
     if bytes <= INLINE_BYTES {
         return read();
     }
-    let Ok(runtime) = Handle::try_current() else { return read() };
+
+    let Ok(runtime) = Handle::try_current() else {
+        return read();
+    };
 
     // A reading that has not begun when the future is dropped never begins.
     let reading = AbortOnDropHandle::new(runtime.spawn_blocking(read));

@@ -89,14 +89,31 @@ impl AddAssign for Spent {
 
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let about = if self.estimated_tokens > 0 { "about " } else { "" };
+        let about = if self.estimated_tokens > 0 {
+            "about "
+        } else {
+            ""
+        };
+
         let plural = |count: u32| if count == 1 { "" } else { "s" };
 
-        write!(f, "{} call{}, {about}{} tokens", self.calls, plural(self.calls), self.tokens())?;
+        write!(
+            f,
+            "{} call{}, {about}{} tokens",
+            self.calls,
+            plural(self.calls),
+            self.tokens()
+        )?;
 
         if self.tool_calls > 0 {
-            write!(f, ", {} tool call{}", self.tool_calls, plural(self.tool_calls))?;
+            write!(
+                f,
+                ", {} tool call{}",
+                self.tool_calls,
+                plural(self.tool_calls)
+            )?;
         }
+
         Ok(())
     }
 }
@@ -119,11 +136,16 @@ mod seconds {
         Parts(Duration),
     }
 
-    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        time: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(time.as_secs_f64())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         match Time::deserialize(deserializer)? {
             Time::Parts(time) => Ok(time),
             Time::Seconds(seconds) => Duration::try_from_secs_f64(seconds)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict, offload};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message,
-    ReplyFormat, ScriptedClient, Usage,
+    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
+    Message, ReplyFormat, ScriptedClient, Usage,
 };
 use proptest::prelude::*;
 
@@ -38,6 +38,7 @@ impl Policy for Number {
         if self.max_calls.is_some_and(|max| self.spent.calls >= max) {
             return Err("no more calls");
         }
+
         self.spent.count_call();
         Ok(())
     }
@@ -57,9 +58,10 @@ impl Policy for Number {
     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
         let problem = |what: &str| format!("{:?} is {what}", response.text());
         match response.text().trim().parse() {
-            Ok(0) => {
-                Verdict::Questionable { problem: problem("zero"), message: Message::user("Really zero?") }
-            }
+            Ok(0) => Verdict::Questionable {
+                problem: problem("zero"),
+                message: Message::user("Really zero?"),
+            },
             Ok(number) => Verdict::Usable(number),
             Err(_) => Verdict::Unusable {
                 problem: problem("not a number"),
@@ -74,11 +76,19 @@ impl Policy for Number {
 }
 
 fn refused() -> LlmError {
-    LlmError::new(LlmErrorKind::InvalidRequest, "response_format is not supported").with_status(400)
+    LlmError::new(
+        LlmErrorKind::InvalidRequest,
+        "response_format is not supported",
+    )
+    .with_status(400)
 }
 
 fn texts(request: &ChatRequest) -> Vec<String> {
-    request.messages().iter().map(|message| message.text().to_owned()).collect()
+    request
+        .messages()
+        .iter()
+        .map(|message| message.text().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -93,13 +103,33 @@ async fn a_complaint_follows_the_reply_in_the_conversation() {
     let complaint = "A number alone, please.";
     assert_eq!(
         texts(&client.requests()[2]),
-        ["A number, by plain text.", "two", complaint, "(empty)", complaint]
+        [
+            "A number, by plain text.",
+            "two",
+            complaint,
+            "(empty)",
+            complaint
+        ]
     );
-    assert_eq!(number.log, ["again: \"two\" is not a number", "again: \" \" is not a number"]);
+
+    assert_eq!(
+        number.log,
+        [
+            "again: \"two\" is not a number",
+            "again: \" \" is not a number"
+        ]
+    );
 
     let tries = asking.into_record().tries;
     let complaints: Vec<_> = tries.iter().map(|one| one.complaint.as_deref()).collect();
-    assert_eq!(complaints, [Some("\"two\" is not a number"), Some("\" \" is not a number"), None]);
+    assert_eq!(
+        complaints,
+        [
+            Some("\"two\" is not a number"),
+            Some("\" \" is not a number"),
+            None
+        ]
+    );
 }
 
 #[tokio::test]
@@ -137,20 +167,29 @@ async fn a_limit_ends_the_asking_before_the_next_call() {
     let client = ScriptedClient::new(["one", "2"]);
     let ladder = Ladder::default();
     let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
-    let mut number = Number { max_calls: Some(1), ..Number::default() };
+    let mut number = Number {
+        max_calls: Some(1),
+        ..Number::default()
+    };
 
     let asked = asking.run(&mut number).await;
 
     assert!(matches!(asked, Err(Unanswered::Limit("no more calls"))));
     assert_eq!(client.requests().len(), 1);
     assert_eq!(asking.record().tries.len(), 1);
+
     // Nobody hears that the model is asked again when it is not.
     assert!(number.log.is_empty(), "{:?}", number.log);
 }
 
 #[tokio::test]
 async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() {
-    let client = ScriptedClient::default().then("two").then(refused()).then("2").then("3");
+    let client = ScriptedClient::default()
+        .then("two")
+        .then(refused())
+        .then("2")
+        .then("3");
+
     let ladder = Ladder::default();
     let rungs = || vec![Rung::Json, Rung::Text];
     let mut asking = Asking::new(&client, &ladder, rungs());
@@ -162,7 +201,10 @@ async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() 
     assert_eq!(record.rung, Rung::Text);
     assert_eq!(record.refusals.len(), 1);
     assert_eq!(record.refusals[0].rung, Rung::Json);
-    assert_eq!(texts(&client.requests()[2]), ["A number, by plain text.", "two", "A number alone, please."]);
+    assert_eq!(
+        texts(&client.requests()[2]),
+        ["A number, by plain text.", "two", "A number alone, please."]
+    );
     assert_eq!(number.log[1], "JSON mode refused, then plain text");
 
     let mut later = Asking::new(&client, &ladder, rungs());
@@ -173,12 +215,18 @@ async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() 
 
 #[tokio::test]
 async fn nothing_is_remembered_when_every_form_is_refused() {
-    let client = ScriptedClient::default().then(refused()).then(refused()).then("3");
+    let client = ScriptedClient::default()
+        .then(refused())
+        .then(refused())
+        .then("3");
     let ladder = Ladder::default();
     let rungs = || vec![Rung::Json, Rung::Text];
     let mut asking = Asking::new(&client, &ladder, rungs());
 
-    assert!(matches!(asking.run(&mut Number::default()).await, Err(Unanswered::Client(_))));
+    assert!(matches!(
+        asking.run(&mut Number::default()).await,
+        Err(Unanswered::Client(_))
+    ));
 
     let mut later = Asking::new(&client, &ladder, rungs());
     assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
@@ -205,7 +253,8 @@ async fn the_record_outlives_a_run_that_is_given_up() {
     let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
     let mut number = Number::default();
 
-    let asked = tokio::time::timeout(std::time::Duration::from_secs(9), asking.run(&mut number)).await;
+    let asked =
+        tokio::time::timeout(std::time::Duration::from_secs(9), asking.run(&mut number)).await;
 
     assert!(asked.is_err());
     assert_eq!(asking.record().tries.len(), 1);
@@ -216,9 +265,11 @@ async fn the_record_outlives_a_run_that_is_given_up() {
 async fn replies_are_streamed_only_where_the_client_can_and_the_caller_wants() {
     let streams = Capabilities::none().with(Capability::Streaming);
 
-    for (capabilities, streaming, pieces) in
-        [(streams, true, 1), (streams, false, 0), (Capabilities::none(), true, 0)]
-    {
+    for (capabilities, streaming, pieces) in [
+        (streams, true, 1),
+        (streams, false, 0),
+        (Capabilities::none(), true, 0),
+    ] {
         let client = ScriptedClient::new(["7"]).with_capabilities(capabilities);
         let ladder = Ladder::default();
         let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
@@ -238,8 +289,14 @@ async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
 
     assert_eq!(asking.run(&mut Number::default()).await.ok(), Some(1));
 
-    assert_eq!(asking.record().tries[0].reply, format!("{} […]", "é".repeat(4_500)));
-    assert_eq!(texts(&client.requests()[1])[1], format!("{} […]", "é".repeat(4_096)));
+    assert_eq!(
+        asking.record().tries[0].reply,
+        format!("{} […]", "é".repeat(4_500))
+    );
+    assert_eq!(
+        texts(&client.requests()[1])[1],
+        format!("{} […]", "é".repeat(4_096))
+    );
 }
 
 #[tokio::test]
@@ -247,7 +304,11 @@ async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
     let long = "x".repeat((16 << 20) + 1);
     let streams = Capabilities::none().with(Capability::Streaming);
 
-    for (capabilities, streaming) in [(streams, true), (streams, false), (Capabilities::none(), true)] {
+    for (capabilities, streaming) in [
+        (streams, true),
+        (streams, false),
+        (Capabilities::none(), true),
+    ] {
         let client = ScriptedClient::new([long.as_str()]).with_capabilities(capabilities);
         let ladder = Ladder::default();
         let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
@@ -255,8 +316,12 @@ async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
         let Err(Unanswered::Client(error)) = asking.run(&mut Number::default()).await else {
             panic!("the reply is too large")
         };
+
         assert_eq!(error.kind(), LlmErrorKind::Decode);
-        assert_eq!(error.message(), "the reply has 16777217 bytes; expected at most 16777216");
+        assert_eq!(
+            error.message(),
+            "the reply has 16777217 bytes; expected at most 16777216"
+        );
     }
 }
 
@@ -338,19 +403,28 @@ async fn a_deadline_is_met_while_a_long_reply_is_read_and_the_reply_is_kept() {
     let client = ScriptedClient::new([reply.as_str()]);
     let ladder = Ladder::default();
     let (finish, may_finish) = std::sync::mpsc::channel();
-    let mut policy = Slow { may_finish: Some(may_finish) };
+    let mut policy = Slow {
+        may_finish: Some(may_finish),
+    };
 
     let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
     let deadline = Duration::from_millis(200);
     let asked = tokio::time::timeout(deadline, asking.run(&mut policy));
+
     // Time does not pass by itself while a task blocks.
     let (asked, ()) = tokio::join!(asked, tokio::time::advance(deadline));
     drop(finish);
 
     assert!(asked.is_err(), "the reading would go on for ever");
     let tries = asking.into_record().tries;
-    let complaints: Vec<_> = tries.iter().map(|kept| (kept.reply.len(), kept.complaint.as_deref())).collect();
-    assert_eq!(complaints, [(100_000, Some("the asking ended before the reply was read"))]);
+    let complaints: Vec<_> = tries
+        .iter()
+        .map(|kept| (kept.reply.len(), kept.complaint.as_deref()))
+        .collect();
+    assert_eq!(
+        complaints,
+        [(100_000, Some("the asking ended before the reply was read"))]
+    );
 }
 
 #[tokio::test]
@@ -373,5 +447,8 @@ fn without_a_runtime_a_long_reply_is_read_at_once() {
     let mut reading = std::pin::pin!(offload(100_000, || 7));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
 
-    assert_eq!(reading.as_mut().poll(&mut context), std::task::Poll::Ready(7));
+    assert_eq!(
+        reading.as_mut().poll(&mut context),
+        std::task::Poll::Ready(7)
+    );
 }

@@ -96,7 +96,11 @@ impl Backoff {
     #[must_use]
     pub const fn factor(mut self, factor: f32) -> Self {
         // NaN fails the comparison, so the value kept is always comparable and `PartialEq` reflexive.
-        self.factor = if factor >= 1.0 { factor.min(f32::MAX) } else { 1.0 };
+        self.factor = if factor >= 1.0 {
+            factor.min(f32::MAX)
+        } else {
+            1.0
+        };
         self
     }
 
@@ -142,8 +146,15 @@ impl Backoff {
             .with_max_delay(self.ceiling / part)
             .with_factor(self.factor)
             .with_max_times(usize::try_from(self.attempts.get() - 1).unwrap_or(usize::MAX));
+
         let ceiling = self.ceiling;
-        let delays = if self.jitter { base.with_jitter() } else { base }.build();
+        let delays = if self.jitter {
+            base.with_jitter()
+        } else {
+            base
+        }
+        .build();
+
         // f32 arithmetic may round a long delay up past the ceiling.
         delays.map(move |delay| delay.min(ceiling))
     }

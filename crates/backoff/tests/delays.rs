@@ -15,7 +15,10 @@ fn defaults_are_the_stated_ones() {
     assert_eq!(Backoff::default().total_attempts().get(), 3);
     assert_eq!(millis(Backoff::default().jitter(false)), [500, 1000]);
     let ten = Backoff::of::<10>().jitter(false);
-    assert_eq!(millis(ten), [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+    assert_eq!(
+        millis(ten),
+        [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]
+    );
 }
 
 #[test]
@@ -25,14 +28,21 @@ fn one_attempt_waits_for_nothing() {
 
 #[test]
 fn a_factor_of_one_keeps_the_delays_equal() {
-    let backoff = Backoff::of::<4>().first(Duration::from_millis(10)).factor(1.0).jitter(false);
+    let backoff = Backoff::of::<4>()
+        .first(Duration::from_millis(10))
+        .factor(1.0)
+        .jitter(false);
     assert_eq!(millis(backoff), [10, 10, 10]);
 }
 
 #[test]
 fn a_senseless_factor_counts_as_one() {
     for factor in [f32::NAN, -3.0, 0.0, 0.5, f32::NEG_INFINITY] {
-        assert_eq!(Backoff::of::<4>().factor(factor), Backoff::of::<4>().factor(1.0), "{factor}");
+        assert_eq!(
+            Backoff::of::<4>().factor(factor),
+            Backoff::of::<4>().factor(1.0),
+            "{factor}"
+        );
     }
 }
 
@@ -45,7 +55,9 @@ fn an_infinite_factor_reaches_the_ceiling_and_leaves_no_delay_at_none() {
 
 #[test]
 fn jitter_spreads_over_the_upper_half_even_at_the_ceiling() {
-    let backoff = Backoff::of::<1001>().first(Duration::from_secs(8)).ceiling(Duration::from_secs(8));
+    let backoff = Backoff::of::<1001>()
+        .first(Duration::from_secs(8))
+        .ceiling(Duration::from_secs(8));
     let delays = millis(backoff);
     let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
     assert!((4000..4500).contains(least), "{least}");

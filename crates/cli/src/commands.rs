@@ -22,8 +22,12 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
     let loader = Loader::new();
-    let loader =
-        if arguments.no_environment { loader.without_clients() } else { loader.with_process_environment() };
+    let loader = if arguments.no_environment {
+        loader.without_clients()
+    } else {
+        loader.with_process_environment()
+    };
+
     let mut outcome = Outcome::Well;
     for file in &arguments.files {
         outcome = match load(&loader, file) {
@@ -32,6 +36,7 @@ pub(crate) fn check(arguments: &Check) -> Outcome {
             None => Outcome::Problems,
         };
     }
+
     outcome
 }
 
@@ -39,6 +44,7 @@ pub(crate) fn draw(arguments: &Draw) -> Outcome {
     let Some(loaded) = load(&Loader::new().without_clients(), &arguments.file) else {
         return Outcome::Problems;
     };
+
     match arguments.format {
         Format::Mermaid => write(loaded.flow().mermaid()),
         Format::Graphviz => write(loaded.flow().graphviz()),
@@ -56,7 +62,10 @@ pub(crate) fn schema(arguments: &Schema) -> Outcome {
 
 pub(crate) fn run(arguments: &Run) -> Outcome {
     let loader = Loader::new().with_process_environment();
-    let Some(loaded) = load(&loader, &arguments.file) else { return Outcome::Problems };
+    let Some(loaded) = load(&loader, &arguments.file) else {
+        return Outcome::Problems;
+    };
+
     let input = match input(&arguments.input) {
         Ok(input) => input,
         Err(message) => {
@@ -64,15 +73,23 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
             return Outcome::NotReadOrWritten;
         }
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
-            tell(format_args!("cogwork: the run could not be started: {error}"));
+            tell(format_args!(
+                "cogwork: the run could not be started: {error}"
+            ));
             return Outcome::RunFailed;
         }
     };
+
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
+
     // Otherwise a disk that does not answer would hold the program up beyond its time.
     runtime.shutdown_timeout(LAST_WORK);
     let failed = match &ended {
@@ -80,19 +97,27 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
         _ => Outcome::RunFailed,
     };
     let ended: Result<_, BoxError> = match ended {
-        Ok(ended) => loaded.answer(&state).map(|answer| (answer, ended)).map_err(Into::into),
+        Ok(ended) => loaded
+            .answer(&state)
+            .map(|answer| (answer, ended))
+            .map_err(Into::into),
         Err(error) => Err(error.into()),
     };
+
     let written = match (&ended, arguments.json) {
         (_, true) => write(format_args!("{:#}", result(&loaded, &state, &ended))),
         (Ok((answer, _)), false) => write(&answer.text),
         (Err(_), false) => Outcome::Well,
     };
+
     warn(&loaded, &state);
     match ended {
         Ok(_) => written,
         Err(error) => {
-            tell(format_args!("cogwork: {}", loaded.hide_secrets(&format!("{error:#}"))));
+            tell(format_args!(
+                "cogwork: {}",
+                loaded.hide_secrets(&format!("{error:#}"))
+            ));
             failed
         }
     }
@@ -106,11 +131,18 @@ fn warn(loaded: &FileFlow, state: &FlowState) {
                 "cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"
             ));
         }
-        let failures = said.thinking.iter().flat_map(|report| &report.memory_failures);
+
+        let failures = said
+            .thinking
+            .iter()
+            .flat_map(|report| &report.memory_failures);
+
         // One that cannot be opened fails for each search and for what would be remembered.
         for failure in failures.collect::<BTreeSet<_>>() {
             let failure = loaded.hide_secrets(failure);
-            tell(format_args!("cogwork: `{node}` went without its memory: {failure}"));
+            tell(format_args!(
+                "cogwork: `{node}` went without its memory: {failure}"
+            ));
         }
     }
 }
@@ -129,28 +161,43 @@ fn input(argument: &str) -> Result<String, String> {
     if argument != "-" {
         return Ok(argument.to_owned());
     }
+
     let mut input = String::new();
     let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
-    let read = io::stdin().lock().take(most.saturating_add(1)).read_to_string(&mut input);
+    let read = io::stdin()
+        .lock()
+        .take(most.saturating_add(1))
+        .read_to_string(&mut input);
     read.map_err(|error| format!("the input could not be read: {error}"))?;
+
     if input.len() <= MAX_INPUT {
         Ok(input)
     } else {
-        Err(format!("the input has more than {MAX_INPUT} bytes; expected fewer"))
+        Err(format!(
+            "the input has more than {MAX_INPUT} bytes; expected fewer"
+        ))
     }
 }
 
 /// Runs the flow until it ends or the user interrupts it: a run that is cancelled is left in order, with its
 /// progress cleared and what it knows still told.
-async fn work(loaded: &FileFlow, state: &mut FlowState, arguments: &Run) -> Result<Ended, RunError> {
+async fn work(
+    loaded: &FileFlow,
+    state: &mut FlowState,
+    arguments: &Run,
+) -> Result<Ended, RunError> {
     let token = CancellationToken::new();
     let interrupted = async {
         match tokio::signal::ctrl_c().await {
             Ok(()) => token.cancel(),
-            Err(error) => tell(format_args!("cogwork: Ctrl-C will end the run in no order: {error}")),
+            Err(error) => tell(format_args!(
+                "cogwork: Ctrl-C will end the run in no order: {error}"
+            )),
         }
+
         std::future::pending().await
     };
+
     tokio::select! {
         // First, so that the signal is heard before the run begins.
         biased;
@@ -165,27 +212,40 @@ async fn finish(
     arguments: &Run,
     token: CancellationToken,
 ) -> Result<Ended, RunError> {
-    let mut run = loaded.flow().begin().max_steps(arguments.max_steps).cancelled_by(token);
+    let mut run = loaded
+        .flow()
+        .begin()
+        .max_steps(arguments.max_steps)
+        .cancelled_by(token);
+
     if let Some(seconds) = arguments.timeout {
         run = run.deadline(Instant::now() + Duration::from_secs(seconds));
     }
+
     if arguments.quiet {
         return run.finish(state).await;
     }
+
     let (sink, told) = events(10_000);
     let mut run = run.events_to(sink);
     let finished = async {
         let ended = run.finish(state).await;
+
         // With the run goes its sink, and the telling ends.
         drop(run);
         ended
     };
+
     let (ended, ()) = tokio::join!(finished, progress::show(told, loaded));
     ended
 }
 
 /// All that is known of a run, without what came from the environment.
-fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<(Output, Ended), BoxError>) -> Value {
+fn result(
+    loaded: &FileFlow,
+    state: &FlowState,
+    ended: &Result<(Output, Ended), BoxError>,
+) -> Value {
     let mut result = match ended {
         Ok((answer, ended)) => json!({
             "answer": answer.text,
@@ -195,6 +255,7 @@ fn result(loaded: &FileFlow, state: &FlowState, ended: &Result<(Output, Ended), 
         }),
         Err(error) => json!({"error": error.to_string(), "state": state}),
     };
+
     hide(&mut result, loaded);
     result
 }

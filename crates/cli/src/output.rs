@@ -34,11 +34,18 @@ impl From<Outcome> for ExitCode {
 pub(crate) fn write(text: impl Display) -> Outcome {
     let mut out = io::stdout().lock();
     let text = text.to_string();
-    let text = if out.is_terminal() { harmless(&text) } else { text };
+    let text = if out.is_terminal() {
+        harmless(&text)
+    } else {
+        text
+    };
+
     let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            tell(format_args!("cogwork: the output could not be written: {error}"));
+            tell(format_args!(
+                "cogwork: the output could not be written: {error}"
+            ));
             Outcome::NotReadOrWritten
         }
         _ => Outcome::Well,
@@ -49,7 +56,12 @@ pub(crate) fn write(text: impl Display) -> Outcome {
 pub(crate) fn tell(line: impl Display) {
     let mut err = io::stderr().lock();
     let line = line.to_string();
-    let line = if err.is_terminal() { harmless(&line) } else { line };
+    let line = if err.is_terminal() {
+        harmless(&line)
+    } else {
+        line
+    };
+
     let _ = writeln!(err, "{line}");
 }
 

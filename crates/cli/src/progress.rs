@@ -18,7 +18,11 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
     let spinner = io::stderr().is_terminal().then(spinner);
     let mut said = String::new();
     while let Some(event) = events.next().await {
-        let step = event.step.as_deref().map(|step| harmless(&name(step))).unwrap_or_default();
+        let step = event
+            .step
+            .as_deref()
+            .map(|step| harmless(&name(step)))
+            .unwrap_or_default();
         match event.kind {
             EventKind::StepEntered => {
                 said.clear();
@@ -30,11 +34,17 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
             EventKind::Noted { text } => {
                 if let Some(spinner) = &spinner {
                     said = end_of(&(said + &text));
-                    spinner.set_message(format!("{step}: {}", harmless(&loaded.hide_secrets(&said))));
+                    spinner
+                        .set_message(format!("{step}: {}", harmless(&loaded.hide_secrets(&said))));
                 }
             }
-            EventKind::Retrying { attempts, error, .. } => {
-                let line = format!("{step}: attempt {attempts} failed: {}", loaded.hide_secrets(&error));
+            EventKind::Retrying {
+                attempts, error, ..
+            } => {
+                let line = format!(
+                    "{step}: attempt {attempts} failed: {}",
+                    loaded.hide_secrets(&error)
+                );
                 match &spinner {
                     Some(spinner) => spinner.suspend(|| tell(line)),
                     None => tell(line),
@@ -43,6 +53,7 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
             _ => {}
         }
     }
+
     if let Some(spinner) = spinner {
         spinner.finish_and_clear();
     }
@@ -53,6 +64,7 @@ fn spinner() -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
         spinner.set_style(style);
     }
+
     spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }
@@ -64,7 +76,10 @@ fn name(step: &StepName) -> String {
 
 /// The last characters of a text, in one line.
 fn end_of(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect();
     let skipped = line.chars().count().saturating_sub(SHOWN);
     line.chars().skip(skipped).collect()
 }

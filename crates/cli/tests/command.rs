@@ -1,6 +1,9 @@
 //! The command as a person meets it: the real program, its output and its exit codes.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,8 +12,12 @@ use std::process::{Command, Output, Stdio};
 
 fn cogwork(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
-    command.args(arguments).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).env_remove("API_KEY");
+    command
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .env_remove("API_KEY");
     command.stdin(Stdio::null());
+
     command
 }
 
@@ -20,7 +27,11 @@ fn output(arguments: &[&str]) -> (i32, String, String) {
 
 fn told(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    (
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
 }
 
 const REVIEW: &str = "examples/files/review.yaml";
@@ -30,6 +41,7 @@ fn in_folder(flow: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("flow.yaml");
     fs::write(&file, flow).unwrap();
+
     (folder, file.display().to_string())
 }
 
@@ -37,15 +49,26 @@ fn in_folder(flow: &str) -> (tempfile::TempDir, String) {
 fn check_says_that_all_is_well() {
     let (code, out, err) = output(&["check", REVIEW, "examples/files/reflection.yaml"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, "examples/files/review.yaml: well\nexamples/files/reflection.yaml: well\n");
+    assert_eq!(
+        out,
+        "examples/files/review.yaml: well\nexamples/files/reflection.yaml: well\n"
+    );
 }
 
 #[test]
 fn check_tells_every_problem_of_every_file() {
     let bad = "crates/agents/tests/files/bad";
-    let (code, out, err) =
-        output(&["check", REVIEW, &format!("{bad}/unknown_names.yaml"), &format!("{bad}/empty.yaml")]);
-    assert_eq!((code, out.as_str()), (1, "examples/files/review.yaml: well\n"));
+    let (code, out, err) = output(&[
+        "check",
+        REVIEW,
+        &format!("{bad}/unknown_names.yaml"),
+        &format!("{bad}/empty.yaml"),
+    ]);
+
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "examples/files/review.yaml: well\n")
+    );
     insta::assert_snapshot!(err.replace(bad, "…"), @"
     …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`; did you mean `agent`?
     …/unknown_names.yaml:5:9: nodes[1]: no edges lead from the start to `critic`; expected an edge with `to: critic`
@@ -66,6 +89,7 @@ fn check_says_what_waits_for_what() {
     let told = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let waits = "Only what hangs on a mistake waits for it: the settings of an unknown type of node or mode; and the \
                  slots and edges of a node, where one of its settings is unknown or has the wrong form.";
+
     assert!(told.contains(waits), "{out}");
 }
 
@@ -80,9 +104,16 @@ fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
             "{DOCUMENT}:7:16: {place}: the environment variable `API_KEY` is not set; expected a value\n"
         )
     );
+
     assert_eq!(output(&["check", "--no-environment", DOCUMENT]).0, 0);
-    let well = cogwork(&["check", DOCUMENT]).env("API_KEY", "canary-8731").output().unwrap();
-    assert_eq!(told(&well), (0, format!("{DOCUMENT}: well\n"), String::new()));
+    let well = cogwork(&["check", DOCUMENT])
+        .env("API_KEY", "canary-8731")
+        .output()
+        .unwrap();
+    assert_eq!(
+        told(&well),
+        (0, format!("{DOCUMENT}: well\n"), String::new())
+    );
 }
 
 #[test]
@@ -95,6 +126,7 @@ fn draw_needs_no_key() {
         n0["Thoughtful Agent"]
         n0 -->|"default"| end0(((end)))
     "#);
+
     let (code, out, _) = output(&["draw", "--format", "graphviz", REVIEW]);
     assert_eq!(code, 0);
     assert!(out.starts_with("digraph"), "{out}");
@@ -105,16 +137,23 @@ fn schema_is_json_with_a_fingerprint() {
     let (code, out, _) = output(&["schema"]);
     let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
     let (_, fingerprint, _) = output(&["schema", "--fingerprint"]);
-    assert_eq!((code, schema["x-fingerprint"].as_str().unwrap()), (0, fingerprint.trim_end()));
+    assert_eq!(
+        (code, schema["x-fingerprint"].as_str().unwrap()),
+        (0, fingerprint.trim_end())
+    );
     assert_eq!(fingerprint.len(), 17);
 }
 
 #[test]
 fn run_writes_the_answer_alone_and_progress_beside_it() {
     let (code, out, err) = output(&["run", REVIEW, "--input", "the sea"]);
-    assert_eq!((code, out.as_str()), (0, "The sea is a grey door that nobody closes.\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (0, "The sea is a grey door that nobody closes.\n")
+    );
     assert_eq!(err, "writer#1\ncritic#2\nwriter#3\ncritic#4\n");
     let (code, _, err) = output(&["run", REVIEW, "--quiet", "--input", "the sea"]);
+
     assert_eq!((code, err.as_str()), (0, ""));
 }
 
@@ -123,10 +162,19 @@ fn run_writes_everything_as_json() {
     let (code, out, _) = output(&["run", REVIEW, "--json", "-i", "the sea"]);
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, 0);
-    assert_eq!(result["answer"], "The sea is a grey door that nobody closes.");
-    assert_eq!((&result["action"], &result["steps"]), (&"accept".into(), &4.into()));
+    assert_eq!(
+        result["answer"],
+        "The sea is a grey door that nobody closes."
+    );
+    assert_eq!(
+        (&result["action"], &result["steps"]),
+        (&"accept".into(), &4.into())
+    );
     assert_eq!(result["state"]["input"]["text"], "the sea");
-    assert_eq!((&result["state"]["calls"], result.get("usage")), (&4.into(), None));
+    assert_eq!(
+        (&result["state"]["calls"], result.get("usage")),
+        (&4.into(), None)
+    );
 }
 
 #[test]
@@ -136,20 +184,28 @@ fn run_reads_its_input_from_a_pipe() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+
     run.stdin.take().unwrap().write_all(b"the sea").unwrap();
     let output = run.wait_with_output().unwrap();
-    assert_eq!(told(&output).1, "The sea is a grey door that nobody closes.\n");
+    assert_eq!(
+        told(&output).1,
+        "The sea is a grey door that nobody closes.\n"
+    );
 
     let mut run = cogwork(&["run", "-q", REVIEW, "--input", "-"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+
     run.stdin.take().unwrap().write_all(&[0xff, 0xfe]).unwrap();
     let (code, _, err) = told(&run.wait_with_output().unwrap());
     assert_eq!(
         (code, err.as_str()),
-        (4, "cogwork: the input could not be read: stream did not contain valid UTF-8\n")
+        (
+            4,
+            "cogwork: the input could not be read: stream did not contain valid UTF-8\n"
+        )
     );
 }
 
@@ -163,13 +219,33 @@ fn a_run_that_fails_says_where_and_why() {
 
     let (code, out, _) = output(&["run", "-q", "--json", &file, "--input", "Goodbye"]);
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &result["state"]["input"]["text"]), (3, &"Goodbye".into()));
-    assert!(result["error"].as_str().unwrap().starts_with("flow `flow`, node `a`: exec failed"));
+    assert_eq!(
+        (code, &result["state"]["input"]["text"]),
+        (3, &"Goodbye".into())
+    );
+    assert!(
+        result["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("flow `flow`, node `a`: exec failed")
+    );
 
-    let (code, _, err) = output(&["run", "-q", "--max-steps", "1", REVIEW, "--input", "the sea"]);
+    let (code, _, err) = output(&[
+        "run",
+        "-q",
+        "--max-steps",
+        "1",
+        REVIEW,
+        "--input",
+        "the sea",
+    ]);
+
     assert_eq!(
         (code, err.as_str()),
-        (3, "cogwork: flow `review`, node `critic`: the run reached its limit of 1 step before this node\n")
+        (
+            3,
+            "cogwork: flow `review`, node `critic`: the run reached its limit of 1 step before this node\n"
+        )
     );
 }
 
@@ -180,6 +256,7 @@ fn an_answer_that_is_cut_off_is_told_beside_it() {
 - {id: b, type: agent, config: {provider: scripted, replies: [The end.]}}
 edges: [{from: a, to: b}]
 ";
+
     let (_folder, file) = in_folder(flow);
     let told = output(&["run", "-q", &file, "--input", "A tale"]);
     let warning = "cogwork: what `a` says is cut off, at the limit of tokens or by a filter\n";
@@ -195,17 +272,22 @@ fn a_key_is_shown_in_no_run() {
         let (mut stream, _) = server.accept().unwrap();
         let mut seen = [0; 65_536];
         let mut length = 0;
+
         while !seen[..length].ends_with(b"}") {
             length += stream.read(&mut seen[length..]).unwrap();
         }
-        let body = r#"{"error": {"message": "wrong key canary-8731", "type": "invalid_request_error"}}"#;
+
+        let body =
+            r#"{"error": {"message": "wrong key canary-8731", "type": "invalid_request_error"}}"#;
         let answer = format!(
             "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         );
         stream.write_all(answer.as_bytes()).unwrap();
+
         String::from_utf8_lossy(&seen[..length]).contains("canary-8731")
     });
+
     let flow = "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${URL}', api_key: '${KEY}'}}\n";
     let (_folder, file) = in_folder(flow);
     let output = cogwork(&["run", "--json", &file, "--input", "Hello"])
@@ -213,6 +295,7 @@ fn a_key_is_shown_in_no_run() {
         .env("KEY", "canary-8731")
         .output()
         .unwrap();
+
     assert!(serve.join().unwrap(), "the server was sent the key");
     let (code, out, err) = told(&output);
     assert_eq!(code, 3, "{err}");
@@ -223,16 +306,21 @@ fn a_key_is_shown_in_no_run() {
 /// Of an address from the environment the host is shown: an error would say nothing without it.
 #[test]
 fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
-    let flow =
-        "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${K}', retries: 0}}\n";
+    let flow = "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${K}', retries: 0}}\n";
     let (_folder, file) = in_folder(flow);
     let address = "http://LocalHost:1/v1/x/../TOKEN-abc123/s\u{e9}cret";
-    let output = cogwork(&["run", "--json", &file, "--input", "Hello"]).env("K", address).output().unwrap();
+    let output = cogwork(&["run", "--json", &file, "--input", "Hello"])
+        .env("K", address)
+        .output()
+        .unwrap();
     let (code, out, err) = told(&output);
 
     assert_eq!(code, 3, "{err}");
     for shown in [out, err] {
-        assert!(shown.contains("POST http://LocalHost:1${K}/chat/completions: no connection"), "{shown}");
+        assert!(
+            shown.contains("POST http://LocalHost:1${K}/chat/completions: no connection"),
+            "{shown}"
+        );
         assert!(!shown.to_lowercase().contains("token-"), "{shown}");
     }
 }
@@ -249,17 +337,30 @@ edges: [{{from: a, to: b}}]
 ",
         server.local_addr().unwrap()
     );
+
     let (_folder, file) = in_folder(&flow);
     let mut run = cogwork(&["run", "--json", &file, "--input", "A tale"]);
-    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let run = run
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+
     let connection = server.accept().unwrap();
-    let interrupt = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    let interrupt = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status()
+        .unwrap();
     assert!(interrupt.success());
     let (code, out, err) = told(&run.wait_with_output().unwrap());
+
     drop(connection);
 
     let problem = "flow `flow`, node `b`: the run was cancelled at this node";
-    assert_eq!((code, err), (130, format!("a#1\nb#2\ncogwork: {problem}\n")));
+    assert_eq!(
+        (code, err),
+        (130, format!("a#1\nb#2\ncogwork: {problem}\n"))
+    );
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["error"], problem);
     assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
@@ -268,12 +369,16 @@ edges: [{{from: a, to: b}}]
 
 #[test]
 fn a_wrong_command_line_is_told_with_the_right_one() {
-    assert_eq!(output(&["run", REVIEW, "--input", "x", "--max-steps", "0"]).0, 2);
+    assert_eq!(
+        output(&["run", REVIEW, "--input", "x", "--max-steps", "0"]).0,
+        2
+    );
     for arguments in [&["run", REVIEW][..], &["fly"], &["check"], &[]] {
         let (code, _, err) = output(arguments);
         assert_eq!(code, 2, "{arguments:?}");
         assert!(err.contains("Usage: cogwork"), "{err}");
     }
+
     let (code, out, _) = output(&["--help"]);
     assert_eq!(code, 0);
     insta::assert_snapshot!(out, @"
@@ -311,16 +416,27 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
 fn a_file_that_is_not_there_is_a_problem_of_that_file() {
     let (code, out, err) = output(&["draw", "nowhere.yaml"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert_eq!(err, "nowhere.yaml: the file cannot be read: No such file or directory (os error 2)\n");
+    assert_eq!(
+        err,
+        "nowhere.yaml: the file cannot be read: No such file or directory (os error 2)\n"
+    );
 }
 
 /// Each reader closes its end before anything is written.
 #[test]
 fn a_pipe_that_is_closed_is_no_failure() {
-    for arguments in
-        [&["schema"][..], &["draw", REVIEW], &["check", REVIEW], &["run", REVIEW, "-i", "the sea"]]
-    {
-        let mut command = cogwork(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for arguments in [
+        &["schema"][..],
+        &["draw", REVIEW],
+        &["check", REVIEW],
+        &["run", REVIEW, "-i", "the sea"],
+    ] {
+        let mut command = cogwork(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+
         drop(command.stdout.take());
         drop(command.stderr.take());
         assert_eq!(command.wait().unwrap().code(), Some(0), "{arguments:?}");
@@ -332,12 +448,19 @@ fn a_full_disk_is_told() {
     if !Path::new("/dev/full").exists() {
         return;
     }
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let output = cogwork(&["schema"]).stdout(full).output().unwrap();
     let (code, _, err) = told(&output);
     assert_eq!(
         (code, err.as_str()),
-        (4, "cogwork: the output could not be written: No space left on device (os error 28)\n")
+        (
+            4,
+            "cogwork: the output could not be written: No space left on device (os error 28)\n"
+        )
     );
 }
 
@@ -346,16 +469,34 @@ fn the_examples_say_what_their_headers_say() {
     for file in ["review", "reflection", "analysis"] {
         let path = format!("examples/files/{file}.yaml");
         let text =
-            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + &path).unwrap();
+            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + &path)
+                .unwrap();
+
         // `#   $ cogwork run examples/files/review.yaml --input "the sea"`, and then what it writes.
-        let header: Vec<_> = text.lines().map_while(|line| line.strip_prefix('#')).collect();
-        let at = header.iter().position(|line| line.contains("$ cogwork run")).unwrap();
+        let header: Vec<_> = text
+            .lines()
+            .map_while(|line| line.strip_prefix('#'))
+            .collect();
+        let at = header
+            .iter()
+            .position(|line| line.contains("$ cogwork run"))
+            .unwrap();
         let (_, input) = header[at].split_once("--input \"").unwrap();
-        let written: Vec<_> =
-            header[at + 1..].iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
-        let (code, out, err) = output(&["run", "-q", &path, "--input", input.trim_end_matches('"')]);
+        let written: Vec<_> = header[at + 1..]
+            .iter()
+            .map(|line| line.trim())
+            .filter(|line| !line.is_empty())
+            .collect();
+
+        let (code, out, err) =
+            output(&["run", "-q", &path, "--input", input.trim_end_matches('"')]);
         assert_eq!((code, err.as_str()), (0, ""), "{file}");
-        let out: Vec<_> = out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let out: Vec<_> = out
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+
         assert_eq!(out, written, "{file}");
     }
 }

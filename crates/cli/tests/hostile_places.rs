@@ -1,7 +1,11 @@
 //! Whatever stands where a file is named: the command says so, and ends.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 #[path = "../../files/tests/support/obstacles.rs"]
 mod support;
@@ -28,10 +32,14 @@ const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}
 /// The exit code and what was told of a command that must end by itself, without the folder.
 fn ended(arguments: &[&str], folder: &Path) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
     let output = at_once(move || command.output()).unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     let real = format!("{}/", folder.canonicalize().unwrap().display());
+
     (output.status.code().unwrap(), told.replace(&real, ""))
 }
 
@@ -45,20 +53,34 @@ fn files_that_are_none_are_problems() {
 
     for obstacle in OBSTACLES {
         for (flow, name, place) in [
-            (REMEMBERING, "notes.jsonl", "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl"),
+            (
+                REMEMBERING,
+                "notes.jsonl",
+                "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl",
+            ),
             (
                 REMEMBERING,
                 "notes.jsonl.lock",
                 "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl.lock",
             ),
-            (SUBFLOW, "inner.yaml", "flow.yaml:1:47: nodes[0].config.file"),
+            (
+                SUBFLOW,
+                "inner.yaml",
+                "flow.yaml:1:47: nodes[0].config.file",
+            ),
         ] {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("flow.yaml"), flow).unwrap();
             obstacle.put(&folder.path().join(name), &theirs);
 
-            let told = format!("{place}: this is {}; expected a regular file\n", obstacle.found);
-            assert_eq!(ended(&["check", "flow.yaml"], folder.path()), (1, told.clone()));
+            let told = format!(
+                "{place}: this is {}; expected a regular file\n",
+                obstacle.found
+            );
+            assert_eq!(
+                ended(&["check", "flow.yaml"], folder.path()),
+                (1, told.clone())
+            );
             assert_eq!(ended(&run("flow.yaml"), folder.path()), (1, told));
         }
 
@@ -67,6 +89,7 @@ fn files_that_are_none_are_problems() {
         assert_eq!(ended(&["check", "flow.yaml"], folder.path()).0, 1);
         assert_eq!(ended(&run("flow.yaml"), folder.path()).0, 1);
     }
+
     theirs.assert_untouched();
 }
 
@@ -97,6 +120,14 @@ fn nothing_is_written_through_a_link() {
     for _ in 0..3 {
         assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
     }
-    assert_eq!(fs::read_to_string(folder.path().join("notes.jsonl")).unwrap().lines().count(), 1);
+
+    assert_eq!(
+        fs::read_to_string(folder.path().join("notes.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        1
+    );
+
     theirs.assert_untouched();
 }

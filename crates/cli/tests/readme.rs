@@ -7,7 +7,11 @@ use std::process::Command;
 fn blocks<'a>(readme: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
 
-    readme.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+    readme
+        .split(&fence)
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect()
 }
 
 #[test]
@@ -16,7 +20,10 @@ fn the_command_answers_as_the_readme_shows() {
     let file = blocks(readme, "yaml").pop().unwrap();
     let console = blocks(readme, "console").pop().unwrap();
     let (command, answer) = console.split_once('\n').unwrap();
-    let arguments = command.strip_prefix("$ cogwork ").unwrap().split_whitespace();
+    let arguments = command
+        .strip_prefix("$ cogwork ")
+        .unwrap()
+        .split_whitespace();
 
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("verse.yaml"), file).unwrap();

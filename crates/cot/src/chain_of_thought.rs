@@ -165,7 +165,10 @@ impl ChainOfThought {
     }
 
     /// The node alone as a flow: one node named `think` that leads to itself.
-    #[expect(clippy::expect_used, reason = "the wiring is fixed, and every test of the loop builds it")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the wiring is fixed, and every test of the loop builds it"
+    )]
     pub fn into_flow(self) -> Flow<Reasoning> {
         Flow::builder("chain of thought")
             .start("think")

@@ -29,7 +29,10 @@ const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
 impl Complaint {
     pub(crate) fn new(message: impl fmt::Display) -> Self {
-        Self { message: OneLine::new(message).to_string(), place: None }
+        Self {
+            message: OneLine::new(message).to_string(),
+            place: None,
+        }
     }
 
     /// With a message that may hold any text, of any length: one line of it, shortened in the middle.
@@ -37,13 +40,18 @@ impl Complaint {
         charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
         let line: Vec<char> = OneLine::new(message).to_string().chars().collect();
-        let message = match (line.get(..head), line.len().checked_sub(tail).and_then(|from| line.get(from..)))
-        {
+        let message = match (
+            line.get(..head),
+            line.len()
+                .checked_sub(tail)
+                .and_then(|from| line.get(from..)),
+        ) {
             (Some(head), Some(tail)) if line.len() > MESSAGE_ENDS.0 + MESSAGE_ENDS.1 => {
                 head.iter().chain(&[' ', '…', ' ']).chain(tail).collect()
             }
             _ => line.iter().collect::<String>(),
         };
+
         Self::new(message)
     }
 
@@ -56,16 +64,34 @@ impl Complaint {
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
         let mut excerpt = String::new();
         let from = line.saturating_sub(LINES_BEFORE).max(1);
+
         for (number, content) in (1..=line).zip(text.split('\n')).skip(from - 1) {
             // A long line is cut so that the column stays in view.
-            let skipped = if number == line { column.saturating_sub(LINE_WIDTH - 20) } else { 0 };
-            let shown: String = content.chars().skip(skipped).take(LINE_WIDTH).map(shown).collect();
+            let skipped = if number == line {
+                column.saturating_sub(LINE_WIDTH - 20)
+            } else {
+                0
+            };
+
+            let shown: String = content
+                .chars()
+                .skip(skipped)
+                .take(LINE_WIDTH)
+                .map(shown)
+                .collect();
+
             excerpt.push_str(&format!("{number:>4} | {}\n", shown.trim_end()));
             if number == line {
                 excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
             }
         }
-        self.place = Some(Place { line, column, excerpt });
+
+        self.place = Some(Place {
+            line,
+            column,
+            excerpt,
+        });
+
         self
     }
 
@@ -84,17 +110,30 @@ impl Complaint {
 
 /// Each character of an excerpt is shown as one, which keeps the column.
 fn shown(character: char) -> char {
-    if character.is_whitespace() { ' ' } else { replace_unsafe(character) }
+    if character.is_whitespace() {
+        ' '
+    } else {
+        replace_unsafe(character)
+    }
 }
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place } = self;
-        let Some(Place { line, column, excerpt }) = place else { return f.write_str(message) };
+        let Some(Place {
+            line,
+            column,
+            excerpt,
+        }) = place
+        else {
+            return f.write_str(message);
+        };
+
         write!(f, "line {line}, column {column}: {message}")?;
         if f.alternate() {
             write!(f, "\n{excerpt}")?;
         }
+
         Ok(())
     }
 }
@@ -111,5 +150,6 @@ pub(crate) fn without_places(message: &str) -> String {
             None => clean.extend([" at line ", piece]),
         }
     }
+
     clean
 }

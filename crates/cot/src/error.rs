@@ -31,7 +31,11 @@ pub(crate) enum Kind {
 
 impl CotError {
     pub(crate) fn new(thought_number: u32, kind: Kind) -> Self {
-        Self(Box::new(Inner { thought_number, kind, trace: Trace::default() }))
+        Self(Box::new(Inner {
+            thought_number,
+            kind,
+            trace: Trace::default(),
+        }))
     }
 
     pub(crate) fn with_trace(mut self, trace: Trace) -> Self {
@@ -99,7 +103,12 @@ impl CotError {
 
 impl fmt::Display for CotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { thought_number, kind, trace } = self.0.as_ref();
+        let Inner {
+            thought_number,
+            kind,
+            trace,
+        } = self.0.as_ref();
+
         let tries = &trace.tries;
         write!(f, "thought {thought_number}: ")?;
         match kind {

@@ -12,7 +12,11 @@ pub(crate) enum Form {
 
 impl From<Rung> for Form {
     fn from(rung: Rung) -> Self {
-        if rung.is_json() { Self::Json } else { Self::Yaml }
+        if rung.is_json() {
+            Self::Json
+        } else {
+            Self::Yaml
+        }
     }
 }
 

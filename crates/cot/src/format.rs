@@ -50,7 +50,10 @@ impl Format {
         };
         let fits = |rung: Rung| plan.is_none_or(|plan| holds(rung, plan, bounds));
 
-        Rung::ALL.into_iter().filter(|rung| is_wanted(*rung) && fits(*rung)).collect()
+        Rung::ALL
+            .into_iter()
+            .filter(|rung| is_wanted(*rung) && fits(*rung))
+            .collect()
     }
 }
 

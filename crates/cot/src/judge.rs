@@ -20,7 +20,13 @@ pub(crate) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(node: &'a ChainOfThought, brief: &'a Brief) -> Self {
-        Self { node, brief, started: Instant::now(), spent: Spent::default(), early_end: None }
+        Self {
+            node,
+            brief,
+            started: Instant::now(),
+            spent: Spent::default(),
+            early_end: None,
+        }
     }
 
     /// Returns what the turn has cost so far.
@@ -65,6 +71,7 @@ impl Policy for Judge<'_> {
         if self.spent.tokens() >= self.brief.tokens_left {
             return Err(Limit::Tokens(limits.tokens));
         }
+
         // The timeout around the turn cannot fire while every call is ready at once.
         if self.started.elapsed() >= self.brief.time_left {
             return Err(Limit::Time(limits.time));
@@ -79,7 +86,9 @@ impl Policy for Judge<'_> {
     }
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
-        self.node.reporter.format_refused(self.brief.thought_number, rung, next, error);
+        self.node
+            .reporter
+            .format_refused(self.brief.thought_number, rung, next, error);
     }
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
@@ -105,6 +114,7 @@ impl Policy for Judge<'_> {
                 } else {
                     self.node.prompts.unreadable(&format!("{problem:#}"), form)
                 };
+
                 return Verdict::Unusable { problem, message };
             }
         };
@@ -116,6 +126,8 @@ impl Policy for Judge<'_> {
     }
 
     fn on_ask_again(&mut self, problem: &ReplyProblem) {
-        self.node.reporter.asking_again(self.brief.thought_number, problem);
+        self.node
+            .reporter
+            .asking_again(self.brief.thought_number, problem);
     }
 }

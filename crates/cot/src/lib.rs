@@ -95,14 +95,14 @@ pub use cogwork_ask::{Refusal, Rung, Spent, Try};
 
 // What users of the node need from the crates it joins.
 pub use cogwork_flow::{
-    Action, Backoff, BuildError, Ended, Flow, FlowBuilder, Node, Phase, Run, RunError, Stepped, from_fn,
-    from_phases,
+    Action, Backoff, BuildError, Ended, Flow, FlowBuilder, Node, Phase, Run, RunError, Stepped,
+    from_fn, from_phases,
 };
 #[cfg(feature = "http")]
 pub use cogwork_llm::{AnthropicClient, OllamaClient, OpenAiClient};
 pub use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry, Role,
-    ScriptedClient, Usage, async_trait,
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry,
+    Role, ScriptedClient, Usage, async_trait,
 };
 pub use cogwork_plan::{Plan, Status, Step};
 

@@ -23,7 +23,9 @@ impl OpenSteps {
         if reply.next_thought_needed {
             return None;
         }
+
         let mut open: Vec<Entry<'_>> = Vec::new();
+
         // Whether the walk is still beneath the last open step.
         let mut beneath = false;
         for entry in reply.planning.walk() {
@@ -32,15 +34,18 @@ impl OpenSteps {
                 if beneath {
                     open.pop();
                 }
+
                 open.push(entry);
                 beneath = true;
             }
         }
+
         let name = |entry: &Entry<'_>| {
             let (path, status) = (entry.path(), entry.step.status);
             let description = OneLine::new(&entry.step.description).max_chars(WIDTH);
             format!("{path} {description} ({status})")
         };
+
         let named: Vec<String> = open.iter().take(NAMED).map(name).collect();
         let more = open.len() - named.len();
         (!named.is_empty()).then_some(Self { named, more })
@@ -49,12 +54,22 @@ impl OpenSteps {
     /// One a line, for the model.
     pub(crate) fn lines(&self) -> String {
         let more = (self.more > 0).then(|| format!("and {} more", self.more));
-        let lines = self.named.iter().chain(&more).map(|line| format!("- {line}"));
+        let lines = self
+            .named
+            .iter()
+            .chain(&more)
+            .map(|line| format!("- {line}"));
+
         lines.collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn problem(&self) -> ReplyProblem {
-        let more = if self.more > 0 { format!("; and {} more", self.more) } else { String::new() };
+        let more = if self.more > 0 {
+            format!("; and {} more", self.more)
+        } else {
+            String::new()
+        };
+
         let message = format!(
             "the reply ends the reasoning, but these steps of its plan are not done: {}{more}",
             self.named.join("; ")

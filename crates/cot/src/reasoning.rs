@@ -134,7 +134,10 @@ impl Reasoning {
 
 impl From<ReasoningRecord> for Reasoning {
     fn from(record: ReasoningRecord) -> Self {
-        Self { record, transcript: Transcript::default() }
+        Self {
+            record,
+            transcript: Transcript::default(),
+        }
     }
 }
 

@@ -47,6 +47,7 @@ impl ReasoningRecord {
         if !thought.next_thought_needed() {
             self.solution = Some(thought.current_thinking().to_owned());
         }
+
         self.thoughts.push(thought);
     }
 }

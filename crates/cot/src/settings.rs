@@ -89,7 +89,10 @@ impl Limits {
 
     /// What reads a reply within these limits.
     pub(crate) fn reader(&self, reading: Reading) -> ReplyReader {
-        ReplyReader::default().reading(reading).max_bytes(self.reply_bytes).max_steps(self.reply_steps)
+        ReplyReader::default()
+            .reading(reading)
+            .max_bytes(self.reply_bytes)
+            .max_steps(self.reply_steps)
     }
 }
 

@@ -19,8 +19,18 @@ pub struct Thought {
 impl Thought {
     /// Creates the thought that a reply makes.
     pub fn new(thought_number: u32, reply: Reply, trace: Trace) -> Self {
-        let Reply { current_thinking, planning, next_thought_needed } = reply;
-        Self { thought_number, current_thinking, planning, next_thought_needed, trace }
+        let Reply {
+            current_thinking,
+            planning,
+            next_thought_needed,
+        } = reply;
+        Self {
+            thought_number,
+            current_thinking,
+            planning,
+            next_thought_needed,
+            trace,
+        }
     }
 
     /// Returns the number of the thought, from 1.
@@ -80,7 +90,13 @@ pub struct Trace {
 
 impl Trace {
     pub(crate) fn new(record: Record, spent: Spent) -> Self {
-        Self { tries: record.tries, rung: record.rung, refusals: record.refusals, spent, ..Self::default() }
+        Self {
+            tries: record.tries,
+            rung: record.rung,
+            refusals: record.refusals,
+            spent,
+            ..Self::default()
+        }
     }
 
     fn is_empty(&self) -> bool {

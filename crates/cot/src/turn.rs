@@ -11,7 +11,8 @@ use crate::form::Form;
 use crate::judge::Judge;
 use crate::open_steps::OpenSteps;
 use crate::{
-    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought, Trace,
+    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought,
+    Trace,
 };
 
 /// What `exec` returns from a turn.
@@ -40,7 +41,8 @@ impl Node<Reasoning> for ChainOfThought {
             self.reporter.started(state);
         }
 
-        self.check(state).map_err(|kind| CotError::new(thought_number, kind))?;
+        self.check(state)
+            .map_err(|kind| CotError::new(thought_number, kind))?;
         Ok(Some(self.brief(state)))
     }
 
@@ -77,8 +79,15 @@ impl Node<Reasoning> for ChainOfThought {
         }
     }
 
-    fn post(&self, state: &mut Reasoning, _: Option<Brief>, turn: Option<Turn>) -> Result<Action, CotError> {
-        let Some(Turn { reply, trace }) = turn else { return Ok(Self::END) };
+    fn post(
+        &self,
+        state: &mut Reasoning,
+        _: Option<Brief>,
+        turn: Option<Turn>,
+    ) -> Result<Action, CotError> {
+        let Some(Turn { reply, trace }) = turn else {
+            return Ok(Self::END);
+        };
 
         state.push(Thought::new(state.current_thought_number(), reply, trace));
         self.reporter.thought(state);
@@ -86,6 +95,7 @@ impl Node<Reasoning> for ChainOfThought {
         if state.solution().is_none() {
             return Ok(Self::CONTINUE);
         }
+
         self.reporter.solved(state);
         Ok(Self::END)
     }
@@ -100,6 +110,7 @@ impl ChainOfThought {
         if let Err(error) = self.prompts.check() {
             return Err(Kind::Prompts(error));
         }
+
         if state.problem().trim().is_empty() {
             return Err(Kind::EmptyProblem);
         }
@@ -113,16 +124,22 @@ impl ChainOfThought {
         } else {
             return Ok(());
         };
+
         Err(Kind::Limit(reached))
     }
 
     fn brief(&self, state: &mut Reasoning) -> Brief {
         let spent = state.spent();
-        let bounds = self.request.max_tokens().map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
+        let bounds = self
+            .request
+            .max_tokens()
+            .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
 
         let rungs = self.rungs(state, bounds);
         let forms = rungs.iter().map(|rung| Form::from(*rung));
-        let conversations = forms.map(|form| (form, self.conversation(state, form))).collect();
+        let conversations = forms
+            .map(|form| (form, self.conversation(state, form)))
+            .collect();
 
         Brief {
             thought_number: state.current_thought_number(),
@@ -144,7 +161,9 @@ impl ChainOfThought {
         if has_own_format || !has_json_prompts {
             return vec![Rung::Text];
         }
-        self.format.rungs(self.client.capabilities(), state.plan(), bounds)
+
+        self.format
+            .rungs(self.client.capabilities(), state.plan(), bounds)
     }
 
     fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
@@ -162,7 +181,10 @@ fn turn(read: Read, record: Record, spent: Spent) -> Turn {
     trace.repairs = read.repairs;
     trace.truncated = read.truncated;
 
-    Turn { reply: read.reply, trace }
+    Turn {
+        reply: read.reply,
+        trace,
+    }
 }
 
 fn kind(unanswered: Unanswered<crate::ReplyProblem, Limit>) -> Kind {

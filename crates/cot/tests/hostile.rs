@@ -18,25 +18,40 @@ fn read(text: &str) -> Result<Reply, ReplyProblem> {
 
 /// A block that goes on for half a mebibyte.
 fn block(beginning: &str, piece: &str) -> String {
-    format!("```yaml\n{beginning}{}\n```", piece.repeat(512 * 1024 / piece.len()))
+    format!(
+        "```yaml\n{beginning}{}\n```",
+        piece.repeat(512 * 1024 / piece.len())
+    )
 }
 
 fn plan_of(piece: &str, times: usize) -> String {
-    format!("current_thinking: x\nplanning:\n{}\nnext_thought_needed: true\n", piece.repeat(times))
+    format!(
+        "current_thinking: x\nplanning:\n{}\nnext_thought_needed: true\n",
+        piece.repeat(times)
+    )
 }
 
 /// Refused before the library sees them: it would take seconds or minutes, or abort.
 #[test]
 fn what_the_library_pays_dearly_for_is_refused_first() {
-    let bomb: String =
-        (1..20).map(|n| format!("b{n}: &b{n} [{}]\n", format!("*b{}, ", n - 1).repeat(9))).collect();
+    let bomb: String = (1..20)
+        .map(|n| format!("b{n}: &b{n} [{}]\n", format!("*b{}, ", n - 1).repeat(9)))
+        .collect();
     let directives: String = (0..30_000).map(|n| format!("%TAG !a{n}! b\n")).collect();
-    let deep: String = (0..900).map(|n| format!("{}- a:\n", " ".repeat(n))).collect();
+    let deep: String = (0..900)
+        .map(|n| format!("{}- a:\n", " ".repeat(n)))
+        .collect();
     let brackets = "[".repeat(100_000);
     let in_plan = |flow: &str| plan_of(flow, 1);
     let cases = [
-        ("alias bomb", format!("```yaml\nb0: &b0 x\n{bomb}current_thinking: x\n```")),
-        ("aliases without anchors", block("current_thinking: ", "*a ")),
+        (
+            "alias bomb",
+            format!("```yaml\nb0: &b0 x\n{bomb}current_thinking: x\n```"),
+        ),
+        (
+            "aliases without anchors",
+            block("current_thinking: ", "*a "),
+        ),
         ("anchors", block("", "- &a x\n")),
         ("nested dashes", block("", "- ")),
         ("nested keys", block("", "a: ")),
@@ -51,21 +66,36 @@ fn what_the_library_pays_dearly_for_is_refused_first() {
         ("pairs", in_plan(&"{a: ".repeat(50_000))),
         ("brackets after a document marker", block("--- ", "[")),
         ("brackets in a document ended", block("...\n", "[")),
-        ("directives", format!("```yaml\n{directives}---\ncurrent_thinking: x\n```")),
+        (
+            "directives",
+            format!("```yaml\n{directives}---\ncurrent_thinking: x\n```"),
+        ),
         ("tags", block("", "- !!str a\n")),
         ("tags in flow", block("[", "!,")),
         ("documents", block("", "---\n")),
         ("NUL", block("", "\0")),
         // Structure that looks like text to a reader who knows too little YAML.
-        ("behind text on a line of its own", block("a:\n  b\nc: ", "[")),
-        ("behind text in a deeper collection", block("a:\n  b:\n    c:\n#\n      x\n  d: ", "[")),
+        (
+            "behind text on a line of its own",
+            block("a:\n  b\nc: ", "["),
+        ),
+        (
+            "behind text in a deeper collection",
+            block("a:\n  b:\n    c:\n#\n      x\n  d: ", "["),
+        ),
         ("behind a quote inside text", block("[a\n\",", "[")),
-        ("behind a quote in an unfinished text", block("[a\n\"\n,", "[")),
+        (
+            "behind a quote in an unfinished text",
+            block("[a\n\"\n,", "["),
+        ),
         ("behind an escaped quote", block("a: \"\\\\\"\nb: ", "[")),
         ("behind a quote that is none", block("a: it's\nb: ", "[")),
         ("behind a doubled quote", block("a: 'x'''\nb: ", "[")),
         ("behind a block scalar", block("a: |\n  x\nb: ", "[")),
-        ("behind a block scalar that ends less indented", block("- - |\n    x\n- ", "[")),
+        (
+            "behind a block scalar that ends less indented",
+            block("- - |\n    x\n- ", "["),
+        ),
         ("behind a key in quotes", block("\"a\" : ", "[")),
         ("behind a value without a blank", block("{\"a\":", "[")),
         ("behind a comment", block("a: # |\n  ", "[")),
@@ -74,16 +104,26 @@ fn what_the_library_pays_dearly_for_is_refused_first() {
         ("behind a line separator", block("- |\u{2028}- ", "[")),
         ("behind a paragraph separator", block("- |\u{2029}- ", "[")),
         ("behind a byte order mark", block("\u{feff}", "[")),
-        ("behind a byte order mark on its line", block("- x\n\u{feff}- ", "[")),
+        (
+            "behind a byte order mark on its line",
+            block("- x\n\u{feff}- ", "["),
+        ),
     ];
+
     let said: String = cases
         .iter()
         .map(|(name, text)| {
             let problem = read(text).expect_err(name);
-            assert_eq!(problem.kind(), ReplyProblemKind::Refused, "{name}: {problem}");
+            assert_eq!(
+                problem.kind(),
+                ReplyProblemKind::Refused,
+                "{name}: {problem}"
+            );
+
             format!("{name}: {problem}\n")
         })
         .collect();
+
     insta::assert_snapshot!("refusals", said);
 }
 
@@ -91,13 +131,18 @@ fn what_the_library_pays_dearly_for_is_refused_first() {
 #[test]
 fn what_is_wide_and_long_is_a_value_or_a_located_error() {
     let piece = |beginning: &str, piece: &str| {
-        format!("```yaml\n{beginning}{}\n```", piece.repeat(40_000 / piece.len()))
+        format!(
+            "```yaml\n{beginning}{}\n```",
+            piece.repeat(40_000 / piece.len())
+        )
     };
+
     let thinking = |text: &str| {
         format!(
             "current_thinking: {text}\nplanning: [{{description: a, status: Done}}]\nnext_thought_needed: true"
         )
     };
+
     let cases = [
         ("one line", piece("current_thinking:", "x")),
         ("one key", piece("", "x") + ": x"),
@@ -112,32 +157,66 @@ fn what_is_wide_and_long_is_a_value_or_a_located_error() {
         ("comments", piece("", "#\n")),
         ("a wide sequence", piece("current_thinking: [", "a,") + "]"),
         ("a wide mapping", piece("{", "a: a,") + "}"),
-        ("a sequence of pairs", piece("current_thinking: [", "a: a,") + "]"),
+        (
+            "a sequence of pairs",
+            piece("current_thinking: [", "a: a,") + "]",
+        ),
         (
             "brackets 60 deep, again and again",
             piece("- ", &format!("{}{}\n- ", "[".repeat(60), "]".repeat(60))),
         ),
-        ("dashes 60 deep, again and again", piece("", &format!("{}\n", "- ".repeat(60)))),
+        (
+            "dashes 60 deep, again and again",
+            piece("", &format!("{}\n", "- ".repeat(60))),
+        ),
         ("empty steps", plan_of("-\n", 20_000)),
         ("fences", "```\na: b\n```\n".repeat(4000)),
-        ("fences that name a key", "```\ncurrent_thinking\n```\n".repeat(2000)),
+        (
+            "fences that name a key",
+            "```\ncurrent_thinking\n```\n".repeat(2000),
+        ),
         ("fences that never close", piece("", "```yaml\n")),
         ("backticks", "`".repeat(40_000)),
-        ("3,000 steps", plan_of("- {description: a, status: Done, result: 1}\n", 3000)),
-        ("a block scalar of 20,000 lines", thinking(&format!("|\n{}", "  a\n".repeat(20_000)))),
-        ("a folded scalar of 20,000 lines", thinking(&format!(">\n{}", "  a\n".repeat(20_000)))),
-        ("a plain scalar of 20,000 lines", thinking(&"  a\n".repeat(20_000))),
-        ("20,000 blank lines", thinking(&format!("|\n  a\n{}  b", "\n".repeat(20_000)))),
+        (
+            "3,000 steps",
+            plan_of("- {description: a, status: Done, result: 1}\n", 3000),
+        ),
+        (
+            "a block scalar of 20,000 lines",
+            thinking(&format!("|\n{}", "  a\n".repeat(20_000))),
+        ),
+        (
+            "a folded scalar of 20,000 lines",
+            thinking(&format!(">\n{}", "  a\n".repeat(20_000))),
+        ),
+        (
+            "a plain scalar of 20,000 lines",
+            thinking(&"  a\n".repeat(20_000)),
+        ),
+        (
+            "20,000 blank lines",
+            thinking(&format!("|\n  a\n{}  b", "\n".repeat(20_000))),
+        ),
     ];
+
     let said: String = cases
         .iter()
         .map(|(name, text)| match read(text) {
-            Ok(Reply { current_thinking, planning, .. }) => {
-                format!("{name}: {} characters, {} steps\n", current_thinking.len(), planning.len())
+            Ok(Reply {
+                current_thinking,
+                planning,
+                ..
+            }) => {
+                format!(
+                    "{name}: {} characters, {} steps\n",
+                    current_thinking.len(),
+                    planning.len()
+                )
             }
             Err(problem) => format!("{name}: {problem}\n"),
         })
         .collect();
+
     insta::assert_snapshot!("wide_and_long", said);
 }
 
@@ -152,6 +231,7 @@ fn a_text_too_long_is_not_looked_at() {
             format!("the reply is 50000000 bytes long; at most {limit} are read")
         );
     }
+
     let exact = "current_thinking: x\nplanning: [{description: a, status: Done}]\nnext_thought_needed: true";
     assert!(Reply::read(exact, exact.len()).is_ok());
     assert!(Reply::read(exact, exact.len() - 1).is_err());
@@ -164,22 +244,48 @@ fn a_plan_is_read_to_its_greatest_depth_and_refused_beyond() {
         for _ in 1..levels {
             step = Step::pending("step").with_sub_steps([step]);
         }
-        Reply { current_thinking: "x".into(), planning: vec![step].into(), next_thought_needed: true }
+
+        Reply {
+            current_thinking: "x".into(),
+            planning: vec![step].into(),
+            next_thought_needed: true,
+        }
     };
+
     let deepest = nested(cogwork_plan::MAX_DEPTH);
     assert_eq!(read(&deepest.to_string()), Ok(deepest));
     let problem = read(&nested(cogwork_plan::MAX_DEPTH + 1).to_string()).unwrap_err();
     assert_eq!(problem.kind(), ReplyProblemKind::Invalid);
-    assert!(problem.message().ends_with(": plan nests deeper than 32 levels"), "{problem}");
+    assert!(
+        problem
+            .message()
+            .ends_with(": plan nests deeper than 32 levels"),
+        "{problem}"
+    );
+
     assert_eq!(problem.line(), Some(4 + 3 * 32));
     let flow = |levels: usize| {
         let (open, close) = ("{description: a, status: Pending, sub_steps: [", "]}");
         let inner = "{description: a, status: Done}";
-        plan_of(&format!(" [{}{inner}{}]", open.repeat(levels - 1), close.repeat(levels - 1)), 1)
+        plan_of(
+            &format!(
+                " [{}{inner}{}]",
+                open.repeat(levels - 1),
+                close.repeat(levels - 1)
+            ),
+            1,
+        )
     };
+
     assert_eq!(read(&flow(32)).map(|reply| reply.planning.len()), Ok(32));
-    assert_eq!(read(&flow(33)).unwrap_err().kind(), ReplyProblemKind::Invalid);
-    assert_eq!(read(&flow(40)).unwrap_err().kind(), ReplyProblemKind::Refused);
+    assert_eq!(
+        read(&flow(33)).unwrap_err().kind(),
+        ReplyProblemKind::Invalid
+    );
+    assert_eq!(
+        read(&flow(40)).unwrap_err().kind(),
+        ReplyProblemKind::Refused
+    );
 }
 
 /// Any text, and often one that YAML, fences or the guard could stumble over.
@@ -234,22 +340,32 @@ fn odd_text() -> impl Strategy<Value = String> {
         "é",
         "word",
     ];
-    let piece =
-        prop_oneof![4 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+
+    let piece = prop_oneof![4 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
 fn odd_plan() -> impl Strategy<Value = Plan> {
-    let status = prop::sample::select(vec![Status::Pending, Status::Done, Status::VerificationNeeded]);
-    let leaf = (odd_text(), status, prop::option::of(odd_text()), prop::option::of(odd_text())).prop_map(
-        |(description, status, result, mark)| Step {
+    let status = prop::sample::select(vec![
+        Status::Pending,
+        Status::Done,
+        Status::VerificationNeeded,
+    ]);
+
+    let leaf = (
+        odd_text(),
+        status,
+        prop::option::of(odd_text()),
+        prop::option::of(odd_text()),
+    )
+        .prop_map(|(description, status, result, mark)| Step {
             description,
             status,
             result,
             mark,
             sub_steps: Vec::new(),
-        },
-    );
+        });
+
     let leaf = leaf.boxed();
     let step = leaf.clone().prop_recursive(4, 20, 3, move |inner| {
         (leaf.clone(), prop::collection::vec(inner, 0..3))
@@ -262,20 +378,27 @@ fn odd_plan() -> impl Strategy<Value = Plan> {
 /// is an error that says so.
 fn glued_yaml() -> impl Strategy<Value = String> {
     let pieces = [
-        "\n", "\n", "\n ", "\n  ", "\n  ", "\n    ", " ", "\t", "\r", "\u{85}", "\u{feff}", "- ", "- ", "? ",
-        ": ", "a: ", "b: ", "k:\n  ", "*z", "*z", "*z ", "&y ", "!t ", "%T", "\n--- ", "\n...\n", "|\n",
-        "|2\n", ">-\n", "\"", "\"", "'", "'", "''", "\\", "\"q\": ", "[", "]", "{", "}", ", ", ",", "a",
-        "x y", "é", "#", " #c\n", "`", "<<: ", "~", "-a", ":a", "?a", "a:b", "a#b",
+        "\n", "\n", "\n ", "\n  ", "\n  ", "\n    ", " ", "\t", "\r", "\u{85}", "\u{feff}", "- ",
+        "- ", "? ", ": ", "a: ", "b: ", "k:\n  ", "*z", "*z", "*z ", "&y ", "!t ", "%T", "\n--- ",
+        "\n...\n", "|\n", "|2\n", ">-\n", "\"", "\"", "'", "'", "''", "\\", "\"q\": ", "[", "]",
+        "{", "}", ", ", ",", "a", "x y", "é", "#", " #c\n", "`", "<<: ", "~", "-a", ":a", "?a",
+        "a:b", "a#b",
     ];
-    prop::collection::vec(prop::sample::select(pieces.to_vec()), 1..16).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(prop::sample::select(pieces.to_vec()), 1..16)
+        .prop_map(|pieces| pieces.concat())
 }
 
 fn depth(value: &serde_yaml::Value) -> usize {
     use serde_yaml::Value::{Mapping, Sequence};
+
     match value {
         Sequence(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Mapping(items) => {
-            1 + items.iter().map(|(key, value)| depth(key).max(depth(value))).max().unwrap_or(0)
+            1 + items
+                .iter()
+                .map(|(key, value)| depth(key).max(depth(value)))
+                .max()
+                .unwrap_or(0)
         }
         _ => 0,
     }

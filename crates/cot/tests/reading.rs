@@ -45,7 +45,10 @@ fn fenced(body: &str) -> String {
 /// The line and the column in the text, as the problem has them.
 fn place(text: &str) -> (usize, usize) {
     let problem = problem(text);
-    (problem.line().expect("a line"), problem.column().expect("a column"))
+    (
+        problem.line().expect("a line"),
+        problem.column().expect("a column"),
+    )
 }
 
 /// Every line moved to the right.
@@ -96,7 +99,10 @@ fn a_reply_is_found_in_a_fence_or_without_one() {
 
 #[test]
 fn fences_with_other_labels_are_not_read() {
-    let text = format!("```python\nprint('current_thinking: no')\n```\n{}", fenced(BODY));
+    let text = format!(
+        "```python\nprint('current_thinking: no')\n```\n{}",
+        fenced(BODY)
+    );
     assert_eq!(read(&text), Ok(reply("Right so far.")));
     let rust = problem("```rust\n{\"current_thinking\": \"x\"}\n```");
     assert_eq!(rust.kind(), ReplyProblemKind::NoBlock);
@@ -105,7 +111,10 @@ fn fences_with_other_labels_are_not_read() {
 #[test]
 fn a_fence_inside_the_thinking_is_text() {
     let thinking = "I run it:\n```\nprint(1)\n```\n\n```yaml\na: b\n```\nIt prints 1.\n";
-    let body = BODY.replace("Right so far.\n", &format!("|\n{}", indented(thinking, "  ")));
+    let body = BODY.replace(
+        "Right so far.\n",
+        &format!("|\n{}", indented(thinking, "  ")),
+    );
     for text in [fenced(&body), body] {
         assert_eq!(read(&text), Ok(reply(thinking)), "{text}");
     }
@@ -116,6 +125,7 @@ fn of_several_fences_the_last_one_that_names_a_key_counts() {
     let first = fenced(BODY);
     let second = fenced(&BODY.replace("Right so far.", "No, wait."));
     let other = fenced("speed: 60 km/h\n");
+
     for text in [format!("{first}\n{second}"), format!("{second}\n{other}")] {
         assert_eq!(read(&text), Ok(reply("No, wait.")), "{text}");
     }
@@ -130,7 +140,11 @@ fn a_reply_is_not_used_after_a_second_block_has_taken_it_back() {
         r#"line 13, column 11: planning: invalid type: string "none", expected a list of plan steps"#
     );
     let begun = "```yaml\ncurrent_thinking: No, wait.";
-    assert_eq!(problem(&format!("{retracted}\n{begun}")).kind(), ReplyProblemKind::Invalid);
+
+    assert_eq!(
+        problem(&format!("{retracted}\n{begun}")).kind(),
+        ReplyProblemKind::Invalid
+    );
 }
 
 #[test]
@@ -139,6 +153,7 @@ fn of_several_broken_fences_the_complaint_is_about_the_last_one_meant_as_a_reply
     let meant = fenced("current_thinking: x\nplanning: none\n");
     let other = fenced("speed: 60 km/h\n");
     let text = format!("{earlier}\n{meant}\n{other}");
+
     assert_eq!(
         problem(&text).to_string(),
         r#"line 7, column 11: planning: invalid type: string "none", expected a list of plan steps"#
@@ -157,13 +172,21 @@ planning:
   - {description: 1e3, status: Done, result: \"\"}
 next_thought_needed: false
 ";
+
     let reply = read(plan).unwrap();
     let texts: Vec<_> = reply
         .planning
         .steps()
         .iter()
-        .map(|step| (step.description.as_str(), step.result.as_deref(), step.mark.as_deref()))
+        .map(|step| {
+            (
+                step.description.as_str(),
+                step.result.as_deref(),
+                step.mark.as_deref(),
+            )
+        })
         .collect();
+
     assert_eq!(
         texts,
         [
@@ -173,6 +196,7 @@ next_thought_needed: false
             ("1e3", Some(""), None),
         ]
     );
+
     assert_eq!(reply.current_thinking, "0123");
 }
 
@@ -189,9 +213,18 @@ fn harmless_signs_are_read() {
         ("|\n\n  a\n \n\n  *b*\n", "\na\n\n\n*b*\n"),
         ("\"*a*\n  &b [[[\n  \\\"*c*\"\n", "*a* &b [[[ \"*c*"),
         ("'*a*\n\n  it''s &b'\n", "*a*\nit's &b"),
-        ("we go on\n  *bold* and\n  &x and\n  - [[[\n  ? here\n", "we go on *bold* and &x and - [[[ ? here"),
-        ("\n  on a line of its own\n  *bold*\n", "on a line of its own *bold*"),
-        ("a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}\n", "a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}"),
+        (
+            "we go on\n  *bold* and\n  &x and\n  - [[[\n  ? here\n",
+            "we go on *bold* and &x and - [[[ ? here",
+        ),
+        (
+            "\n  on a line of its own\n  *bold*\n",
+            "on a line of its own *bold*",
+        ),
+        (
+            "a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}\n",
+            "a && b, 5 * 3, R&D, 2*x, f(x)[0], {y}",
+        ),
         (
             "see https://example.org/?a=1&b=*#top\n# a [[[ comment *x\n",
             "see https://example.org/?a=1&b=*#top",
@@ -212,9 +245,11 @@ fn harmless_signs_are_read() {
 #[test]
 fn plans_of_any_style_are_read() {
     let expected = Plan::from(vec![
-        Step::pending("Multiply").with_sub_steps([Step::done("Tens", "20 * 7 = 140"), Step::pending("Ones")]),
+        Step::pending("Multiply")
+            .with_sub_steps([Step::done("Tens", "20 * 7 = 140"), Step::pending("Ones")]),
         Step::verification_needed("Add", "off by *one*?"),
     ]);
+
     let plans = [
         "
   - description: Multiply
@@ -255,9 +290,14 @@ fn plans_of_any_style_are_read() {
    {description: Add, status: Verification Needed, mark: off by *one*?}]
 ",
     ];
+
     for plan in plans {
         let body = format!("current_thinking: x\nplanning:{plan}next_thought_needed: true\n");
-        assert_eq!(read(&body).map(|reply| reply.planning), Ok(expected.clone()), "{body}");
+        assert_eq!(
+            read(&body).map(|reply| reply.planning),
+            Ok(expected.clone()),
+            "{body}"
+        );
     }
 }
 
@@ -268,19 +308,33 @@ fn a_place_is_the_line_and_the_character_in_the_raw_text() {
     assert_eq!(place(&format!("思考：\n\n```yaml\n{body}```")), (6, 22));
     assert_eq!(place(&body.replace('\n', "\r\n")), (3, 22));
     assert_eq!(place(&format!("\u{feff}{body}")), (3, 22));
+
     // The library counts lone carriage returns as lines; who looks at the text does not.
     assert_eq!(place(&format!("# a\r# b\r\n{body}")), (4, 22));
+
     // Characters, not bytes, and a tab is one.
-    assert_eq!(place("{next_thought_needed: true,\tcurrent_thinking: 思考思考, planning: x}"), (1, 63));
+    assert_eq!(
+        place("{next_thought_needed: true,\tcurrent_thinking: 思考思考, planning: x}"),
+        (1, 63)
+    );
+
     // What the guard refuses.
-    assert_eq!(place("```\ncurrent_thinking: x\nplanning:\n  - description: *x*\n"), (4, 18));
+    assert_eq!(
+        place("```\ncurrent_thinking: x\nplanning:\n  - description: *x*\n"),
+        (4, 18)
+    );
     assert_eq!(place("current_thinking: x\n思考: [思,\t&a b]\n"), (2, 9));
     assert_eq!(place("current_thinking: 思\u{1b}[31m"), (1, 20));
+
     // The end of the text.
     assert_eq!(place("```yaml\ncurrent_thinking: \"x\n"), (3, 1));
+
     // Parts that are there, and empty.
     assert_eq!(place(&fenced(&BODY.replace("Right so far.", "''"))), (2, 1));
-    assert_eq!(place("# planning\ncurrent_thinking: x\nplanning: []\nnext_thought_needed: true"), (3, 1));
+    assert_eq!(
+        place("# planning\ncurrent_thinking: x\nplanning: []\nnext_thought_needed: true"),
+        (3, 1)
+    );
 }
 
 #[test]
@@ -308,6 +362,7 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
             "current_thinking: x\nplanning:\n  - description: a\n    status: Done\n{rest}next_thought_needed: true\n"
         ))
     };
+
     let without = |key: &str| {
         let kept: String = fenced(
             "current_thinking: x\nplanning: [{description: a, status: Done}]\nnext_thought_needed: true\n",
@@ -317,44 +372,80 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
         .collect();
         kept
     };
+
     let with = |from: &str, to: &str| fenced(&BODY.replace(from, to));
     let long = "x".repeat(500);
     let cases = [
         ("nothing", String::new()),
         ("blanks", " \n\t\n".to_owned()),
         ("too long", "x".repeat(MAX + 1)),
-        ("prose", "I am sorry, but I cannot help: it is too hard.\nThe planning: none.".to_owned()),
+        (
+            "prose",
+            "I am sorry, but I cannot help: it is too hard.\nThe planning: none.".to_owned(),
+        ),
         ("an empty fence", "```yaml\n```".to_owned()),
         ("a fence of prose", "```\nThe answer is 4.\n```".to_owned()),
-        ("prose that names a key", "My current_thinking is that it is 4.".to_owned()),
-        ("a comment only", "```yaml\n# current_thinking\n```".to_owned()),
+        (
+            "prose that names a key",
+            "My current_thinking is that it is 4.".to_owned(),
+        ),
+        (
+            "a comment only",
+            "```yaml\n# current_thinking\n```".to_owned(),
+        ),
         ("a list", fenced("- current_thinking: x\n")),
         ("no current_thinking", without("current_thinking")),
         ("no planning", without("planning")),
         ("no next_thought_needed", without("next_thought_needed")),
-        ("an unknown part", with("next_thought_needed: true", "confidence: 0.9\nnext_thought_needed: true")),
-        ("a part twice", with("planning:", "current_thinking: y\nplanning:")),
+        (
+            "an unknown part",
+            with(
+                "next_thought_needed: true",
+                "confidence: 0.9\nnext_thought_needed: true",
+            ),
+        ),
+        (
+            "a part twice",
+            with("planning:", "current_thinking: y\nplanning:"),
+        ),
         ("no thinking", with("Right so far.", "''")),
         ("blank thinking", with("Right so far.", "|\n\n  \n")),
         ("thinking as a list", with("Right so far.", "[a, b]")),
-        ("needed in quotes", with("needed: true", "needed: \"false\"")),
+        (
+            "needed in quotes",
+            with("needed: true", "needed: \"false\""),
+        ),
         ("needed no", with("needed: true", "needed: no")),
         ("needed nothing", with("needed: true", "needed:")),
         (
             "a plan as text",
-            fenced("current_thinking: x\nplanning: add, then conclude\nnext_thought_needed: true\n"),
+            fenced(
+                "current_thinking: x\nplanning: add, then conclude\nnext_thought_needed: true\n",
+            ),
         ),
         (
             "a plan as a mapping",
             fenced("current_thinking: x\nplanning: {step: add}\nnext_thought_needed: true\n"),
         ),
-        ("an empty plan", fenced("current_thinking: x\nplanning: []\nnext_thought_needed: true\n")),
-        ("no plan", fenced("current_thinking: x\nplanning:\nnext_thought_needed: true\n")),
-        ("a step as text", fenced("current_thinking: x\nplanning:\n  - add\nnext_thought_needed: true\n")),
+        (
+            "an empty plan",
+            fenced("current_thinking: x\nplanning: []\nnext_thought_needed: true\n"),
+        ),
+        (
+            "no plan",
+            fenced("current_thinking: x\nplanning:\nnext_thought_needed: true\n"),
+        ),
+        (
+            "a step as text",
+            fenced("current_thinking: x\nplanning:\n  - add\nnext_thought_needed: true\n"),
+        ),
         ("an unknown status", with("Pending", "In Progress")),
         ("a status of another spelling", with("Pending", "pending")),
         ("a status as a list", with("Pending", "[Done]")),
-        ("no description", with("description: Add\n    status", "status")),
+        (
+            "no description",
+            with("description: Add\n    status", "status"),
+        ),
         ("no status", with("    status: Pending\n", "")),
         ("an unknown key of a step", step("    priority: 1\n")),
         ("a key of a step twice", step("    status: Pending\n")),
@@ -365,44 +456,106 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
                 "    sub_steps:\n      - description: b\n        status: Done\n      - description: c\n        status: Doing\n",
             ),
         ),
-        ("a colon in a text", with("Right so far.", "Evaluation: right")),
-        ("a text that begins with a quote", with("Right so far.", "\"Right\" it is")),
-        ("a text that begins with a percent sign", with("Right so far.", "%5 of it")),
+        (
+            "a colon in a text",
+            with("Right so far.", "Evaluation: right"),
+        ),
+        (
+            "a text that begins with a quote",
+            with("Right so far.", "\"Right\" it is"),
+        ),
+        (
+            "a text that begins with a percent sign",
+            with("Right so far.", "%5 of it"),
+        ),
         ("a tab as indentation", with("    status", "\tstatus")),
-        ("wrong indentation", with("    status: Done", "   status: Done")),
+        (
+            "wrong indentation",
+            with("    status: Done", "   status: Done"),
+        ),
         ("brackets left open", with("Right so far.", "[Right")),
-        ("quotes left open", fenced("current_thinking: 'x\nplanning: []\n")),
-        ("thinking not indented", with("Right so far.", "|\nRight so far.")),
-        ("bold at the beginning", with("Right so far.", "*Right* so far.")),
+        (
+            "quotes left open",
+            fenced("current_thinking: 'x\nplanning: []\n"),
+        ),
+        (
+            "thinking not indented",
+            with("Right so far.", "|\nRight so far."),
+        ),
+        (
+            "bold at the beginning",
+            with("Right so far.", "*Right* so far."),
+        ),
         ("an anchor", with("Right so far.", "&x Right")),
         ("a tag", with("Right so far.", "!Right")),
-        ("an explicit key", with("current_thinking: Right", "? current_thinking\n: Right")),
+        (
+            "an explicit key",
+            with("current_thinking: Right", "? current_thinking\n: Right"),
+        ),
         ("a value without a key", with("planning:", ": x\nplanning:")),
-        ("a directive", with("current_thinking", "%YAML 1.1\n---\ncurrent_thinking")),
+        (
+            "a directive",
+            with("current_thinking", "%YAML 1.1\n---\ncurrent_thinking"),
+        ),
         ("two documents", with("planning:", "---\nplanning:")),
-        ("a document after the end", with("planning:", "...\nplanning:")),
+        (
+            "a document after the end",
+            with("planning:", "...\nplanning:"),
+        ),
         ("a control character", with("so far", "so\u{1b}[31m far")),
-        ("a comment after a text", with("Right so far.", "Evaluation of thought #1: wrong, 3 was meant")),
+        (
+            "a comment after a text",
+            with(
+                "Right so far.",
+                "Evaluation of thought #1: wrong, 3 was meant",
+            ),
+        ),
         ("a comment after a result", with("65.50", "option #4")),
-        ("a comment after a further line", with("Right so far.", "Evaluation of\n  the thought\t#1")),
-        ("a comment in brackets", fenced("current_thinking: x\nplanning: [{description: take #4\n}]\n")),
+        (
+            "a comment after a further line",
+            with("Right so far.", "Evaluation of\n  the thought\t#1"),
+        ),
+        (
+            "a comment in brackets",
+            fenced("current_thinking: x\nplanning: [{description: take #4\n}]\n"),
+        ),
         (
             "a comment after a further line in brackets",
             fenced("planning: [{description: take\n  number #4}]\ncurrent_thinking: x\n"),
         ),
         ("a byte order mark", with("planning:", "\u{feff}planning:")),
         ("deep nesting", with("Right so far.", &"[".repeat(100))),
-        ("a long line", with("result: 65.50", &format!("result: \"{long}\", 思{long}"))),
+        (
+            "a long line",
+            with("result: 65.50", &format!("result: \"{long}\", 思{long}")),
+        ),
         ("a long unknown key", with("planning", &format!("思{long}"))),
-        ("a long wrong text", with("needed: true", &format!("needed: {long}"))),
+        (
+            "a long wrong text",
+            with("needed: true", &format!("needed: {long}")),
+        ),
     ];
+
     let mut all = String::new();
     for (name, text) in cases {
         let problem = problem(&text);
         let line = problem.to_string();
-        assert!(!line.contains('\n') && line.chars().count() < 400, "{name}: {line}");
-        assert!(!format!("{problem:#}").chars().any(|c| c.is_control() && c != '\n'), "{name}");
-        all.push_str(&format!("## {name} ({:?})\n{problem:#}\n\n", problem.kind()));
+        assert!(
+            !line.contains('\n') && line.chars().count() < 400,
+            "{name}: {line}"
+        );
+        assert!(
+            !format!("{problem:#}")
+                .chars()
+                .any(|c| c.is_control() && c != '\n'),
+            "{name}"
+        );
+
+        all.push_str(&format!(
+            "## {name} ({:?})\n{problem:#}\n\n",
+            problem.kind()
+        ));
     }
+
     insta::assert_snapshot!("complaints", all);
 }

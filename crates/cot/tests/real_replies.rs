@@ -4,7 +4,11 @@
 //! `INDEX.tsv` beside them says for each the model, the prompt, the seed, and why the model stopped. A
 //! reply that was cut off at the limit of tokens is asked for again by the node, whatever can be read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,8 +24,10 @@ fn replies() -> Vec<(String, String, bool)> {
         let mut columns = line.split('\t');
         let name = columns.next().expect("a name").to_owned();
         let text = fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+
         (name, text, columns.nth(3) == Some("stop"))
     };
+
     index.lines().map(entry).collect()
 }
 
@@ -30,8 +36,17 @@ fn class(problem: &ReplyProblem) -> String {
     let message = problem.message();
     let message = message.split(", ").next().unwrap_or(message);
     let message = message.rsplit_once("]: ").map_or(message, |(_, rest)| rest);
-    let message = if message.contains("invalid type: string") { "invalid type: string" } else { message };
-    format!("{:?}: {}", problem.kind(), message.split('"').next().unwrap_or(message).trim())
+    let message = if message.contains("invalid type: string") {
+        "invalid type: string"
+    } else {
+        message
+    };
+
+    format!(
+        "{:?}: {}",
+        problem.kind(),
+        message.split('"').next().unwrap_or(message).trim()
+    )
 }
 
 fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
@@ -43,7 +58,11 @@ fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
         };
         *counts.entry(class).or_default() += 1;
     }
-    let lines: String = counts.iter().map(|(class, count)| format!("{count:>4}  {class}\n")).collect();
+
+    let lines: String = counts
+        .iter()
+        .map(|(class, count)| format!("{count:>4}  {class}\n"))
+        .collect();
     format!("{title}\n{lines}\n")
 }
 
@@ -51,29 +70,49 @@ fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
 fn replies_of_a_real_model_are_read_more_often_after_repairs() {
     let strict = ReplyReader::default().reading(Reading::Strict);
     let mut report = String::new();
-    for (stopped, title) in [(true, "The model stopped by itself"), (false, "Cut off at the limit of tokens")]
-    {
-        let replies: Vec<_> = replies().into_iter().filter(|(.., by_itself)| *by_itself == stopped).collect();
+    for (stopped, title) in [
+        (true, "The model stopped by itself"),
+        (false, "Cut off at the limit of tokens"),
+    ] {
+        let replies: Vec<_> = replies()
+            .into_iter()
+            .filter(|(.., by_itself)| *by_itself == stopped)
+            .collect();
         let read = |reader: ReplyReader| {
-            replies.iter().map(move |(_, text, _)| reader.read(text)).collect::<Vec<_>>()
+            replies
+                .iter()
+                .map(move |(_, text, _)| reader.read(text))
+                .collect::<Vec<_>>()
         };
+
         let (strictly, repaired) = (read(strict), read(ReplyReader::default()));
-        report += &tally(&format!("{title}, {} replies. Strictly:", replies.len()), &strictly);
+        report += &tally(
+            &format!("{title}, {} replies. Strictly:", replies.len()),
+            &strictly,
+        );
         report += &tally("After repairs:", &repaired);
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+
         for repair in repaired.iter().flatten().flat_map(|read| &read.repairs) {
             *kinds.entry(format!("{:?}", repair.kind)).or_default() += 1;
         }
+
         report += &format!("Repairs in the thoughts: {kinds:?}\n\n");
         for ((name, ..), result) in replies.iter().zip(&repaired) {
             let said = match result {
-                Ok(read) => format!("{} steps, {} repairs", read.reply.planning.len(), read.repairs.len()),
+                Ok(read) => format!(
+                    "{} steps, {} repairs",
+                    read.reply.planning.len(),
+                    read.repairs.len()
+                ),
                 Err(problem) => problem.to_string(),
             };
             report += &format!("{name}  {said}\n");
         }
+
         report.push('\n');
     }
+
     insta::assert_snapshot!(report);
 }
 
@@ -81,13 +120,26 @@ fn replies_of_a_real_model_are_read_more_often_after_repairs() {
 #[test]
 fn repairs_make_no_words_up() {
     for (name, text, _) in replies() {
-        let Ok(read) = ReplyReader::default().read(&text) else { continue };
+        let Ok(read) = ReplyReader::default().read(&text) else {
+            continue;
+        };
+
         let plan = &read.reply.planning;
         let texts = plan.walk().flat_map(|entry| {
             let step = entry.step;
-            [Some(&step.description), step.result.as_ref(), step.mark.as_ref()].into_iter().flatten()
+            [
+                Some(&step.description),
+                step.result.as_ref(),
+                step.mark.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
         });
-        for word in texts.chain([&read.reply.current_thinking]).flat_map(|text| text.split_whitespace()) {
+
+        for word in texts
+            .chain([&read.reply.current_thinking])
+            .flat_map(|text| text.split_whitespace())
+        {
             assert!(text.contains(word), "{name}: {word}");
         }
     }

@@ -1,10 +1,16 @@
 //! A server that does not take the form it is asked for, over a real socket.
 #![cfg(feature = "http")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::net::SocketAddr;
 
-use cogwork_cot::{AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning, Rung};
+use cogwork_cot::{
+    AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning, Rung,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,13 +28,17 @@ async fn serve(answers: Vec<(u16, Value)>) -> (SocketAddr, JoinHandle<Vec<Value>
             let (mut stream, _) = listener.accept().await.unwrap();
             seen.push(read(&mut stream).await);
             let body = body.to_string();
-            let head =
-                format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\n");
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            );
             let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
+
         seen
     });
+
     (address, server)
 }
 
@@ -40,6 +50,7 @@ async fn read(stream: &mut TcpStream) -> Value {
         assert!(read > 0, "half a request");
         bytes.extend_from_slice(&chunk[..read]);
         let text = String::from_utf8_lossy(&bytes);
+
         if let Some((_, body)) = text.split_once("\r\n\r\n")
             && let Ok(body) = serde_json::from_str(body)
         {
@@ -54,12 +65,16 @@ async fn run(client: impl LlmClient + 'static) -> Reasoning {
     node.into_flow().run(&mut reasoning).await.unwrap();
     assert_eq!(reasoning.conclusion(), Some("4"));
     assert!(reasoning.thoughts()[0].trace().repairs.is_empty());
+
     reasoning
 }
 
 fn refused(reasoning: &Reasoning) -> String {
     let trace = reasoning.thoughts()[0].trace();
-    let refusals = trace.refusals.iter().map(|refusal| format!("{}: {}\n", refusal.rung, refusal.error));
+    let refusals = trace
+        .refusals
+        .iter()
+        .map(|refusal| format!("{}: {}\n", refusal.rung, refusal.error));
     format!("{}{}", refusals.collect::<String>(), trace.rung)
 }
 
@@ -70,7 +85,10 @@ async fn an_openai_server_refuses_bounds_and_takes_the_flat_schema() {
     let refusal = json!({"error": {"message": message, "type": "invalid_request_error", "param": "response_format", "code": null}});
     let reply = json!({"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]});
     let (address, server) = serve(vec![(400, refusal), (200, reply)]).await;
-    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m").build().unwrap();
+    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m")
+        .build()
+        .unwrap();
+
     insta::assert_snapshot!(refused(&run(client).await), @"
     JSON Schema: invalid request: Invalid schema for response_format 'reply': In context=('properties', 'current_thinking'), 'maxLength' is not permitted. (status 400)
     flat JSON Schema
@@ -87,27 +105,62 @@ async fn an_openai_server_refuses_bounds_and_takes_the_flat_schema() {
 /// A model without structured output, behind a server that knows JSON mode.
 #[tokio::test]
 async fn an_openai_server_that_only_knows_json_mode() {
-    let refusal = || (400, json!({"error": {"message": "This response_format type is unavailable now"}}));
+    let refusal = || {
+        (
+            400,
+            json!({"error": {"message": "This response_format type is unavailable now"}}),
+        )
+    };
+
     let reply = json!({"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]});
     let (address, server) = serve(vec![refusal(), refusal(), (200, reply)]).await;
-    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m").build().unwrap();
+    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m")
+        .build()
+        .unwrap();
     let reasoning = run(client).await;
+
     assert_eq!(reasoning.thoughts()[0].trace().rung, Rung::Json);
-    assert_eq!(server.await.unwrap()[2]["response_format"], json!({"type": "json_object"}));
+    assert_eq!(
+        server.await.unwrap()[2]["response_format"],
+        json!({"type": "json_object"})
+    );
 }
 
 #[tokio::test]
 async fn an_anthropic_server_takes_the_flat_schema_or_is_asked_for_yaml() {
     let refusal = |message: &str| {
-        (400, json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}))
+        (
+            400,
+            json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}),
+        )
     };
-    let bounds =
-        refusal("output_config.format.schema: For 'string' type, property 'maxLength' is not supported");
+
+    let bounds = refusal(
+        "output_config.format.schema: For 'string' type, property 'maxLength' is not supported",
+    );
     let model = refusal("'claude' does not support output format.");
-    let reply =
-        |text: &str| (200, json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}));
-    let (address, server) = serve(vec![bounds.clone(), reply(REPLY), bounds, model, reply(REPLY)]).await;
-    let client = || AnthropicClient::builder(format!("http://{address}"), "m").build().unwrap();
+    let reply = |text: &str| {
+        (
+            200,
+            json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}),
+        )
+    };
+
+    let (address, server) = serve(vec![
+        bounds.clone(),
+        reply(REPLY),
+        bounds,
+        model,
+        reply(REPLY),
+    ])
+    .await;
+
+    let client = || {
+        AnthropicClient::builder(format!("http://{address}"), "m")
+            .build()
+            .unwrap()
+    };
+
     insta::assert_snapshot!(refused(&run(client()).await), @"
     JSON Schema: invalid request: output_config.format.schema: For 'string' type, property 'maxLength' is not supported (status 400)
     flat JSON Schema
@@ -117,6 +170,7 @@ async fn an_anthropic_server_takes_the_flat_schema_or_is_asked_for_yaml() {
     flat JSON Schema: invalid request: 'claude' does not support output format. (status 400)
     plain text
     ");
+
     assert!(server.await.unwrap()[4]["output_config"].is_null());
 }
 
@@ -129,7 +183,10 @@ async fn an_ollama_server_fails_over_a_schema() {
         json!({"message": {"role": "assistant", "content": REPLY}, "done": true, "done_reason": "stop"}),
     );
     let (address, server) = serve(vec![refusal, reply]).await;
-    let client = OllamaClient::builder(format!("http://{address}"), "m").build().unwrap();
+    let client = OllamaClient::builder(format!("http://{address}"), "m")
+        .build()
+        .unwrap();
+
     insta::assert_snapshot!(refused(&run(client).await), @"
     JSON Schema: server: invalid JSON schema in format (status 500)
     flat JSON Schema

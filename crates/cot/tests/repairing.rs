@@ -1,6 +1,10 @@
 //! What models get wrong, and what is made of it: a fixture and a reviewed snapshot for each class.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fmt::Write;
 use std::fs;
@@ -9,11 +13,17 @@ use std::path::{Path, PathBuf};
 use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(folder);
-    let files =
-        fs::read_dir(folder).expect("the folder of fixtures").map(|file| file.expect("a file").path());
-    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "txt")).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(folder);
+    let files = fs::read_dir(folder)
+        .expect("the folder of fixtures")
+        .map(|file| file.expect("a file").path());
+    let mut files: Vec<_> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "txt"))
+        .collect();
     files.sort();
+
     files
 }
 
@@ -24,30 +34,42 @@ fn strict() -> ReplyReader {
 fn shown(problem: &ReplyProblem) -> String {
     let mut text = format!("{:?}: {problem:#}\n", problem.kind());
     if let Some(partial) = problem.partial() {
-        let thinking = partial.current_thinking.as_ref().map_or(0, |text| text.chars().count());
+        let thinking = partial
+            .current_thinking
+            .as_ref()
+            .map_or(0, |text| text.chars().count());
         let (steps, needed) = (partial.planning.len(), partial.next_thought_needed);
-        writeln!(text, "read: {thinking} characters of thinking, {steps} steps, next thought {needed:?}")
-            .unwrap();
+        writeln!(
+            text,
+            "read: {thinking} characters of thinking, {steps} steps, next thought {needed:?}"
+        )
+        .unwrap();
     }
+
     text
 }
 
 /// The whole of what comes of a reply: strictly, and with repairs.
 fn outcome(raw: &str) -> String {
-    let strictly = strict().read(raw).map_or_else(|problem| problem.to_string(), |_| "a reply".to_owned());
+    let strictly = strict()
+        .read(raw)
+        .map_or_else(|problem| problem.to_string(), |_| "a reply".to_owned());
     let mut text = format!("strictly: {strictly}\n\n");
     match ReplyReader::default().read(raw) {
         Ok(read) => {
             for repair in &read.repairs {
                 writeln!(text, "{repair} ({:?})", repair.kind).unwrap();
             }
+
             if read.truncated {
                 text.push_str("truncated\n");
             }
+
             write!(text, "\n{}\n", read.reply).unwrap();
         }
         Err(problem) => text.push_str(&shown(&problem)),
     }
+
     text
 }
 

@@ -72,21 +72,28 @@ fn odd_text() -> impl Strategy<Value = String> {
         "it's",
         "C:\\d",
     ];
-    let piece =
-        prop_oneof![5 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+
+    let piece = prop_oneof![5 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
-    let status = prop::sample::select(vec![Status::Pending, Status::Done, Status::VerificationNeeded]);
+    let status = prop::sample::select(vec![
+        Status::Pending,
+        Status::Done,
+        Status::VerificationNeeded,
+    ]);
+
     let text = || prop::option::of(odd_text());
-    let leaf = (odd_text(), status, text(), text()).prop_map(|(description, status, result, mark)| Step {
-        description,
-        status,
-        result,
-        mark,
-        sub_steps: Vec::new(),
-    });
+    let leaf =
+        (odd_text(), status, text(), text()).prop_map(|(description, status, result, mark)| Step {
+            description,
+            status,
+            result,
+            mark,
+            sub_steps: Vec::new(),
+        });
+
     let leaf = leaf.boxed();
     let step = leaf.clone().prop_recursive(4, 20, 3, move |inner| {
         (leaf.clone(), prop::collection::vec(inner, 0..3))
@@ -97,31 +104,45 @@ fn plan() -> impl Strategy<Value = Plan> {
 
 fn reply() -> impl Strategy<Value = Reply> {
     let thinking = odd_text().prop_filter("blank", |text| !text.trim().is_empty());
-    (thinking, plan(), any::<bool>()).prop_map(|(current_thinking, planning, next_thought_needed)| Reply {
-        current_thinking,
-        planning,
-        next_thought_needed,
-    })
+    (thinking, plan(), any::<bool>()).prop_map(
+        |(current_thinking, planning, next_thought_needed)| Reply {
+            current_thinking,
+            planning,
+            next_thought_needed,
+        },
+    )
 }
 
 /// A reply as it may well come, with simple texts.
 fn plain_reply() -> impl Strategy<Value = Reply> {
     let word = || {
-        prop::sample::select(vec!["Count the boxes", "Add: 3 and 4", "it's 5", "Look #2", "*all*", "思考"])
+        prop::sample::select(vec![
+            "Count the boxes",
+            "Add: 3 and 4",
+            "it's 5",
+            "Look #2",
+            "*all*",
+            "思考",
+        ])
     };
+
     let status = prop::sample::select(vec![Status::Pending, Status::Done]);
-    let step = (word(), status, prop::option::of(word())).prop_map(|(description, status, result)| Step {
-        status,
-        result: result.map(str::to_owned),
-        ..Step::pending(description)
-    });
-    let nested =
-        (step.clone(), prop::collection::vec(step, 0..3)).prop_map(|(step, sub)| step.with_sub_steps(sub));
-    (word(), prop::collection::vec(nested, 1..4), any::<bool>()).prop_map(|(thinking, steps, needed)| Reply {
-        current_thinking: thinking.to_owned(),
-        planning: Plan::from(steps),
-        next_thought_needed: needed,
-    })
+    let step =
+        (word(), status, prop::option::of(word())).prop_map(|(description, status, result)| Step {
+            status,
+            result: result.map(str::to_owned),
+            ..Step::pending(description)
+        });
+
+    let nested = (step.clone(), prop::collection::vec(step, 0..3))
+        .prop_map(|(step, sub)| step.with_sub_steps(sub));
+    (word(), prop::collection::vec(nested, 1..4), any::<bool>()).prop_map(
+        |(thinking, steps, needed)| Reply {
+            current_thinking: thinking.to_owned(),
+            planning: Plan::from(steps),
+            next_thought_needed: needed,
+        },
+    )
 }
 
 /// What a model might do to a text at a place in it.
@@ -139,6 +160,7 @@ fn damaged(text: &str, damages: &[(prop::sample::Index, Damage)]) -> String {
         if chars.is_empty() {
             break;
         }
+
         let at = index.index(chars.len());
         match damage {
             Damage::Insert(piece) => drop(chars.splice(at..at, piece.chars())),
@@ -150,6 +172,7 @@ fn damaged(text: &str, damages: &[(prop::sample::Index, Damage)]) -> String {
             }
         }
     }
+
     chars.into_iter().collect()
 }
 
@@ -169,9 +192,20 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         Ok(read) => {
             let lines = text.split('\n').count();
             for repair in &read.repairs {
-                prop_assert!((1..=lines).contains(&repair.line), "{} of {} in {:?}", repair, lines, text);
-                prop_assert!(!repair.to_string().chars().any(char::is_control), "{:?}", repair);
+                prop_assert!(
+                    (1..=lines).contains(&repair.line),
+                    "{} of {} in {:?}",
+                    repair,
+                    lines,
+                    text
+                );
+                prop_assert!(
+                    !repair.to_string().chars().any(char::is_control),
+                    "{:?}",
+                    repair
+                );
             }
+
             let written = read.reply.to_string();
             let again = ReplyReader::default().read(&written);
             let again = again.map(|again| (again.reply, again.repairs));
@@ -190,6 +224,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
             }
         }
     }
+
     Ok(())
 }
 

@@ -8,8 +8,8 @@
 )]
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, History, Limits, LlmError, LlmErrorKind, Message, Prompts, Reasoning, Role,
-    ScriptedClient,
+    ChainOfThought, ChatRequest, History, Limits, LlmError, LlmErrorKind, Message, Prompts,
+    Reasoning, Role, ScriptedClient,
 };
 
 fn reply(turn: usize) -> String {
@@ -21,23 +21,35 @@ fn reply(turn: usize) -> String {
 }
 
 /// The requests of a run of so many thoughts; the last one asks for one more.
-async fn requests(node: impl Fn(ChainOfThought) -> ChainOfThought, turns: usize) -> Vec<ChatRequest> {
+async fn requests(
+    node: impl Fn(ChainOfThought) -> ChainOfThought,
+    turns: usize,
+) -> Vec<ChatRequest> {
     let script = ScriptedClient::new((1..=turns).map(reply));
     let limits = Limits::default().thoughts(u32::MAX);
     let flow = node(ChainOfThought::new(script.clone()).with_limits(limits)).into_flow();
     let mut reasoning = Reasoning::new("What is 24 * 7?");
+
     flow.run(&mut reasoning).await.expect_err("the script ends");
     assert_eq!(reasoning.thoughts().len(), turns);
     script.requests()
 }
 
 fn texts(request: &ChatRequest) -> Vec<(Role, &str)> {
-    request.messages().iter().map(|message| (message.role(), message.text())).collect()
+    request
+        .messages()
+        .iter()
+        .map(|message| (message.role(), message.text()))
+        .collect()
 }
 
 /// The messages that hold a text.
 fn holding(request: &ChatRequest, text: &str) -> usize {
-    request.messages().iter().filter(|message| message.text().contains(text)).count()
+    request
+        .messages()
+        .iter()
+        .filter(|message| message.text().contains(text))
+        .count()
 }
 
 #[tokio::test]
@@ -45,6 +57,7 @@ async fn each_request_begins_with_the_one_before_but_for_its_last_message() {
     for prompts in [Prompts::english(), Prompts::chinese()] {
         let requests = requests(|node| node.with_prompts(prompts.clone()), 20).await;
         assert_eq!(requests.len(), 21);
+
         // The first turn has problem and instructions in one message, and no turn before it: what it
         // shares with the next is all but that message.
         for pair in requests.windows(2) {
@@ -58,7 +71,12 @@ async fn each_request_begins_with_the_one_before_but_for_its_last_message() {
 
 #[tokio::test]
 async fn roles_take_turns_and_the_program_has_the_last_word() {
-    for history in [History::All, History::Window(1), History::Window(3), History::Bytes(60)] {
+    for history in [
+        History::All,
+        History::Window(1),
+        History::Window(3),
+        History::Bytes(60),
+    ] {
         for request in requests(|node| node.with_history(history), 6).await {
             let roles: Vec<_> = request.messages().iter().map(Message::role).collect();
             assert_eq!(roles[0], Role::System);
@@ -74,8 +92,12 @@ async fn only_the_last_plan_travels() {
         let requests = requests(|node| node.with_history(history), 8).await;
         for (turn, request) in requests.iter().enumerate().skip(1) {
             for earlier in 1..turn {
-                assert_eq!(holding(request, &format!("The plan of turn {earlier}\n")), 0);
+                assert_eq!(
+                    holding(request, &format!("The plan of turn {earlier}\n")),
+                    0
+                );
             }
+
             assert_eq!(holding(request, &format!("The plan of turn {turn}\n")), 1);
             let last = request.messages().last().unwrap();
             assert!(last.text().contains(&format!("The plan of turn {turn}\n")));
@@ -90,13 +112,24 @@ async fn a_window_keeps_the_newest_thoughts_and_at_least_the_last() {
     let shown = |history, expected: &'static [usize]| async move {
         let requests = requests(|node| node.with_history(history), 5).await;
         let last = requests.last().unwrap();
-        let shown: Vec<_> =
-            (1..=5).filter(|turn| holding(last, &format!("The thinking of turn {turn}.")) == 1).collect();
+        let shown: Vec<_> = (1..=5)
+            .filter(|turn| holding(last, &format!("The thinking of turn {turn}.")) == 1)
+            .collect();
         assert_eq!(shown, expected, "{history:?}");
-        let note = format!("(The thoughts up to number {} are not shown here.)", 5 - shown.len());
-        assert_eq!(holding(last, &note), usize::from(shown.len() < 5), "{history:?}");
+
+        let note = format!(
+            "(The thoughts up to number {} are not shown here.)",
+            5 - shown.len()
+        );
+        assert_eq!(
+            holding(last, &note),
+            usize::from(shown.len() < 5),
+            "{history:?}"
+        );
+
         assert_eq!(holding(last, "What is 24 * 7?"), 1);
     };
+
     shown(History::All, &[1, 2, 3, 4, 5]).await;
     shown(History::Window(9), &[1, 2, 3, 4, 5]).await;
     shown(History::Window(2), &[4, 5]).await;
@@ -111,14 +144,22 @@ async fn a_window_keeps_the_newest_thoughts_and_at_least_the_last() {
 #[tokio::test]
 async fn a_turn_that_failed_sends_the_same_request_again() {
     for failed in [0, 2] {
-        let script = (1..=failed).map(reply).fold(ScriptedClient::default(), ScriptedClient::then);
-        let script = script.then(LlmError::new(LlmErrorKind::Server, "down")).then(reply(failed + 1));
+        let script = (1..=failed)
+            .map(reply)
+            .fold(ScriptedClient::default(), ScriptedClient::then);
+        let script = script
+            .then(LlmError::new(LlmErrorKind::Server, "down"))
+            .then(reply(failed + 1));
         let flow = ChainOfThought::new(script.clone()).into_flow();
         let mut reasoning = Reasoning::new("What is 24 * 7?");
-        flow.run(&mut reasoning).await.expect_err("the server is down");
+
+        flow.run(&mut reasoning)
+            .await
+            .expect_err("the server is down");
         flow.run(&mut reasoning).await.expect_err("the script ends");
         assert_eq!(reasoning.thoughts().len(), failed + 1);
         let requests = script.requests();
+
         assert_eq!(requests[failed], requests[failed + 1]);
         assert_ne!(requests[failed + 1], requests[failed + 2]);
     }
@@ -127,8 +168,11 @@ async fn a_turn_that_failed_sends_the_same_request_again() {
 #[tokio::test]
 async fn a_thought_is_formatted_once_in_a_run() {
     let requests = requests(|node| node, 50).await;
-    let messages: Vec<Vec<&Message>> =
-        requests.iter().map(|request| request.messages().iter().collect()).collect();
+    let messages: Vec<Vec<&Message>> = requests
+        .iter()
+        .map(|request| request.messages().iter().collect())
+        .collect();
+
     // The opening of the second request, and from there on each message where it first stands.
     let longest = messages.last().unwrap();
     for earlier in &messages[1..] {
@@ -137,8 +181,12 @@ async fn a_thought_is_formatted_once_in_a_run() {
             assert!(std::ptr::eq(there.text(), here.text()), "{}", here.text());
         }
     }
+
     for turn in 1..=50 {
-        assert_eq!(holding(&requests[50], &format!("The thinking of turn {turn}.")), 1);
+        assert_eq!(
+            holding(&requests[50], &format!("The thinking of turn {turn}.")),
+            1
+        );
     }
 }
 
@@ -154,10 +202,12 @@ async fn a_thought_is_formatted_once_in_a_window_too() {
             .filter(|message| message.text().contains(&words));
         let first = found.next().unwrap().text();
         let mut others = 0;
+
         for message in found {
             assert!(std::ptr::eq(first, message.text()));
             others += 1;
         }
+
         assert_eq!(others, 2);
     }
 }
@@ -167,10 +217,20 @@ async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
     let script = ScriptedClient::new((1..=4).map(reply));
     let node = ChainOfThought::new(script.clone());
     let mut reasoning = Reasoning::new("What is 24 * 7?");
-    let english = node.clone().with_limits(Limits::default().thoughts(2)).into_flow();
-    english.run(&mut reasoning).await.expect_err("two thoughts are all");
+    let english = node
+        .clone()
+        .with_limits(Limits::default().thoughts(2))
+        .into_flow();
+
+    english
+        .run(&mut reasoning)
+        .await
+        .expect_err("two thoughts are all");
     let chinese = node.clone().with_prompts(Prompts::chinese()).into_flow();
-    chinese.run(&mut reasoning).await.expect_err("the script ends");
+    chinese
+        .run(&mut reasoning)
+        .await
+        .expect_err("the script ends");
 
     let in_chinese = requests(|node| node.with_prompts(Prompts::chinese()), 4).await;
     let seen = script.requests();
@@ -185,9 +245,11 @@ async fn a_saved_state_sends_what_the_run_would_have_sent() {
     let flow = ChainOfThought::new(script.clone()).into_flow();
     let mut reasoning = Reasoning::new("What is 24 * 7?");
     flow.run(&mut reasoning).await.expect_err("the script ends");
+
     let saved = serde_json::to_string(&reasoning).unwrap();
     let mut read: Reasoning = serde_json::from_str(&saved).unwrap();
     flow.run(&mut read).await.expect_err("the script ends");
     let requests = script.requests();
+
     assert_eq!(requests[3], requests[4]);
 }

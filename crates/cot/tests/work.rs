@@ -18,24 +18,49 @@ fn work(text: &str) -> u64 {
 fn slow_texts(n: usize) -> Vec<(&'static str, String)> {
     let steps = "- description: x\n".repeat(n);
     vec![
-        ("blank lines before a bracket", format!("```yaml\n{}{{", "\n".repeat(n))),
-        ("lines of blanks before a bracket", format!("```yaml\n{}[", "   \n".repeat(n))),
-        ("brackets before keys, and blanks at the end", "{c:".repeat(n) + &" ".repeat(n)),
+        (
+            "blank lines before a bracket",
+            format!("```yaml\n{}{{", "\n".repeat(n)),
+        ),
+        (
+            "lines of blanks before a bracket",
+            format!("```yaml\n{}[", "   \n".repeat(n)),
+        ),
+        (
+            "brackets before keys, and blanks at the end",
+            "{c:".repeat(n) + &" ".repeat(n),
+        ),
         (
             "commas before keys, and blanks at the end",
-            format!("current_thinking: x\nplanning: [{{description: a{}{}", ",x:".repeat(n), " ".repeat(n)),
+            format!(
+                "current_thinking: x\nplanning: [{{description: a{}{}",
+                ",x:".repeat(n),
+                " ".repeat(n)
+            ),
         ),
         (
             "lines that begin like keys in an open quote, and blanks at the end",
-            format!("{{\"current_thinking\": \"x{}{}", "\n\"x\":".repeat(n), " ".repeat(n)),
+            format!(
+                "{{\"current_thinking\": \"x{}{}",
+                "\n\"x\":".repeat(n),
+                " ".repeat(n)
+            ),
         ),
         (
             "a long word before many lines",
-            format!("current_thinking: {}\n{}planning:\n", "a".repeat(n), "x\n".repeat(n)),
+            format!(
+                "current_thinking: {}\n{}planning:\n",
+                "a".repeat(n),
+                "x\n".repeat(n)
+            ),
         ),
         (
             "a long word before many lines of a step",
-            format!("current_thinking: x\nplanning:\n- {}\n{}", "a".repeat(n), "  x\n".repeat(n)),
+            format!(
+                "current_thinking: x\nplanning:\n- {}\n{}",
+                "a".repeat(n),
+                "  x\n".repeat(n)
+            ),
         ),
         (
             "the header of a block scalar that never ends, before many lines",
@@ -67,14 +92,29 @@ fn slow_texts(n: usize) -> Vec<(&'static str, String)> {
         ),
         (
             "quotes that nothing closes",
-            format!("{{\"current_thinking\": \"x\", \"planning\": [{}", "\"a\" ".repeat(n)),
+            format!(
+                "{{\"current_thinking\": \"x\", \"planning\": [{}",
+                "\"a\" ".repeat(n)
+            ),
         ),
         ("thinking that never ends", "</think>\n".repeat(n)),
         ("fences that close nothing", "```\nplanning: x\n".repeat(n)),
-        ("blocks that cannot be read", "```yaml\ncurrent_thinking: [\n```\n".repeat(n)),
-        ("documents", format!("```yaml\n{}", "---\ncurrent_thinking: x\n".repeat(n))),
-        ("equal steps", format!("current_thinking: x\nplanning:\n{steps}next_thought_needed: no\n")),
-        ("keys that a reply has not", format!("current_thinking: x\nplanning:\n{}", "a:\n".repeat(n))),
+        (
+            "blocks that cannot be read",
+            "```yaml\ncurrent_thinking: [\n```\n".repeat(n),
+        ),
+        (
+            "documents",
+            format!("```yaml\n{}", "---\ncurrent_thinking: x\n".repeat(n)),
+        ),
+        (
+            "equal steps",
+            format!("current_thinking: x\nplanning:\n{steps}next_thought_needed: no\n"),
+        ),
+        (
+            "keys that a reply has not",
+            format!("current_thinking: x\nplanning:\n{}", "a:\n".repeat(n)),
+        ),
     ]
 }
 
@@ -86,9 +126,18 @@ fn reading_twice_the_text_takes_twice_the_work() {
 
         let growth = twice as f64 / once as f64;
         let per_byte = twice / long.len() as u64;
-        assert!(growth < 2.3, "{what}: {once} units of work became {twice}, {growth:.2} times as many");
-        assert!(per_byte <= PER_BYTE, "{what}: {per_byte} units of work for each byte");
-        assert!(once >= short.len() as u64, "{what}: {once} units of work are not all of it");
+        assert!(
+            growth < 2.3,
+            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
+        );
+        assert!(
+            per_byte <= PER_BYTE,
+            "{what}: {per_byte} units of work for each byte"
+        );
+        assert!(
+            once >= short.len() as u64,
+            "{what}: {once} units of work are not all of it"
+        );
     }
 }
 
@@ -98,7 +147,10 @@ fn reading_a_saved_state_takes_work_in_proportion_to_it() {
     let (_, once) = measure(|| Reasoning::from_yaml(&state(1000)).is_err());
     let (_, twice) = measure(|| Reasoning::from_yaml(&state(2000)).is_err());
 
-    assert!(once > 0 && twice < once * 23 / 10, "{once} units of work became {twice}");
+    assert!(
+        once > 0 && twice < once * 23 / 10,
+        "{once} units of work became {twice}"
+    );
 }
 
 /// The most work that one poll of a future takes on the thread that polls it.
@@ -111,6 +163,7 @@ async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
         most = most.max(work);
         poll
     });
+
     (value.await, most)
 }
 
@@ -125,7 +178,10 @@ async fn a_deadline_is_never_far_while_a_turn_reads_a_reply() {
         let mut reasoning = Reasoning::new("x");
         let (ended, work) = most_work_of_a_poll(flow.run(&mut reasoning)).await;
 
-        assert!(work <= text.len() as u64, "{what}: one poll takes {work} units of work");
+        assert!(
+            work <= text.len() as u64,
+            "{what}: one poll takes {work} units of work"
+        );
         let tries = match &ended {
             Ok(_) => &reasoning.thoughts()[0].trace().tries,
             Err(error) => error.downcast_ref::<CotError>().unwrap().tries(),

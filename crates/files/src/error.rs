@@ -48,7 +48,9 @@ impl Error {
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
-            Self::NotAFile { .. } | Self::NotAFolder { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
+            Self::NotAFile { .. } | Self::NotAFolder { .. } | Self::NotAName => {
+                io::ErrorKind::InvalidInput
+            }
             Self::NotText { .. } => io::ErrorKind::InvalidData,
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Self::Io(error) => error.kind(),

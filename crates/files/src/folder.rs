@@ -33,7 +33,12 @@ impl Folder {
         let path = or_here(path.as_ref());
         let absolute = std::path::absolute(path)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir: Arc::new(dir), path: path.into(), absolute: absolute.into() })
+
+        Ok(Self {
+            dir: Arc::new(dir),
+            path: path.into(),
+            absolute: absolute.into(),
+        })
     }
 
     /// Opens a folder that the program chose, and creates it with its parents where they are missing.
@@ -50,7 +55,10 @@ impl Folder {
             return opened;
         }
 
-        let existing = path.ancestors().skip(1).find(|parent| or_here(parent).is_dir());
+        let existing = path
+            .ancestors()
+            .skip(1)
+            .find(|parent| or_here(parent).is_dir());
         std::fs::create_dir_all(path)?;
         for parent in path.ancestors().skip(1) {
             Self::open(parent)?.sync()?;
@@ -58,6 +66,7 @@ impl Folder {
                 break;
             }
         }
+
         Self::open(path)
     }
 
@@ -73,6 +82,7 @@ impl Folder {
         let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
             return Err(Error::NotAName);
         };
+
         Ok((Self::open(folder)?, name.to_owned()))
     }
 
@@ -95,7 +105,11 @@ impl Folder {
     pub fn beneath(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
         let relative = relative.as_ref();
         name::check_relative(relative)?;
-        let mut normal = relative.components().filter(|part| part.as_os_str() != ".").peekable();
+        let mut normal = relative
+            .components()
+            .filter(|part| part.as_os_str() != ".")
+            .peekable();
+
         if normal.peek().is_none() {
             return Ok(self.clone());
         }
@@ -123,7 +137,11 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error.into()),
         }
-        let dir = self.dir.open_dir_nofollow(name).map_err(|error| self.not_a_folder(name, error))?;
+
+        let dir = self
+            .dir
+            .open_dir_nofollow(name)
+            .map_err(|error| self.not_a_folder(name, error))?;
         Ok(Self {
             dir: Arc::new(dir),
             path: self.path.join(name).into(),
@@ -133,7 +151,10 @@ impl Folder {
 
     /// Says what has the name of a folder that cannot be opened.
     fn not_a_folder(&self, name: &Path, error: io::Error) -> Error {
-        let found = self.dir.symlink_metadata(name).map(|metadata| FileKind::of(metadata.file_type()));
+        let found = self
+            .dir
+            .symlink_metadata(name)
+            .map(|metadata| FileKind::of(metadata.file_type()));
         match found {
             Ok(found) if found != FileKind::Folder => Error::NotAFolder { found },
             _ => Error::Io(error),
@@ -153,6 +174,7 @@ impl Folder {
         let (Some(name), Some(folder)) = (relative.file_name(), relative.parent()) else {
             return Err(Error::NotAName);
         };
+
         Ok((self.beneath(folder)?, name.to_owned()))
     }
 
@@ -169,11 +191,16 @@ impl Folder {
     /// leads to it.
     pub fn real_path(&self) -> Result<PathBuf, Error> {
         // Others than Unix have forms of a path for this that libraries do not take.
-        let path = if cfg!(unix) { self.absolute.canonicalize()? } else { self.absolute.to_path_buf() };
+        let path = if cfg!(unix) {
+            self.absolute.canonicalize()?
+        } else {
+            self.absolute.to_path_buf()
+        };
 
         if Self::open(&path)?.id()? == self.id()? {
             return Ok(path);
         }
+
         Err(io::Error::from(io::ErrorKind::NotFound).into())
     }
 
@@ -310,16 +337,25 @@ fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
 #[cfg(not(unix))]
 fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
     let folder = Folder::open(folder)?;
-    folder.metadata(name).map(|metadata| FileId::from_metadata(&metadata))
+    folder
+        .metadata(name)
+        .map(|metadata| FileId::from_metadata(&metadata))
 }
 
 /// The folder of a bare file name is the empty path.
 fn or_here(path: &Path) -> &Path {
-    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    }
 }
 
 fn is_gone(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// `cap-std` reports a way out with an error of its own, which the operating system has no number for.

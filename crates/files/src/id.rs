@@ -25,6 +25,9 @@ impl FileId {
     }
 
     pub(crate) fn from_metadata(metadata: &impl MetadataExt) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino() }
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
     }
 }

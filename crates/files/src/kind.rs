@@ -28,21 +28,27 @@ impl FileKind {
         if file_type.is_file() {
             return Self::File;
         }
+
         if file_type.is_dir() {
             return Self::Folder;
         }
+
         if file_type.is_symlink() {
             return Self::Link;
         }
+
         if file_type.is_fifo() {
             return Self::Pipe;
         }
+
         if file_type.is_socket() {
             return Self::Socket;
         }
+
         if file_type.is_block_device() || file_type.is_char_device() {
             return Self::Device;
         }
+
         Self::Other
     }
 }

@@ -80,15 +80,23 @@ impl LockFile {
                 Err(LockError::Replaced) => continue,
                 // Where locked files cannot be read, the holder stays unknown.
                 Err(LockError::InUse { .. }) => {
-                    return Err(LockError::InUse { holder: signature(&mut file).ok().flatten() });
+                    return Err(LockError::InUse {
+                        holder: signature(&mut file).ok().flatten(),
+                    });
                 }
                 locked => locked?,
             }
 
             sign(&mut file)?;
             let id = FileId::of(&file)?;
-            return Ok(Self { folder: folder.clone(), name: name.to_owned(), id, _file: file });
+            return Ok(Self {
+                folder: folder.clone(),
+                name: name.to_owned(),
+                id,
+                _file: file,
+            });
         }
+
         Err(LockError::Replaced)
     }
 
@@ -115,7 +123,12 @@ impl Folder {
     ///
     /// When someone else holds the lock, the file is no longer the one that has this name in this folder, or it
     /// cannot be locked.
-    pub fn lock(&self, name: impl AsRef<OsStr>, file: &File, patience: Duration) -> Result<(), LockError> {
+    pub fn lock(
+        &self,
+        name: impl AsRef<OsStr>,
+        file: &File,
+        patience: Duration,
+    ) -> Result<(), LockError> {
         match lock(file, patience) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LockError::InUse { holder: None }),
@@ -126,6 +139,7 @@ impl Folder {
         if self.holds(name, file)? {
             return Ok(());
         }
+
         Err(LockError::Replaced)
     }
 }
@@ -151,8 +165,12 @@ fn sign(file: &mut File) -> Result<(), LockError> {
     }
 
     let id = std::process::id();
+
     // The lock holds without it.
-    let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{id}"));
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{id}"));
     Ok(())
 }
 
@@ -160,7 +178,10 @@ fn signature(file: &mut File) -> Result<Option<u32>, Error> {
     let mut text = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.take(LONGEST).read_to_end(&mut text)?;
-    Ok(str::from_utf8(&text).ok().and_then(|text| text.trim_end().parse().ok()))
+
+    Ok(str::from_utf8(&text)
+        .ok()
+        .and_then(|text| text.trim_end().parse().ok()))
 }
 
 fn in_use(holder: Option<u32>) -> String {

@@ -21,5 +21,6 @@ pub(crate) fn check_relative(path: &Path) -> Result<(), Error> {
     if path.components().all(goes_down) {
         return Ok(());
     }
+
     Err(Error::LeadsOut)
 }

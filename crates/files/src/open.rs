@@ -27,6 +27,7 @@ impl Access {
             Self::Write => options.read(true).write(true),
             Self::Append => options.read(true).append(true),
         };
+
         options
     }
 }
@@ -91,12 +92,16 @@ impl Folder {
     pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, Error> {
         let name = name::checked(name.as_ref())?;
         let mut options = Access::Append.options();
-        let created = self.dir().open_with(name, options.create_new(true).follow(FollowSymlinks::No))?;
+        let created = self
+            .dir()
+            .open_with(name, options.create_new(true).follow(FollowSymlinks::No))?;
+
         Ok(created.into_std())
     }
 
     fn open_with(&self, name: &OsStr, options: &mut OpenOptions) -> Result<File, Error> {
         let path = name::checked(name)?;
+
         // Opening a device can have effects of its own, so it is not even opened to be looked at.
         self.has_file(name)?;
 

@@ -16,6 +16,7 @@ pub fn read(file: &File, most: u64) -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > most {
         return Err(Error::TooLarge { most });
     }
+
     Ok(bytes)
 }
 
@@ -28,7 +29,9 @@ pub fn read_text(file: &File, most: u64) -> Result<String, Error> {
     String::from_utf8(read(file, most)?).map_err(|error| {
         let whole = error.utf8_error().valid_up_to();
         let before = error.as_bytes().iter().take(whole);
-        Error::NotText { line: before.filter(|byte| **byte == b'\n').count() + 1 }
+        Error::NotText {
+            line: before.filter(|byte| **byte == b'\n').count() + 1,
+        }
     })
 }
 

@@ -60,14 +60,24 @@ impl Folder {
         target: &OsStr,
         create: impl FnOnce(&OsStr) -> Result<(OsString, File), Error>,
     ) -> Result<Temporary, Error> {
-        let permissions = self.has_file(target)?.then(|| self.dir().symlink_metadata(target)).transpose()?;
+        let permissions = self
+            .has_file(target)?
+            .then(|| self.dir().symlink_metadata(target))
+            .transpose()?;
 
         let (name, file) = create(target)?;
-        let temporary = Temporary { folder: self.clone(), target: target.to_owned(), name: Some(name), file };
+        let temporary = Temporary {
+            folder: self.clone(),
+            target: target.to_owned(),
+            name: Some(name),
+            file,
+        };
+
         if let Some(replaced) = permissions {
             let permissions = replaced.permissions().into_std(&temporary.file)?;
             temporary.file.set_permissions(permissions)?;
         }
+
         Ok(temporary)
     }
 
@@ -99,6 +109,7 @@ impl Folder {
         temporary.write_all(contents)?;
         temporary.file().sync_all()?;
         temporary.put_in_place()?;
+
         self.sync()
     }
 
@@ -119,6 +130,7 @@ impl Folder {
                 _ => {}
             }
         }
+
         Ok(())
     }
 
@@ -133,6 +145,7 @@ impl Folder {
                 Err(error) => return Err(error),
             }
         }
+
         Err(taken.unwrap_or_else(|| io::Error::from(io::ErrorKind::AlreadyExists).into()))
     }
 }
@@ -163,6 +176,7 @@ impl Temporary {
             let swapped = "the temporary file was removed or replaced while it was being written";
             return Err(io::Error::new(io::ErrorKind::NotFound, swapped).into());
         }
+
         dir.rename(name, dir, &self.target)?;
         self.name = None;
         Ok(file)
@@ -192,6 +206,7 @@ fn random_name(target: &OsStr) -> OsString {
     let random = RandomState::new().build_hasher().finish() as u32;
     let mut name = target.to_owned();
     name.push(format!(".{random:0DIGITS$x}{ENDING}"));
+
     name
 }
 

@@ -1,6 +1,9 @@
 //! No other crate opens or changes files by their paths.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +30,9 @@ const CALLS: [&str; 14] = [
 
 /// Every Rust file beneath a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
 
     entries
         .flat_map(|path| match path.extension() {
@@ -41,10 +46,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 /// The lines of code that call what only this crate may.
 fn calls(source: &Path) -> Vec<String> {
     let text = fs::read_to_string(source).unwrap();
-    let is_call =
-        |line: &&str| !line.trim_start().starts_with("//") && CALLS.iter().any(|call| line.contains(call));
+    let is_call = |line: &&str| {
+        !line.trim_start().starts_with("//") && CALLS.iter().any(|call| line.contains(call))
+    };
 
-    text.lines().filter(is_call).map(|line| format!("{}: {line}", source.display())).collect()
+    text.lines()
+        .filter(is_call)
+        .map(|line| format!("{}: {line}", source.display()))
+        .collect()
 }
 
 #[test]
@@ -54,12 +63,24 @@ fn files_are_opened_by_this_crate_alone() {
         .unwrap()
         .map(|entry| entry.unwrap().path().join("src"))
         .filter(|sources| {
-            sources.is_dir() && !EXEMPT.iter().any(|name| sources.parent().unwrap().ends_with(name))
+            sources.is_dir()
+                && !EXEMPT
+                    .iter()
+                    .any(|name| sources.parent().unwrap().ends_with(name))
         })
         .collect();
+
     assert!(others.len() > 5, "{others:?}");
 
-    let found: Vec<String> =
-        others.iter().flat_map(|folder| sources(folder)).flat_map(|file| calls(&file)).collect();
-    assert!(found.is_empty(), "these go through `cogwork_files::Folder` instead:\n{}", found.join("\n"));
+    let found: Vec<String> = others
+        .iter()
+        .flat_map(|folder| sources(folder))
+        .flat_map(|file| calls(&file))
+        .collect();
+
+    assert!(
+        found.is_empty(),
+        "these go through `cogwork_files::Folder` instead:\n{}",
+        found.join("\n")
+    );
 }

@@ -35,7 +35,13 @@ impl BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.problems.len() == 1 { "" } else { "s" };
-        write!(f, "flow `{}` has {} problem{plural}:", Name(&self.flow), self.problems.len())?;
+        write!(
+            f,
+            "flow `{}` has {} problem{plural}:",
+            Name(&self.flow),
+            self.problems.len()
+        )?;
+
         for (index, problem) in self.problems.iter().enumerate() {
             match (f.alternate(), index) {
                 (true, _) => write!(f, "\n- {problem}")?,
@@ -43,6 +49,7 @@ impl fmt::Display for BuildError {
                 (false, _) => write!(f, "; {problem}")?,
             }
         }
+
         Ok(())
     }
 }
@@ -59,7 +66,10 @@ impl std::error::Error for BuildError {}
 /// One thing that is wrong with a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the fields are named as in the sentence that each problem displays")]
+#[expect(
+    missing_docs,
+    reason = "the fields are named as in the sentence that each problem displays"
+)]
 pub enum WiringProblem {
     /// The flow has no node.
     NoNodes,
@@ -80,11 +90,24 @@ pub enum WiringProblem {
     /// Too many flows that run side by side stand inside one another.
     TooDeepSideBySide { node: String, depth: usize },
     /// An edge or end leaves a name that is not a node.
-    UnknownSource { from: String, action: Action, nodes: Arc<[String]> },
+    UnknownSource {
+        from: String,
+        action: Action,
+        nodes: Arc<[String]>,
+    },
     /// An edge leads to a name that is not a node.
-    UnknownTarget { from: String, action: Action, to: String, nodes: Arc<[String]> },
+    UnknownTarget {
+        from: String,
+        action: Action,
+        to: String,
+        nodes: Arc<[String]>,
+    },
     /// An edge is for an action that its node never answers.
-    UndeclaredAction { from: String, action: Action, declared: Arc<[Action]> },
+    UndeclaredAction {
+        from: String,
+        action: Action,
+        declared: Arc<[Action]>,
+    },
     /// Two edges leave a node on the same action.
     DuplicateEdge { from: String, action: Action },
     /// A node may answer an action that no edge and no end bears.
@@ -108,12 +131,23 @@ impl fmt::Display for WiringProblem {
                 write!(f, "the start `{}` is not a node", Name(start))?;
                 write_nodes(f, nodes)
             }
-            Self::DuplicateNode { node } => write!(f, "more than one node is named `{}`", Name(node)),
+            Self::DuplicateNode { node } => {
+                write!(f, "more than one node is named `{}`", Name(node))
+            }
             Self::DuplicateBranch { node, branch } => {
-                write!(f, "more than one branch of node `{}` is named `{}`", Name(node), Name(branch))
+                write!(
+                    f,
+                    "more than one branch of node `{}` is named `{}`",
+                    Name(node),
+                    Name(branch)
+                )
             }
             Self::NoActions { node } => {
-                write!(f, "node `{}` declares no action, so a run could never leave it", Name(node))
+                write!(
+                    f,
+                    "node `{}` declares no action, so a run could never leave it",
+                    Name(node)
+                )
             }
             Self::TooDeep { node, depth } => {
                 write!(
@@ -131,19 +165,41 @@ impl fmt::Display for WiringProblem {
                     Depth::MAX.side_by_side
                 )
             }
-            Self::UnknownSource { from, action, nodes } => {
+            Self::UnknownSource {
+                from,
+                action,
+                nodes,
+            } => {
                 let (from, action) = (Name(from), Name(action.as_str()));
-                write!(f, "the edge on `{action}` leaves `{from}`, which is not a node")?;
+                write!(
+                    f,
+                    "the edge on `{action}` leaves `{from}`, which is not a node"
+                )?;
                 write_nodes(f, nodes)
             }
-            Self::UnknownTarget { from, action, to, nodes } => {
+            Self::UnknownTarget {
+                from,
+                action,
+                to,
+                nodes,
+            } => {
                 let (from, action, to) = (Name(from), Name(action.as_str()), Name(to));
-                write!(f, "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node")?;
+                write!(
+                    f,
+                    "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node"
+                )?;
                 write_nodes(f, nodes)
             }
-            Self::UndeclaredAction { from, action, declared } => {
+            Self::UndeclaredAction {
+                from,
+                action,
+                declared,
+            } => {
                 let (from, action) = (Name(from), Name(action.as_str()));
-                write!(f, "the edge from `{from}` on `{action}` is never taken: `{from}` declares ")?;
+                write!(
+                    f,
+                    "the edge from `{from}` on `{action}` is never taken: `{from}` declares "
+                )?;
                 match declared.as_ref() {
                     [] => f.write_str("nothing"),
                     declared => write!(f, "{}", NameList::and(declared)),
@@ -160,7 +216,9 @@ impl fmt::Display for WiringProblem {
                     "node `{node}` declares the action `{action}`, which leads nowhere; add an edge or an end for it"
                 )
             }
-            Self::Unreachable { node } => write!(f, "node `{}` cannot be reached from the start", Name(node)),
+            Self::Unreachable { node } => {
+                write!(f, "node `{}` cannot be reached from the start", Name(node))
+            }
         }
     }
 }

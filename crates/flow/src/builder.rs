@@ -51,7 +51,12 @@ struct Added<S> {
 impl<S> Flow<S> {
     /// Begins a flow of this name, which appears in errors and drawings.
     pub fn builder(name: impl Into<String>) -> FlowBuilder<S> {
-        FlowBuilder { name: name.into(), starts: Vec::new(), places: Vec::new(), edges: Vec::new() }
+        FlowBuilder {
+            name: name.into(),
+            starts: Vec::new(),
+            places: Vec::new(),
+            edges: Vec::new(),
+        }
     }
 }
 
@@ -63,8 +68,16 @@ impl<S> FlowBuilder<S> {
         inside: Inside,
         visit: impl Visit<S> + 'static,
     ) -> Self {
-        let declared = Declared { name: name.into(), actions: actions.into(), inside };
-        self.places.push(Added { declared, visit: Box::new(visit) });
+        let declared = Declared {
+            name: name.into(),
+            actions: actions.into(),
+            inside,
+        };
+
+        self.places.push(Added {
+            declared,
+            visit: Box::new(visit),
+        });
         self
     }
 
@@ -97,6 +110,7 @@ impl<S> FlowBuilder<S> {
         let actions = flow.actions();
         let graph = flow.graph;
         let inside = Inside::Subflow(Arc::clone(&graph.wiring));
+
         self.add(name, actions, inside, Subflow { graph, part })
     }
 
@@ -160,14 +174,27 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Leads from a node, on an action, to a node.
-    pub fn edge(mut self, from: impl Into<String>, action: impl Into<Action>, to: impl Into<String>) -> Self {
-        self.edges.push(Edge { from: from.into(), action: action.into(), to: Some(to.into()) });
+    pub fn edge(
+        mut self,
+        from: impl Into<String>,
+        action: impl Into<Action>,
+        to: impl Into<String>,
+    ) -> Self {
+        self.edges.push(Edge {
+            from: from.into(),
+            action: action.into(),
+            to: Some(to.into()),
+        });
         self
     }
 
     /// Ends the flow when a node answers an action. Nothing ends by omission.
     pub fn end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
-        self.edges.push(Edge { from: from.into(), action: action.into(), to: None });
+        self.edges.push(Edge {
+            from: from.into(),
+            action: action.into(),
+            to: None,
+        });
         self
     }
 
@@ -187,10 +214,18 @@ impl<S> FlowBuilder<S> {
         let mut visits = Vec::with_capacity(self.places.len());
         for (added, exits) in self.places.into_iter().zip(checked.exits) {
             let Declared { name, inside, .. } = added.declared;
-            places.push(Place { name, exits, inside });
+            places.push(Place {
+                name,
+                exits,
+                inside,
+            });
+
             visits.push(added.visit);
         }
+
         let wiring = Wiring::new(self.name, checked.start, places);
-        Ok(Flow { graph: Graph::new(wiring, visits) })
+        Ok(Flow {
+            graph: Graph::new(wiring, visits),
+        })
     }
 }

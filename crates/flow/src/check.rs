@@ -52,16 +52,22 @@ impl<'b> Check<'b> {
         if count == 0 {
             check.problems.push(WiringProblem::NoNodes);
         }
+
         let mut repeated = HashSet::new();
         for place in declared {
             check.place(place);
             check.add(place, &mut repeated);
         }
+
         check
     }
 
     /// Returns the graph by indices, or else every problem of it.
-    pub(crate) fn run(mut self, starts: &[String], edges: &[Edge]) -> Result<Checked, Vec<WiringProblem>> {
+    pub(crate) fn run(
+        mut self,
+        starts: &[String],
+        edges: &[Edge],
+    ) -> Result<Checked, Vec<WiringProblem>> {
         let start = self.start(starts);
         let exits = self.exits(edges);
         if let Some(start) = start {
@@ -78,8 +84,10 @@ impl<'b> Check<'b> {
     fn place(&mut self, place: &Declared) {
         let node = || place.name.clone();
         if place.actions.is_empty() {
-            self.problems.push(WiringProblem::NoActions { node: node() });
+            self.problems
+                .push(WiringProblem::NoActions { node: node() });
         }
+
         if let Inside::Branches(branches) = &place.inside {
             let mut known = HashSet::new();
             let repeated = branches.iter().filter(|(branch, _)| !known.insert(branch));
@@ -90,12 +98,21 @@ impl<'b> Check<'b> {
             self.problems.extend(repeated.map(problem));
         }
 
-        let Depth { flows, side_by_side } = place.inside.depth();
+        let Depth {
+            flows,
+            side_by_side,
+        } = place.inside.depth();
         if flows > Depth::MAX.flows {
-            self.problems.push(WiringProblem::TooDeep { node: node(), depth: flows });
+            self.problems.push(WiringProblem::TooDeep {
+                node: node(),
+                depth: flows,
+            });
         } else if side_by_side > Depth::MAX.side_by_side {
             let depth = side_by_side;
-            self.problems.push(WiringProblem::TooDeepSideBySide { node: node(), depth });
+            self.problems.push(WiringProblem::TooDeepSideBySide {
+                node: node(),
+                depth,
+            });
         }
     }
 
@@ -108,7 +125,9 @@ impl<'b> Check<'b> {
                 self.places.push(place);
             }
             Entry::Occupied(_) if repeated.insert(&place.name) => {
-                self.problems.push(WiringProblem::DuplicateNode { node: place.name.clone() });
+                self.problems.push(WiringProblem::DuplicateNode {
+                    node: place.name.clone(),
+                });
             }
             Entry::Occupied(_) => {}
         }
@@ -116,13 +135,21 @@ impl<'b> Check<'b> {
 
     fn start(&mut self, starts: &[String]) -> Option<usize> {
         let problem = match starts {
-            [] => WiringProblem::NoStart { nodes: self.names() },
+            [] => WiringProblem::NoStart {
+                nodes: self.names(),
+            },
             [start] => match self.index.get(start.as_str()) {
                 Some(index) => return Some(*index),
-                None => WiringProblem::UnknownStart { start: start.clone(), nodes: self.names() },
+                None => WiringProblem::UnknownStart {
+                    start: start.clone(),
+                    nodes: self.names(),
+                },
             },
-            _ => WiringProblem::ManyStarts { starts: starts.to_vec() },
+            _ => WiringProblem::ManyStarts {
+                starts: starts.to_vec(),
+            },
         };
+
         self.problems.push(problem);
         None
     }
@@ -142,16 +169,20 @@ impl<'b> Check<'b> {
                     nodes: self.names(),
                 }),
             };
+
             self.problems.extend(added.err());
         }
 
         for (place, leaving) in self.places.iter().zip(&leaving) {
-            let missing = leaving.missing().map(|action| WiringProblem::ActionLeadsNowhere {
-                node: place.name.clone(),
-                action: action.clone(),
-            });
+            let missing = leaving
+                .missing()
+                .map(|action| WiringProblem::ActionLeadsNowhere {
+                    node: place.name.clone(),
+                    action: action.clone(),
+                });
             self.problems.extend(missing);
         }
+
         leaving.into_iter().map(|leaving| leaving.exits).collect()
     }
 
@@ -161,6 +192,7 @@ impl<'b> Check<'b> {
         let Some(to) = &edge.to else {
             return Target::End;
         };
+
         if let Some(index) = self.index.get(to.as_str()) {
             return Target::Node(*index);
         }
@@ -171,6 +203,7 @@ impl<'b> Check<'b> {
             to: to.clone(),
             nodes: self.names(),
         });
+
         Target::End
     }
 
@@ -187,6 +220,7 @@ impl<'b> Check<'b> {
             let Some(was_reached) = reached.get_mut(index) else {
                 continue;
             };
+
             if mem::replace(was_reached, true) {
                 continue;
             }
@@ -198,8 +232,15 @@ impl<'b> Check<'b> {
             }));
         }
 
-        let unreached = self.places.iter().zip(&reached).filter(|(_, reached)| !**reached);
-        let problems = unreached.map(|(place, _)| WiringProblem::Unreachable { node: place.name.clone() });
+        let unreached = self
+            .places
+            .iter()
+            .zip(&reached)
+            .filter(|(_, reached)| !**reached);
+
+        let problems = unreached.map(|(place, _)| WiringProblem::Unreachable {
+            node: place.name.clone(),
+        });
         self.problems.extend(problems);
     }
 }
@@ -227,18 +268,33 @@ impl<'b> Leaving<'b> {
         }
 
         let found = vec![false; declared.len()];
-        Self { declared, found, places, exits: Vec::with_capacity(declared.len()) }
+        Self {
+            declared,
+            found,
+            places,
+            exits: Vec::with_capacity(declared.len()),
+        }
     }
 
     fn add(&mut self, edge: &Edge, target: Target) -> Result<(), WiringProblem> {
         let action = edge.action.clone();
-        let found = self.place(&action).and_then(|place| self.found.get_mut(place));
+        let found = self
+            .place(&action)
+            .and_then(|place| self.found.get_mut(place));
         let Some(found) = found else {
             let declared = Arc::clone(self.declared);
-            return Err(WiringProblem::UndeclaredAction { from: edge.from.clone(), action, declared });
+            return Err(WiringProblem::UndeclaredAction {
+                from: edge.from.clone(),
+                action,
+                declared,
+            });
         };
+
         if mem::replace(found, true) {
-            return Err(WiringProblem::DuplicateEdge { from: edge.from.clone(), action });
+            return Err(WiringProblem::DuplicateEdge {
+                from: edge.from.clone(),
+                action,
+            });
         }
 
         self.exits.push(Exit { action, target });
@@ -257,8 +313,8 @@ impl<'b> Leaving<'b> {
     /// The declared actions without an edge, each once.
     fn missing(&self) -> impl Iterator<Item = &'b Action> {
         let declared = self.declared.iter().zip(&self.found).enumerate();
-        let missing =
-            declared.filter(|(place, (action, found))| !**found && self.place(action) == Some(*place));
+        let missing = declared
+            .filter(|(place, (action, found))| !**found && self.place(action) == Some(*place));
         missing.map(|(_, (action, _))| action)
     }
 }

@@ -17,7 +17,11 @@ thread_local! {
 pub(crate) enum Current {
     /// A step by its name, and the id of its run if that is on record. Not with its journal, which
     /// may be dropped before this thread ends.
-    Step { name: Arc<StepName>, watch: Option<Watch>, run: Option<Arc<str>> },
+    Step {
+        name: Arc<StepName>,
+        watch: Option<Watch>,
+        run: Option<Arc<str>>,
+    },
     /// An item that another process has sent here, by its key.
     Item(Arc<str>),
 }
@@ -47,7 +51,11 @@ impl Drop for Entered {
 /// Tells those who watch the current step, if anybody does.
 pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
     let watched = CURRENT.with_borrow(|current| match current {
-        Some(Current::Step { name, watch: Some(watch), .. }) => Some((Arc::clone(name), watch.clone())),
+        Some(Current::Step {
+            name,
+            watch: Some(watch),
+            ..
+        }) => Some((Arc::clone(name), watch.clone())),
         _ => None,
     });
 

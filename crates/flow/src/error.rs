@@ -48,13 +48,23 @@ struct Inner {
 pub(crate) enum Kind {
     Node(Box<Failed>),
     Panicked(String),
-    UndeclaredAction { action: Action, declared: Vec<Action> },
-    StepLimit { limit: u64 },
+    UndeclaredAction {
+        action: Action,
+        declared: Vec<Action>,
+    },
+    StepLimit {
+        limit: u64,
+    },
     Stopped(Stopped),
     Paused(Box<Paused>),
     Journal(BoxError),
-    NoJournal { what: &'static str },
-    UnknownEvent { event: String, known: Vec<String> },
+    NoJournal {
+        what: &'static str,
+    },
+    UnknownEvent {
+        event: String,
+        known: Vec<String>,
+    },
     NoBatch,
 }
 
@@ -68,7 +78,11 @@ pub(crate) enum Stopped {
 impl RunError {
     #[cold]
     pub(crate) fn new(location: Location, kind: Kind) -> Self {
-        Self(Box::new(Inner { location, step: None, kind }))
+        Self(Box::new(Inner {
+            location,
+            step: None,
+            kind,
+        }))
     }
 
     /// The same error, seen from the flow around the place in which it happened.
@@ -218,6 +232,7 @@ impl fmt::Display for Kind {
                 if failed.attempts > 1 {
                     write!(f, " after {} attempts", failed.attempts)?;
                 }
+
                 f.write_str(": ")?;
                 ErrorText(&failed.source).fmt(f)
             }
@@ -230,6 +245,7 @@ impl fmt::Display for Kind {
                 if paused.why.is_empty() {
                     return Ok(());
                 }
+
                 write!(f, ": {}", OneLine::new(&paused.why))
             }
             Self::Journal(error) => {
@@ -239,12 +255,19 @@ impl fmt::Display for Kind {
             Self::UndeclaredAction { action, declared } => {
                 let action = Name(action.as_str());
                 let declared = NameList::and(declared);
-                write!(f, "post answered the action `{action}`, which the node does not declare; ")?;
+                write!(
+                    f,
+                    "post answered the action `{action}`, which the node does not declare; "
+                )?;
+
                 write!(f, "it declares {declared}")
             }
             Self::StepLimit { limit } => {
                 let plural = if *limit == 1 { "" } else { "s" };
-                write!(f, "the run reached its limit of {limit} step{plural} before this node")
+                write!(
+                    f,
+                    "the run reached its limit of {limit} step{plural} before this node"
+                )
             }
             Self::NoJournal { what } => {
                 write!(f, "{what} inside items or branches needs a journal; ")?;
@@ -252,10 +275,16 @@ impl fmt::Display for Kind {
             }
             Self::UnknownEvent { event, known } => {
                 let known = NameList::and(known);
-                write!(f, "no node waits for the event `{}`; the flow waits for {known}", Name(event))
+                write!(
+                    f,
+                    "no node waits for the event `{}`; the flow waits for {known}",
+                    Name(event)
+                )
             }
             Self::NoBatch => f.write_str("no batch stands there"),
-            Self::Stopped(Stopped::Deadline) => f.write_str("the run reached its deadline at this node"),
+            Self::Stopped(Stopped::Deadline) => {
+                f.write_str("the run reached its deadline at this node")
+            }
             Self::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
         }
     }

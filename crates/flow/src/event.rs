@@ -82,8 +82,18 @@ pub enum EventKind {
 }
 
 impl Event {
-    pub(crate) fn new(run: Arc<str>, step: Option<Arc<StepName>>, at: Duration, kind: EventKind) -> Self {
-        Self { run, step, at, kind }
+    pub(crate) fn new(
+        run: Arc<str>,
+        step: Option<Arc<StepName>>,
+        at: Duration,
+        kind: EventKind,
+    ) -> Self {
+        Self {
+            run,
+            step,
+            at,
+            kind,
+        }
     }
 }
 
@@ -92,15 +102,25 @@ impl fmt::Display for Event {
         if !self.run.is_empty() {
             write!(f, "{}: ", Name(&self.run))?;
         }
+
         if let Some(step) = &self.step {
             write!(f, "{step} ")?;
         }
+
         match &self.kind {
             EventKind::RunStarted => f.write_str("started"),
             EventKind::StepEntered => f.write_str("entered"),
             EventKind::PhaseFinished { phase, took } => write!(f, "finished {phase} in {took:?}"),
-            EventKind::Retrying { attempts, delay, error } => {
-                write!(f, "failed attempt {attempts}, next in {delay:.1?}: {}", OneLine::new(error))
+            EventKind::Retrying {
+                attempts,
+                delay,
+                error,
+            } => {
+                write!(
+                    f,
+                    "failed attempt {attempts}, next in {delay:.1?}: {}",
+                    OneLine::new(error)
+                )
             }
             EventKind::Noted { text } => write!(f, "noted: {}", OneLine::new(text)),
             EventKind::Moved { action, to } => {
@@ -108,12 +128,18 @@ impl fmt::Display for Event {
             }
             EventKind::Ended { action, steps } => {
                 let plural = if *steps == 1 { "" } else { "s" };
-                write!(f, "ended on `{}` after {steps} step{plural} in all", Name(action.as_str()))
+                write!(
+                    f,
+                    "ended on `{}` after {steps} step{plural} in all",
+                    Name(action.as_str())
+                )
             }
             EventKind::Replayed => f.write_str("replayed exec"),
             EventKind::Paused(paused) => paused.fmt(f),
             EventKind::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),
-            EventKind::Lost { count } => write!(f, "{count} events were lost: the reader is too slow"),
+            EventKind::Lost { count } => {
+                write!(f, "{count} events were lost: the reader is too slow")
+            }
         }
     }
 }

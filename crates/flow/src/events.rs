@@ -46,7 +46,13 @@ use crate::{Event, EventKind, StepName};
 pub fn events(capacity: usize) -> (EventSink, Events) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let lost = Arc::new(AtomicU64::new(0));
-    (EventSink { sender, lost: Arc::clone(&lost) }, Events { receiver, lost })
+    (
+        EventSink {
+            sender,
+            lost: Arc::clone(&lost),
+        },
+        Events { receiver, lost },
+    )
 }
 
 /// Where runs tell their events; made by [`events`].
@@ -77,7 +83,12 @@ impl Events {
     pub async fn next(&mut self) -> Option<Event> {
         match self.lost.swap(0, Ordering::Relaxed) {
             0 => self.receiver.recv().await,
-            count => Some(Event::new(Arc::from(""), None, Duration::ZERO, EventKind::Lost { count })),
+            count => Some(Event::new(
+                Arc::from(""),
+                None,
+                Duration::ZERO,
+                EventKind::Lost { count },
+            )),
         }
     }
 }
@@ -92,6 +103,11 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn tell(&self, step: Option<Arc<StepName>>, kind: EventKind) {
-        self.sink.tell(Event::new(Arc::clone(&self.run), step, self.started.elapsed(), kind));
+        self.sink.tell(Event::new(
+            Arc::clone(&self.run),
+            step,
+            self.started.elapsed(),
+            kind,
+        ));
     }
 }

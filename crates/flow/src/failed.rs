@@ -38,7 +38,12 @@ impl Failed {
                 }
                 Err(source) => {
                     let attempts = attempts.unwrap_or(1);
-                    return Self { phase, attempts, item: None, source };
+                    return Self {
+                        phase,
+                        attempts,
+                        item: None,
+                        source,
+                    };
                 }
             }
         }
@@ -46,6 +51,9 @@ impl Failed {
 
     /// The same failure, of one item of a batch.
     pub(crate) fn of_item(self, index: usize) -> Self {
-        Self { item: Some(index), ..self }
+        Self {
+            item: Some(index),
+            ..self
+        }
     }
 }

@@ -75,8 +75,13 @@ impl<S> Flow<S> {
     ///
     /// When there is no batch of this name, the bytes are not an item of it, or the work fails.
     pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
-        let item = SentItem { data: item, attempt: None };
-        self.work_on_item(batch, item).await.map_err(|failed| failed.error)
+        let item = SentItem {
+            data: item,
+            attempt: None,
+        };
+        self.work_on_item(batch, item)
+            .await
+            .map_err(|failed| failed.error)
     }
 
     /// The same once, for an engine that tries again by itself. `number` counts from 1.
@@ -91,7 +96,10 @@ impl<S> Flow<S> {
         item: &[u8],
         number: NonZeroU32,
     ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
-        let item = SentItem { data: item, attempt: Some(number) };
+        let item = SentItem {
+            data: item,
+            attempt: Some(number),
+        };
         self.work_on_item(batch, item).await
     }
 
@@ -102,9 +110,15 @@ impl<S> Flow<S> {
     ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
         let place: Vec<String> = batch.split('/').map(unescaped).collect();
         let Some(work) = self.graph.exec_item(&place, item) else {
-            let location = Location { flow_path: vec![self.name().to_owned()], node: batch.to_owned() };
+            let location = Location {
+                flow_path: vec![self.name().to_owned()],
+                node: batch.to_owned(),
+            };
             let error = RunError::new(location, Kind::NoBatch);
-            return Err(FailedAttempt { error, again_in: None });
+            return Err(FailedAttempt {
+                error,
+                again_in: None,
+            });
         };
 
         work.await.map_err(|WorkError { failed, again_in }| {
@@ -116,7 +130,13 @@ impl<S> Flow<S> {
     fn item_failed(&self, mut place: Vec<String>, failed: Failed) -> RunError {
         let node = place.pop().unwrap_or_default();
         place.insert(0, self.name().to_owned());
-        RunError::new(Location { flow_path: place, node }, Kind::Node(Box::new(failed)))
+        RunError::new(
+            Location {
+                flow_path: place,
+                node,
+            },
+            Kind::Node(Box::new(failed)),
+        )
     }
 }
 

@@ -20,7 +20,11 @@ where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    FromFn { post, actions: vec![Action::DEFAULT], state: PhantomData }
+    FromFn {
+        post,
+        actions: vec![Action::DEFAULT],
+        state: PhantomData,
+    }
 }
 
 /// A node from one closure; made by [`from_fn`].
@@ -71,6 +75,8 @@ where
 
 impl<S, F> fmt::Debug for FromFn<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromFn").field("actions", &self.actions).finish_non_exhaustive()
+        f.debug_struct("FromFn")
+            .field("actions", &self.actions)
+            .finish_non_exhaustive()
     }
 }

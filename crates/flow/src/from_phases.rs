@@ -37,7 +37,13 @@ where
     X: Outcome,
     A: IntoAction<Error = Infallible>,
 {
-    FromPhases { prep, exec, post, actions: vec![Action::DEFAULT], state: PhantomData }
+    FromPhases {
+        prep,
+        exec,
+        post,
+        actions: vec![Action::DEFAULT],
+        state: PhantomData,
+    }
 }
 
 /// The result of an `exec` closure: a `Result` whose two types a node needs by name.
@@ -127,6 +133,8 @@ where
 
 impl<S, Prep, Exec, Post> fmt::Debug for FromPhases<S, Prep, Exec, Post> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromPhases").field("actions", &self.actions).finish_non_exhaustive()
+        f.debug_struct("FromPhases")
+            .field("actions", &self.actions)
+            .finish_non_exhaustive()
     }
 }

@@ -86,7 +86,10 @@ pub trait Node<S>: Send + Sync {
     /// # Errors
     ///
     /// Whatever the work meets; wrappers may try again, else the run ends there.
-    fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
+    fn exec(
+        &self,
+        prep: &Self::Prep,
+    ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
 
     /// One attempt at `exec`, for an engine that tries again by itself; see
     /// [`Work::attempt`](crate::journal::Work::attempt). `number` counts from 1.
@@ -106,7 +109,10 @@ pub trait Node<S>: Send + Sync {
         let _ = number;
         async {
             let exec = self.exec(prep).await;
-            exec.map_err(|error| FailedAttempt { error, again_in: None })
+            exec.map_err(|error| FailedAttempt {
+                error,
+                again_in: None,
+            })
         }
     }
 
@@ -115,7 +121,12 @@ pub trait Node<S>: Send + Sync {
     /// # Errors
     ///
     /// Whatever keeps the outcome from being used; the run ends there.
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error>;
+    fn post(
+        &self,
+        state: &mut S,
+        prep: Self::Prep,
+        exec: Self::Exec,
+    ) -> Result<Action, Self::Error>;
 
     /// Tries `exec` again when it fails, as often and with such delays as `backoff` says.
     fn retry(self, backoff: Backoff) -> Retry<Self>

@@ -43,7 +43,13 @@ impl Paused {
 
 impl fmt::Display for Paused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "paused at {} for the event `{}`", self.step, Name(&self.event))?;
+        write!(
+            f,
+            "paused at {} for the event `{}`",
+            self.step,
+            Name(&self.event)
+        )?;
+
         if !self.why.is_empty() {
             write!(f, ": {}", OneLine::new(&self.why))?;
         }

@@ -27,9 +27,12 @@ impl Shape {
         let waits = self.0.iter().filter(|line| line.starts_with("the wait `"));
         let events = waits.filter_map(|line| {
             let (_, event) = line.split_once("` for the event `")?;
-            let end = event.rfind("` in the flow ").unwrap_or(event.len().saturating_sub(1));
+            let end = event
+                .rfind("` in the flow ")
+                .unwrap_or(event.len().saturating_sub(1));
             event.get(..end)
         });
+
         events.collect()
     }
 
@@ -39,28 +42,37 @@ impl Shape {
         if self == recorded {
             return None;
         }
+
         let (new, gone) = (only_in(&self.0, &recorded.0), only_in(&recorded.0, &self.0));
         let mut parts = Vec::new();
         if !gone.is_empty() {
             parts.push(format!("gone: {}", first_of(&gone)));
         }
+
         if !new.is_empty() {
             parts.push(format!("new: {}", first_of(&new)));
         }
+
         if parts.is_empty() {
             parts.push("flows inside it have changed places".to_owned());
         }
+
         Some(parts.join("; "))
     }
 }
 
 fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
-    let flow =
-        if depth == 0 { String::new() } else { format!(" in the flow {depth} down, `{}`", wiring.name) };
+    let flow = if depth == 0 {
+        String::new()
+    } else {
+        format!(" in the flow {depth} down, `{}`", wiring.name)
+    };
+
     let start = &wiring.place(wiring.start).name;
     lines.push(format!("the start `{start}`{flow}"));
     let mut places: Vec<&Place> = wiring.places.iter().collect();
     places.sort_unstable_by_key(|place| &place.name);
+
     for place in places {
         let name = &place.name;
         let kind = match &place.inside {
@@ -72,6 +84,7 @@ fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
             Inside::Each { .. } => "flow over items",
             Inside::Branches(_) => "branches",
         };
+
         let event = match &place.inside {
             Inside::Wait { event } => format!(" for the event `{event}`"),
             _ => String::new(),
@@ -79,15 +92,22 @@ fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
         lines.push(format!("the {kind} `{name}`{event}{flow}"));
         let mut exits: Vec<_> = place.exits.iter().collect();
         exits.sort_unstable_by_key(|exit| &exit.action);
+
         for exit in exits {
             let to = match exit.target {
                 Target::Node(index) => format!("to `{}`", wiring.place(index).name),
                 Target::End => "to the end".to_owned(),
             };
-            lines.push(format!("the edge from `{name}` on `{}` {to}{flow}", exit.action.as_str()));
+            lines.push(format!(
+                "the edge from `{name}` on `{}` {to}{flow}",
+                exit.action.as_str()
+            ));
         }
+
         match &place.inside {
-            Inside::Subflow(inner) | Inside::Each { flow: inner, .. } => describe(inner, depth + 1, lines),
+            Inside::Subflow(inner) | Inside::Each { flow: inner, .. } => {
+                describe(inner, depth + 1, lines)
+            }
             Inside::Branches(branches) => {
                 for (branch, inner) in branches {
                     lines.push(format!("the branch `{branch}` of `{name}`{flow}"));
@@ -105,6 +125,7 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
     for line in those {
         *left.entry(line).or_default() += 1;
     }
+
     let unmatched = |line: &&String| match left.get_mut(*line) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -112,6 +133,7 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
         }
         _ => true,
     };
+
     these.iter().filter(unmatched).collect()
 }
 

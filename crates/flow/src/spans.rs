@@ -73,9 +73,14 @@ impl Runs {
             *self = Self::default();
             return;
         }
-        let run = self.young.remove(&event.run).or_else(|| self.old.remove(&event.run));
+
+        let run = self
+            .young
+            .remove(&event.run)
+            .or_else(|| self.old.remove(&event.run));
         let run = run.filter(|_| event.kind != EventKind::RunStarted); // it is taken up again
         let mut run = run.unwrap_or_else(|| Run::new(&event.run));
+
         if run.goes_on_after(event) {
             if self.young.len() >= MAX_RUNS {
                 self.old = mem::take(&mut self.young);
@@ -100,7 +105,10 @@ struct Step {
 
 impl Run {
     fn new(id: &str) -> Self {
-        Self { span: info_span!("run", run = id), steps: HashMap::new() }
+        Self {
+            span: info_span!("run", run = id),
+            steps: HashMap::new(),
+        }
     }
 
     /// Writes what happened; answers whether there is more to come.
@@ -112,17 +120,29 @@ impl Run {
             }
             return false;
         }
-        let Some(name) = event.step.as_deref() else { return event.kind == EventKind::RunStarted };
+
+        let Some(name) = event.step.as_deref() else {
+            return event.kind == EventKind::RunStarted;
+        };
+
         let item = name.item;
         if event.kind == EventKind::StepEntered {
             self.steps.remove(way_to(&name.within)); // it is taken again
         }
+
         let span = self.step(name, event.at);
         match &event.kind {
-            EventKind::PhaseFinished { phase: Phase::Exec, took } if item.is_none() => {
+            EventKind::PhaseFinished {
+                phase: Phase::Exec,
+                took,
+            } if item.is_none() => {
                 span.record("exec_us", us(*took));
             }
-            EventKind::Retrying { attempts, delay, error } => {
+            EventKind::Retrying {
+                attempts,
+                delay,
+                error,
+            } => {
                 warn!(parent: &span, attempts, delay_us = us(*delay), error, item, "retrying");
             }
             EventKind::Noted { text } => debug!(parent: &span, item, text, "noted"),
@@ -142,6 +162,7 @@ impl Run {
             }
             _ => {}
         }
+
         true
     }
 
@@ -155,10 +176,18 @@ impl Run {
                 around = self.open(&around, within, node, *number, at);
             }
         }
+
         self.open(&around, &name.within, &name.node, name.number, at)
     }
 
-    fn open(&mut self, around: &Span, within: &[Level], node: &str, number: u64, at: Duration) -> Span {
+    fn open(
+        &mut self,
+        around: &Span,
+        within: &[Level],
+        node: &str,
+        number: u64,
+        at: Duration,
+    ) -> Span {
         match self.steps.get(way_to(within)) {
             Some(step) if step.number == number => step.span.clone(),
             _ => {
@@ -174,7 +203,13 @@ impl Run {
                     action = field::Empty,
                     took_us = field::Empty,
                 );
-                let step = Step { number, span: span.clone(), at };
+
+                let step = Step {
+                    number,
+                    span: span.clone(),
+                    at,
+                };
+
                 self.steps.insert(way_to(within).to_vec(), step);
                 span
             }
@@ -191,8 +226,11 @@ impl Run {
 
 /// The way to the run of a flow: subflows are no runs of their own.
 fn way_to(within: &[Level]) -> &[Level] {
-    let last = within.iter().rposition(|level| !matches!(level, Level::Flow(_)));
-    last.and_then(|last| within.get(..=last)).unwrap_or_default()
+    let last = within
+        .iter()
+        .rposition(|level| !matches!(level, Level::Flow(_)));
+    last.and_then(|last| within.get(..=last))
+        .unwrap_or_default()
 }
 
 fn us(duration: Duration) -> u64 {

@@ -54,7 +54,10 @@ impl StepName {
     /// The same step, for one item of a batch.
     #[must_use]
     pub fn of_item(&self, index: usize) -> Self {
-        Self { item: Some(index), ..self.clone() }
+        Self {
+            item: Some(index),
+            ..self.clone()
+        }
     }
 
     /// The node without the numbers, from the outermost flow on, as
@@ -71,6 +74,7 @@ impl StepName {
                 }
             }
         }
+
         let _ = write!(place, "{}", Escaped(&self.node));
         place
     }
@@ -81,6 +85,7 @@ impl fmt::Display for StepName {
         for level in &self.within {
             write!(f, "{level}/")?;
         }
+
         write!(f, "{}#{}", Escaped(&self.node), self.number)?;
         match self.item {
             Some(item) => write!(f, "[{item}]"),
@@ -93,8 +98,16 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flow(name) => Escaped(name).fmt(f),
-            Self::Item { node, number, index } => write!(f, "{}#{number}[{index}]", Escaped(node)),
-            Self::Branch { node, number, branch } => {
+            Self::Item {
+                node,
+                number,
+                index,
+            } => write!(f, "{}#{number}[{index}]", Escaped(node)),
+            Self::Branch {
+                node,
+                number,
+                branch,
+            } => {
                 write!(f, "{}#{number}[{}]", Escaped(node), Escaped(branch))
             }
         }
@@ -115,6 +128,7 @@ impl fmt::Display for Escaped<'_> {
                 f.write_char(character)?;
             }
         }
+
         Ok(())
     }
 }
@@ -124,7 +138,9 @@ pub(crate) fn unescaped(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
     while let [first, after @ ..] = rest {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let code = after
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
         match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
             Some(byte) if *first == b'%' => {
                 bytes.push(byte);
@@ -136,5 +152,6 @@ pub(crate) fn unescaped(name: &str) -> String {
             }
         }
     }
+
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -66,6 +66,7 @@ impl Visits {
             EventKind::Paused(paused) => self.pause(event, paused),
             _ => {}
         }
+
         if let Some(step) = &event.step {
             self.count_step(event, step);
         }
@@ -73,7 +74,9 @@ impl Visits {
 
     fn pause(&mut self, event: &Event, paused: &Paused) {
         let waiting = iter::once(paused).chain(&paused.also);
-        let spots = waiting.filter_map(|paused| self.counts.find(&paused.step)).collect();
+        let spots = waiting
+            .filter_map(|paused| self.counts.find(&paused.step))
+            .collect();
         self.counts.stopped(&event.run, spots, Stop::Paused);
     }
 
@@ -87,13 +90,20 @@ impl Visits {
             EventKind::Moved { action, .. } => self.counts.leave(spot, action),
             EventKind::Ended { action, .. } => {
                 self.counts.leave(spot, action);
+
                 // Items and branches end too, and the run goes on.
-                if step.within.iter().all(|level| matches!(level, Level::Flow(_))) {
-                    self.counts.stopped(&event.run, HashSet::from([spot]), Stop::Ended);
+                if step
+                    .within
+                    .iter()
+                    .all(|level| matches!(level, Level::Flow(_)))
+                {
+                    self.counts
+                        .stopped(&event.run, HashSet::from([spot]), Stop::Ended);
                 }
             }
             EventKind::Failed { .. } => {
-                self.counts.stopped(&event.run, HashSet::from([spot]), Stop::Failed);
+                self.counts
+                    .stopped(&event.run, HashSet::from([spot]), Stop::Failed);
             }
             _ => {}
         }

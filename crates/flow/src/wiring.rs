@@ -30,10 +30,16 @@ impl Depth {
     /// How deeply flows may be nested. Each level costs stack when the flow is drawn, visited and
     /// dropped; this many fit eight times into a thread of 2 MiB. A level that runs side by side is
     /// polled by the one around it, which costs more.
-    pub(crate) const MAX: Self = Self { flows: 1_000, side_by_side: 64 };
+    pub(crate) const MAX: Self = Self {
+        flows: 1_000,
+        side_by_side: 64,
+    };
 
     pub(crate) fn max(self, other: Self) -> Self {
-        Self { flows: self.flows.max(other.flows), side_by_side: self.side_by_side.max(other.side_by_side) }
+        Self {
+            flows: self.flows.max(other.flows),
+            side_by_side: self.side_by_side.max(other.side_by_side),
+        }
     }
 }
 
@@ -83,15 +89,21 @@ impl Inside {
     }
 
     pub(crate) fn depth(&self) -> Depth {
-        let side_by_side =
-            |flow: &Wiring| Depth { flows: flow.depth.flows + 1, side_by_side: flow.depth.side_by_side + 1 };
+        let side_by_side = |flow: &Wiring| Depth {
+            flows: flow.depth.flows + 1,
+            side_by_side: flow.depth.side_by_side + 1,
+        };
         match self {
             Self::Node | Self::Wait { .. } | Self::Sleep | Self::Batch { .. } => Depth::default(),
-            Self::Subflow(flow) => Depth { flows: flow.depth.flows + 1, ..flow.depth },
+            Self::Subflow(flow) => Depth {
+                flows: flow.depth.flows + 1,
+                ..flow.depth
+            },
             Self::Each { flow, .. } => side_by_side(flow),
-            Self::Branches(branches) => {
-                branches.iter().map(|(_, flow)| side_by_side(flow)).fold(Depth::default(), Depth::max)
-            }
+            Self::Branches(branches) => branches
+                .iter()
+                .map(|(_, flow)| side_by_side(flow))
+                .fold(Depth::default(), Depth::max),
         }
     }
 }
@@ -110,13 +122,26 @@ pub(crate) enum Target {
 
 impl Wiring {
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
-        let depth = places.iter().map(|place| place.inside.depth()).fold(Depth::default(), Depth::max);
+        let depth = places
+            .iter()
+            .map(|place| place.inside.depth())
+            .fold(Depth::default(), Depth::max);
         let waits = places.iter().any(|place| place.inside.waits());
-        Self { name, start, places, depth, waits, events: OnceLock::new() }
+        Self {
+            name,
+            start,
+            places,
+            depth,
+            waits,
+            events: OnceLock::new(),
+        }
     }
 
     /// The place at an index that the builder or [`Place::exits`] gave out.
-    #[expect(clippy::indexing_slicing, reason = "indices are made by the builder and checked there")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indices are made by the builder and checked there"
+    )]
     #[inline]
     pub(crate) fn place(&self, index: usize) -> &Place {
         &self.places[index]
@@ -141,20 +166,28 @@ impl Wiring {
                 match &place.inside {
                     Inside::Wait { event } => drop(events.insert(event.clone())),
                     Inside::Subflow(flow) | Inside::Each { flow, .. } => open.push(flow),
-                    Inside::Branches(branches) => open.extend(branches.iter().map(|(_, flow)| flow.as_ref())),
+                    Inside::Branches(branches) => {
+                        open.extend(branches.iter().map(|(_, flow)| flow.as_ref()))
+                    }
                     Inside::Node | Inside::Sleep | Inside::Batch { .. } => {}
                 }
             }
         }
+
         events
     }
 
     /// The labels on which the flow ends, each once.
     pub(crate) fn end_actions(&self) -> Vec<Action> {
         let exits = self.places.iter().flat_map(|place| &place.exits);
-        let ends = exits.filter(|exit| exit.target == Target::End).map(|exit| &exit.action);
+        let ends = exits
+            .filter(|exit| exit.target == Target::End)
+            .map(|exit| &exit.action);
         let mut seen = HashSet::new();
-        ends.filter(|action| seen.insert(*action)).cloned().collect()
+
+        ends.filter(|action| seen.insert(*action))
+            .cloned()
+            .collect()
     }
 }
 

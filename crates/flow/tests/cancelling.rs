@@ -1,6 +1,10 @@
 //! A run that is dropped where it waits leaves the state as after the last whole step.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -44,7 +48,13 @@ struct App {
 
 /// Visits 0 to 4: the second and third one subflow deep, the fourth two.
 fn flow() -> Flow<App> {
-    let deepest = Flow::builder("deepest").start("3").node("3", Work(3)).end("3", "default").build().unwrap();
+    let deepest = Flow::builder("deepest")
+        .start("3")
+        .node("3", Work(3))
+        .end("3", "default")
+        .build()
+        .unwrap();
+
     let deep = Flow::builder("deep")
         .start("1")
         .node("1", Work(1))
@@ -55,6 +65,7 @@ fn flow() -> Flow<App> {
         .end("deepest", "default")
         .build()
         .unwrap();
+
     Flow::builder("f")
         .start("0")
         .node("0", Work(0).focus(|app: &mut App| &mut app.log))
@@ -78,11 +89,14 @@ fn poll_times<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
             return Some(outcome);
         }
     }
+
     None
 }
 
 fn step(run: &mut Run<'_, App>, app: &mut App) {
-    poll_times(WAITS + 1, run.step(app)).expect("one poll more than it waits").unwrap();
+    poll_times(WAITS + 1, run.step(app))
+        .expect("one poll more than it waits")
+        .unwrap();
 }
 
 #[test]
@@ -95,15 +109,21 @@ fn a_step_dropped_at_any_await_can_be_taken_anew() {
             for _ in 0..whole {
                 step(&mut run, &mut app);
             }
+
             // Twice in the same place, as a program that is interrupted again and again.
             for _ in 0..2 {
                 assert!(poll_times(polls, run.step(&mut app)).is_none());
                 assert!(app.log.iter().copied().eq(0..whole as u32));
-                assert_eq!((run.node(), run.steps()), (Some(&*whole.to_string()), whole as u64));
+                assert_eq!(
+                    (run.node(), run.steps()),
+                    (Some(&*whole.to_string()), whole as u64)
+                );
             }
+
             while run.node().is_some() {
                 step(&mut run, &mut app);
             }
+
             assert_eq!((app.log, run.steps()), (vec![0, 1, 2, 3, 4], 5));
         }
     }
@@ -115,12 +135,20 @@ fn a_run_dropped_at_any_await_leaves_whole_steps_only() {
     for polls in 0..=STEPS * WAITS {
         let mut app = App { log: Vec::new() };
         assert!(poll_times(polls, flow.run(&mut app)).is_none());
+
         // The first poll reaches the first await; each step is through after as many more.
         let whole = polls.saturating_sub(1) / WAITS;
-        assert!(app.log.iter().copied().eq(0..whole as u32), "{:?} after {polls} polls", app.log);
+        assert!(
+            app.log.iter().copied().eq(0..whole as u32),
+            "{:?} after {polls} polls",
+            app.log
+        );
     }
+
     let mut app = App { log: Vec::new() };
-    let ended = poll_times(STEPS * WAITS + 1, flow.run(&mut app)).unwrap().unwrap();
+    let ended = poll_times(STEPS * WAITS + 1, flow.run(&mut app))
+        .unwrap()
+        .unwrap();
     assert_eq!((app.log, ended.steps), (vec![0, 1, 2, 3, 4], 5));
 }
 
@@ -148,13 +176,19 @@ impl Node<u32> for Slow {
 }
 
 fn slow_loop() -> Flow<u32> {
-    Flow::builder("slow").start("n").node("n", Slow).edge("n", "default", "n").build().unwrap()
+    Flow::builder("slow")
+        .start("n")
+        .node("n", Slow)
+        .edge("n", "default", "n")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_around_a_run_keeps_the_whole_steps() {
     let mut visits = 0;
-    let outcome = tokio::time::timeout(Duration::from_millis(3_500), slow_loop().run(&mut visits)).await;
+    let outcome =
+        tokio::time::timeout(Duration::from_millis(3_500), slow_loop().run(&mut visits)).await;
     assert!(outcome.is_err());
     assert_eq!(visits, 3);
 }
@@ -164,6 +198,7 @@ async fn a_run_in_a_select_loses_no_step() {
     let flow = slow_loop();
     let (mut run, mut visits, mut interrupted) = (flow.begin(), 0, 0);
     let mut interrupt = Box::pin(tokio::time::sleep(Duration::from_millis(1_500)));
+
     while visits < 4 {
         tokio::select! {
             stepped = run.step(&mut visits) => {
@@ -172,6 +207,7 @@ async fn a_run_in_a_select_loses_no_step() {
             () = &mut interrupt, if interrupted == 0 => interrupted += 1,
         }
     }
+
     assert_eq!((visits, run.steps(), interrupted), (4, 4, 1));
 }
 
@@ -184,9 +220,14 @@ async fn a_timeout_fires_around_nodes_that_never_wait() {
         .edge("spin", "default", "spin")
         .build()
         .unwrap();
+
     let mut count = 0;
     let mut run = flow.begin().max_steps(u64::MAX);
     let ended = tokio::time::timeout(Duration::from_millis(5), run.finish(&mut count)).await;
     assert!(ended.is_err());
-    assert_eq!(run.steps(), count, "the state is as after the last whole step");
+    assert_eq!(
+        run.steps(),
+        count,
+        "the state is as after the last whole step"
+    );
 }

@@ -1,6 +1,9 @@
 //! A clock that is set makes no sleep and no wait longer than it was to be.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod lines;
 
@@ -24,7 +27,11 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let day = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-        Self { disk: Lines::default(), day, since: Instant::now() }
+        Self {
+            disk: Lines::default(),
+            day,
+            since: Instant::now(),
+        }
     }
 
     fn now(&self) -> SystemTime {
@@ -45,18 +52,30 @@ impl Machine {
     }
 
     fn shortened(&self) -> usize {
-        self.disk.all().iter().filter(|line| matches!(line, Entry::Shortened { .. })).count()
+        self.disk
+            .all()
+            .iter()
+            .filter(|line| matches!(line, Entry::Shortened { .. }))
+            .count()
     }
 }
 
 fn sleeping() -> Flow<u32> {
-    Flow::builder("nap").start("nap").sleep("nap", |_| LIMIT).end("nap", "default").build().unwrap()
+    Flow::builder("nap")
+        .start("nap")
+        .sleep("nap", |_| LIMIT)
+        .end("nap", "default")
+        .build()
+        .unwrap()
 }
 
 fn waiting() -> Flow<u32> {
     Flow::builder("ask")
         .start("ask")
-        .wait("ask", Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT))
+        .wait(
+            "ask",
+            Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT),
+        )
         .end("ask", "default")
         .end("ask", Wait::<u32>::TIMED_OUT)
         .build()
@@ -65,7 +84,9 @@ fn waiting() -> Flow<u32> {
 
 /// Runs for a time; answers whether it has ended.
 async fn ends_within(time: Duration, run: &mut Run<'_, u32>) -> bool {
-    timeout(time, run.finish(&mut 0)).await.is_ok_and(|ended| ended.is_ok())
+    timeout(time, run.finish(&mut 0))
+        .await
+        .is_ok_and(|ended| ended.is_ok())
 }
 
 /// When the run that waits is told that it will be too late; `None` when it is.
@@ -94,8 +115,17 @@ async fn a_sleep_is_no_longer_when_the_clock_is_set_back() {
 
         machine.set_back(by);
         let start = Instant::now();
-        flow.begin().journal(machine.journal()).finish(&mut 0).await.unwrap();
-        assert!(start.elapsed() <= LIMIT, "set back by {by:?}, it slept for {:?}", start.elapsed());
+        flow.begin()
+            .journal(machine.journal())
+            .finish(&mut 0)
+            .await
+            .unwrap();
+
+        assert!(
+            start.elapsed() <= LIMIT,
+            "set back by {by:?}, it slept for {:?}",
+            start.elapsed()
+        );
     }
 }
 
@@ -110,6 +140,7 @@ async fn a_program_that_is_started_again_and_again_sleeps_once() {
         while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {
             assert!(start.elapsed() <= LIMIT, "set back by {by:?}, it sleeps on");
         }
+
         assert!(machine.shortened() <= 1, "it is recorded once");
     }
 }
@@ -127,6 +158,7 @@ async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
         }
         assert!(!ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await);
     }
+
     while !ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
     assert!(last_set.elapsed() <= LIMIT, "{:?}", last_set.elapsed());
 }
@@ -135,14 +167,19 @@ async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
 async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
     for by in SET_BACK {
         let (flow, mut machine) = (waiting(), Machine::new());
-        let first = limit(&mut flow.begin().journal(machine.journal())).await.unwrap();
+        let first = limit(&mut flow.begin().journal(machine.journal()))
+            .await
+            .unwrap();
         assert_eq!(first, machine.now() + LIMIT);
         advance(40 * SECOND).await;
 
         machine.set_back(by);
         let start = Instant::now();
         let latest = machine.now() + LIMIT;
-        let until = limit(&mut flow.begin().journal(machine.journal())).await.unwrap();
+        let until = limit(&mut flow.begin().journal(machine.journal()))
+            .await
+            .unwrap();
+
         assert!(
             until <= latest,
             "set back by {by:?}, it waits for {:?}",
@@ -154,6 +191,7 @@ async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
             assert!(start.elapsed() < LIMIT, "set back by {by:?}, it waits on");
             advance(10 * SECOND).await;
         }
+
         assert!(machine.shortened() <= 1);
     }
 }
@@ -163,15 +201,31 @@ async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
     let (flow, mut machine) = (sleeping(), Machine::new());
     let start = Instant::now();
     while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
-    assert!((LIMIT..LIMIT + SECOND).contains(&start.elapsed()), "{:?}", start.elapsed());
+    assert!(
+        (LIMIT..LIMIT + SECOND).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+
     assert_eq!(machine.shortened(), 0);
 
     machine.disk = Lines::default();
     assert!(!ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await);
     machine.set_forward(60 * SECOND);
     let start = Instant::now();
-    flow.begin().journal(machine.journal()).finish(&mut 0).await.unwrap();
-    assert!((25 * SECOND..26 * SECOND).contains(&start.elapsed()), "{:?}", start.elapsed());
+
+    flow.begin()
+        .journal(machine.journal())
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
+    assert!(
+        (25 * SECOND..26 * SECOND).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+
     assert_eq!(machine.shortened(), 0);
 }
 
@@ -181,8 +235,12 @@ async fn two_journals_agree_on_the_time_while_the_clock_is_paused() {
     std::thread::sleep(Duration::from_millis(20)); // paused, tokio's clock shows nothing of it
     let first = lines.journal();
     advance(Duration::from_secs(60)).await;
+
     let until = limit(&mut flow.begin().journal(first)).await;
-    assert_eq!(limit(&mut flow.begin().journal(lines.journal())).await, until);
+    assert_eq!(
+        limit(&mut flow.begin().journal(lines.journal())).await,
+        until
+    );
     assert_eq!(lines.all().len(), 1);
 }
 
@@ -194,13 +252,22 @@ fn a_step_can_only_be_shortened_that_sleeps_or_waits_for_longer() {
     let wait = r#"{"waiting":{"step":"f/a#1","event":"e","until":null}}"#;
     let sooner = r#"{"shortened":{"step":"f/a#1","until":999}}"#;
     let same = r#"{"shortened":{"step":"f/a#1","until":1000}}"#;
-    let sound = |lines: &[&str]| Recorded::over("r", lines.iter().map(|text| line(text)), ()).map(drop);
+    let sound =
+        |lines: &[&str]| Recorded::over("r", lines.iter().map(|text| line(text)), ()).map(drop);
 
     assert_eq!(sound(&[sleep, sooner]), Ok(()));
     let refused = "the step `f/a#1` does not sleep or wait for longer than that".to_owned();
-    for lines in
-        [&[sooner][..], &[outcome, sooner], &[wait, sooner], &[sleep, same], &[sleep, sooner, sooner]]
-    {
-        assert_eq!(sound(lines), Err((lines.len() - 1, refused.clone())), "{lines:?}");
+    for lines in [
+        &[sooner][..],
+        &[outcome, sooner],
+        &[wait, sooner],
+        &[sleep, same],
+        &[sleep, sooner, sooner],
+    ] {
+        assert_eq!(
+            sound(lines),
+            Err((lines.len() - 1, refused.clone())),
+            "{lines:?}"
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! Nodes made of closures, and everything such a closure may answer.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::fmt;
 use std::io;
@@ -17,7 +20,11 @@ fn flow(node: impl Node<i32> + 'static) -> Flow<i32> {
 const BOTH: [&str; 2] = ["default", "other"];
 
 fn sign(n: i32) -> Action {
-    if n < 0 { Action::from_static("other") } else { Action::DEFAULT }
+    if n < 0 {
+        Action::from_static("other")
+    } else {
+        Action::DEFAULT
+    }
 }
 
 #[tokio::test]
@@ -25,22 +32,37 @@ async fn a_closure_may_answer_nothing_an_action_or_a_result_of_either() {
     let nothing = flow(from_fn(|n: &mut i32| *n += 1).with_actions(BOTH));
     let action = flow(from_fn(|n: &mut i32| sign(*n)).with_actions(BOTH));
     let result = flow(
-        from_fn(|n: &mut i32| if *n == 0 { Err(io::Error::other("zero")) } else { Ok(()) })
-            .with_actions(BOTH),
+        from_fn(|n: &mut i32| {
+            if *n == 0 {
+                Err(io::Error::other("zero"))
+            } else {
+                Ok(())
+            }
+        })
+        .with_actions(BOTH),
     );
+
     let both = flow(
-        from_fn(|n: &mut i32| if *n == 0 { Err(io::Error::other("zero")) } else { Ok(sign(*n)) })
-            .with_actions(BOTH),
+        from_fn(|n: &mut i32| {
+            if *n == 0 {
+                Err(io::Error::other("zero"))
+            } else {
+                Ok(sign(*n))
+            }
+        })
+        .with_actions(BOTH),
     );
 
     let mut n = 4;
     assert_eq!(nothing.run(&mut n).await.unwrap().action, Action::DEFAULT);
     assert_eq!(n, 5);
+
     for (mut n, expected) in [(5, "default"), (-5, "other")] {
         assert_eq!(action.run(&mut n).await.unwrap().action.as_str(), expected);
         assert_eq!(result.run(&mut n).await.unwrap().action, Action::DEFAULT);
         assert_eq!(both.run(&mut n).await.unwrap().action.as_str(), expected);
     }
+
     for flow in [result, both] {
         let error = flow.run(&mut 0).await.unwrap_err();
         assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: zero");
@@ -56,8 +78,17 @@ async fn any_error_that_boxes_will_do() {
     assert_snapshot!(text.run(&mut 0).await.unwrap_err(), @"flow `f`, node `n`: post failed: a text");
     let owned = flow(from_fn(|n: &mut i32| Err::<(), _>(format!("not {n}"))).with_actions(BOTH));
     assert_snapshot!(owned.run(&mut 3).await.unwrap_err(), @"flow `f`, node `n`: post failed: not 3");
-    let boxed = flow(from_fn(|_: &mut i32| Err::<Action, BoxError>(fmt::Error.into())).with_actions(BOTH));
-    assert!(boxed.run(&mut 0).await.unwrap_err().downcast_ref::<fmt::Error>().is_some());
+
+    let boxed =
+        flow(from_fn(|_: &mut i32| Err::<Action, BoxError>(fmt::Error.into())).with_actions(BOTH));
+    assert!(
+        boxed
+            .run(&mut 0)
+            .await
+            .unwrap_err()
+            .downcast_ref::<fmt::Error>()
+            .is_some()
+    );
 }
 
 #[tokio::test]
@@ -73,11 +104,13 @@ async fn three_closures_are_the_three_phases() {
             sign(doubled)
         },
     );
+
     let flow = flow(node.with_actions(BOTH));
     for (mut n, doubled, label) in [(21, 42, "default"), (-21, -42, "other")] {
         assert_eq!(flow.run(&mut n).await.unwrap().action.as_str(), label);
         assert_eq!(n, doubled);
     }
+
     let error = flow.run(&mut i32::MAX.clone()).await.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `n`: exec failed: too large");
     assert_eq!(error.phase(), Some(Phase::Exec));
@@ -95,7 +128,14 @@ async fn the_work_owns_what_it_works_on() {
         },
         |words: &mut Vec<String>, joined: String| words.push(joined),
     );
-    let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
+
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", node)
+        .end("n", "default")
+        .build()
+        .unwrap();
+
     let mut words = vec!["a".to_owned(), "b".to_owned()];
     assert_eq!(flow.run(&mut words).await.unwrap().action, Action::DEFAULT);
     assert_eq!(words, ["a", "b", "a b"]);
@@ -104,7 +144,13 @@ async fn the_work_owns_what_it_works_on() {
 #[tokio::test]
 async fn an_answer_that_was_not_declared_is_an_error() {
     let node = from_fn(|n: &mut i32| sign(*n));
-    let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", node)
+        .end("n", "default")
+        .build()
+        .unwrap();
+
     assert!(flow.run(&mut 1).await.is_ok());
     let error = flow.run(&mut -1).await.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `other`, which the node does not declare; it declares `default`");
@@ -114,8 +160,17 @@ async fn an_answer_that_was_not_declared_is_an_error() {
         |n: i32| async move { Ok::<_, fmt::Error>(n) },
         |_: &mut i32, n| sign(n),
     );
-    let flow = Flow::builder("f").start("n").node("n", node.with_actions(["x", "y", "z"]));
-    let flow = flow.end("n", "x").end("n", "y").end("n", "z").build().unwrap();
+
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", node.with_actions(["x", "y", "z"]));
+    let flow = flow
+        .end("n", "x")
+        .end("n", "y")
+        .end("n", "z")
+        .build()
+        .unwrap();
+
     let error = flow.run(&mut 1).await.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `default`, which the node does not declare; it declares `x`, `y` and `z`");
 }
@@ -124,6 +179,14 @@ async fn an_answer_that_was_not_declared_is_an_error() {
 fn nodes_of_closures_show_what_they_declare() {
     let node = from_fn(|_: &mut i32| ()).with_actions(["x"]);
     assert_eq!(format!("{node:?}"), r#"FromFn { actions: ["x"], .. }"#);
-    let node = from_phases(|_: &mut i32| (), |()| async { Ok::<_, fmt::Error>(()) }, |_: &mut i32, ()| ());
-    assert_eq!(format!("{node:?}"), r#"FromPhases { actions: ["default"], .. }"#);
+    let node = from_phases(
+        |_: &mut i32| (),
+        |()| async { Ok::<_, fmt::Error>(()) },
+        |_: &mut i32, ()| (),
+    );
+
+    assert_eq!(
+        format!("{node:?}"),
+        r#"FromPhases { actions: ["default"], .. }"#
+    );
 }

@@ -1,7 +1,10 @@
 //! Flows nested as deep as they may be, in a thread with the stack that threads have by default,
 //! and flows of very many nodes.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::future::pending;
 use std::pin::pin;
@@ -32,13 +35,24 @@ fn nested(innermost: Innermost) -> Flow<u32> {
         },
         |n: &mut u32, ()| *n += 1,
     );
-    let mut flow = Flow::builder("0").start("n").node("n", node).end("n", "default").build().unwrap();
+
+    let mut flow = Flow::builder("0")
+        .start("n")
+        .node("n", node)
+        .end("n", "default")
+        .build()
+        .unwrap();
+
     for level in 1..=DEPTH {
         let outer = Flow::builder(level.to_string());
         let inner = (level - 1).to_string();
-        let outer = outer.start(&inner).subflow(&inner, flow, |n: &mut u32| n).end(&inner, "default");
+        let outer = outer
+            .start(&inner)
+            .subflow(&inner, flow, |n: &mut u32| n)
+            .end(&inner, "default");
         flow = outer.build().unwrap();
     }
+
     flow
 }
 
@@ -48,7 +62,12 @@ fn poll_once<T>(future: impl Future<Output = T>) -> Poll<T> {
 }
 
 fn with_small_stack(test: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(STACK).spawn(test).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(test)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]
@@ -58,6 +77,7 @@ fn a_deep_flow_runs_and_is_dropped() {
         let Poll::Ready(Ok(ended)) = poll_once(nested(Innermost::Counts).run(&mut n)) else {
             panic!("the node neither waits nor fails");
         };
+
         assert_eq!((n, ended.steps, ended.action), (1, 1, Action::DEFAULT));
     });
 }
@@ -68,10 +88,14 @@ fn an_error_from_the_depth_names_every_flow() {
         let Poll::Ready(Err(error)) = poll_once(nested(Innermost::Fails).run(&mut 0)) else {
             panic!("the node fails at once");
         };
+
         let names: Vec<String> = (0..=DEPTH).rev().map(|level| level.to_string()).collect();
         assert_eq!(error.flow_path(), names);
         let path = names.join("/");
-        assert_eq!(error.to_string(), format!("flow `{path}`, node `n`: exec failed: too deep for me"));
+        assert_eq!(
+            error.to_string(),
+            format!("flow `{path}`, node `n`: exec failed: too deep for me")
+        );
     });
 }
 
@@ -93,6 +117,7 @@ fn a_deep_flow_is_drawn() {
         let drawn = flow.mermaid().to_string();
         assert_eq!(drawn.matches("subgraph").count(), DEPTH);
         assert!(drawn.len() < 300 * DEPTH, "{} bytes", drawn.len());
+
         let drawn = flow.graphviz().to_string();
         assert_eq!(drawn.matches("subgraph").count(), DEPTH);
         assert!(drawn.len() < 600 * DEPTH, "{} bytes", drawn.len());
@@ -107,9 +132,11 @@ fn the_way_of_a_run_through_a_deep_flow_is_drawn() {
         let (sink, mut told) = events(10);
         assert!(poll_once(flow.begin().events_to(sink).finish(&mut 0)).is_ready());
         let mut visits = Visits::of(&flow);
+
         while let Poll::Ready(Some(event)) = poll_once(told.next()) {
             visits.count(&event);
         }
+
         let drawn = visits.mermaid().to_string();
         assert_eq!(drawn.matches("default 1×").count(), 1 + DEPTH);
         assert!(drawn.len() < 300 * DEPTH, "{} bytes", drawn.len());
@@ -119,13 +146,17 @@ fn the_way_of_a_run_through_a_deep_flow_is_drawn() {
 #[tokio::test]
 async fn a_chain_of_100_000_nodes_is_built_and_run() {
     const NODES: u64 = 100_000;
-    let mut builder = Flow::builder("chain").start("0").end((NODES - 1).to_string(), "default");
+
+    let mut builder = Flow::builder("chain")
+        .start("0")
+        .end((NODES - 1).to_string(), "default");
     for index in 0..NODES {
         builder = builder.node(index.to_string(), from_fn(|n: &mut u64| *n += 1));
         if index + 1 < NODES {
             builder = builder.edge(index.to_string(), "default", (index + 1).to_string());
         }
     }
+
     let (flow, mut n) = (builder.build().unwrap(), 0);
     let ended = flow.begin().max_steps(NODES).finish(&mut n).await.unwrap();
     assert_eq!((n, ended.steps), (NODES, NODES));

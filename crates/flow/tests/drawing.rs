@@ -1,7 +1,10 @@
 //! Flows as Mermaid flowcharts and as Graphviz graphs. Each drawing here was also read and laid out by
 //! Mermaid 11 and by Graphviz 2.42.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::time::Duration;
 
@@ -14,7 +17,12 @@ fn does(actions: &[&'static str]) -> FromFn<(), impl Fn(&mut ()) + Send + Sync +
 }
 
 fn one(name: &str) -> Flow<()> {
-    Flow::builder(name).start("work").node("work", does(&["x"])).end("work", "x").build().unwrap()
+    Flow::builder(name)
+        .start("work")
+        .node("work", does(&["x"]))
+        .end("work", "x")
+        .build()
+        .unwrap()
 }
 
 /// Every kind of place, a box that leads to itself, and boxes in boxes.
@@ -28,17 +36,16 @@ fn everything() -> Flow<()> {
         .end("second", "x")
         .build()
         .unwrap();
+
     let each = Each::at_most(3, twice, |(): &()| vec![(); 2], |(): &mut (), _| ());
     let batch = Batch::in_turn(does(&["x"]), |(): &()| vec![(); 2], |(): &mut (), _| ());
-    let branches = Branches::new().branch("left", one("any"), |()| (), |(), ()| ()).branch(
-        "right",
-        one("any"),
-        |()| (),
-        |(), ()| (),
-    );
+    let branches = Branches::new()
+        .branch("left", one("any"), |()| (), |(), ()| ())
+        .branch("right", one("any"), |()| (), |(), ()| ());
     let wait = Wait::for_event("approval", |(): &mut (), yes: bool| {
         Action::from_static(if yes { "yes" } else { "no" })
     });
+
     Flow::builder("everything")
         .start("sub")
         .subflow("sub", choice(), |state| state)
@@ -95,7 +102,10 @@ fn a_self_loop_and_two_ends() {
 
 #[test]
 fn a_subflow_is_a_box_around_its_nodes() {
-    let innermost = Flow::builder("innermost").start("x").node("x", does(&["x"])).end("x", "x");
+    let innermost = Flow::builder("innermost")
+        .start("x")
+        .node("x", does(&["x"]))
+        .end("x", "x");
     let inner = Flow::builder("inner")
         .node("a", does(&["x"]))
         .start("b")
@@ -104,6 +114,7 @@ fn a_subflow_is_a_box_around_its_nodes() {
         .end("a", "x")
         .build()
         .unwrap();
+
     let flow = Flow::builder("outer")
         .start("first")
         .node("first", does(&["x"]))
@@ -115,6 +126,7 @@ fn a_subflow_is_a_box_around_its_nodes() {
         .end("last", "done")
         .build()
         .unwrap();
+
     assert_snapshot!(flow.mermaid(), @r#"
     flowchart TD
         start0(( )) --> n0
@@ -147,7 +159,10 @@ fn every_kind_of_place_has_a_shape_of_its_own() {
 #[test]
 fn side_by_side_without_branches_is_an_empty_box() {
     let none = Branches::<()>::new();
-    let flow = Flow::builder("f").start("none").branches("none", none).end("none", "default");
+    let flow = Flow::builder("f")
+        .start("none")
+        .branches("none", none)
+        .end("none", "default");
     let flow = flow.build().unwrap();
     assert_snapshot!(flow.mermaid(), @r#"
     flowchart TD
@@ -156,6 +171,7 @@ fn side_by_side_without_branches_is_an_empty_box() {
         end
         n0 -->|"default"| end0(((end)))
     "#);
+
     assert_snapshot!(flow.graphviz(), @r#"
     digraph flow {
         compound=true
@@ -197,6 +213,7 @@ fn awkward() -> Flow<()> {
         "\u{2028}\u{2029}\u{feff}\u{202e}",
         "]; drop -> it //",
     ];
+
     let mut builder = Flow::builder("escaped").start(names[0]);
     for (index, name) in names.into_iter().enumerate() {
         builder = builder.node(name, does(&[name]));
@@ -205,30 +222,53 @@ fn awkward() -> Flow<()> {
             None => builder.end(name, name),
         };
     }
+
     builder.build().unwrap()
 }
 
 #[test]
 fn a_long_name_is_drawn_whole() {
     let long: &'static str = "é\"\\ ".repeat(2_000).leak();
-    let flow = Flow::builder("f").start(long).node(long, does(&[long])).end(long, long).build().unwrap();
-    assert_eq!(flow.mermaid().to_string().matches("é#34;#92; ").count(), 4_000);
-    assert_eq!(flow.graphviz().to_string().matches(r#"é\"\\ "#).count(), 4_000);
+    let flow = Flow::builder("f")
+        .start(long)
+        .node(long, does(&[long]))
+        .end(long, long)
+        .build()
+        .unwrap();
+
+    assert_eq!(
+        flow.mermaid().to_string().matches("é#34;#92; ").count(),
+        4_000
+    );
+    assert_eq!(
+        flow.graphviz().to_string().matches(r#"é\"\\ "#).count(),
+        4_000
+    );
 }
 
 /// The drawing of a flow whose names and labels are all the same, without its labels.
 fn structure(name: &str) -> [String; 2] {
-    let inner = Flow::builder(name).start(name).node(name, does(&["x"])).end(name, "x").build().unwrap();
+    let inner = Flow::builder(name)
+        .start(name)
+        .node(name, does(&["x"]))
+        .end(name, "x")
+        .build()
+        .unwrap();
+
     let label = Action::new(name);
     let leaves = from_fn(|(): &mut ()| ()).with_actions([label.clone()]);
     let flow = Flow::builder(name)
         .start("box")
-        .branches("box", Branches::new().branch(name, inner, |()| (), |(), ()| ()))
+        .branches(
+            "box",
+            Branches::new().branch(name, inner, |()| (), |(), ()| ()),
+        )
         .edge("box", "default", name)
         .node(name, leaves)
         .end(name, label)
         .build()
         .unwrap();
+
     let outside = |drawing: String| {
         let (mut quoted, mut escaped) = (false, false);
         let mut kept = String::new();
@@ -241,9 +281,14 @@ fn structure(name: &str) -> [String; 2] {
                 _ => kept.push(character),
             }
         }
+
         kept
     };
-    [outside(flow.mermaid().to_string()), outside(flow.graphviz().to_string())]
+
+    [
+        outside(flow.mermaid().to_string()),
+        outside(flow.graphviz().to_string()),
+    ]
 }
 
 proptest! {

@@ -58,6 +58,7 @@ async fn in_one_process(flow: &Flow<State>, start: &[u64], journaled: bool) -> E
     if journaled {
         run = run.journal(MemoryJournal::new("r"));
     }
+
     loop {
         match run.advance(&mut state).await {
             Ok(Stepped::Paused(paused)) => match answer(&paused.event) {
@@ -111,6 +112,7 @@ async fn on_an_engine(
             over = signal.over() => Err(over),
             stepped = dropped_after(polls, run.advance(&mut state)) => stepped.ok_or(Over::Crashed),
         };
+
         let waits_for = match stepped {
             Err(Over::Crashed) => continue,
             Err(Over::Mismatch(mismatch)) => return Err(mismatch),
@@ -120,11 +122,15 @@ async fn on_an_engine(
             Ok(stepped) => {
                 let (made, recorded) = (position.load(Ordering::Relaxed), engine.len());
                 if made != recorded {
-                    return Err(format!("the run made {made} calls, on record are {recorded}"));
+                    return Err(format!(
+                        "the run made {made} calls, on record are {recorded}"
+                    ));
                 }
+
                 return Ok(End::new(state, stepped));
             }
         };
+
         match answer(&waits_for) {
             Some(answer) => engine.deliver(&waits_for, answer.to_string().into_bytes()),
             None => sleep(2 * HOUR).await,
@@ -134,10 +140,18 @@ async fn on_an_engine(
 
 fn style(seed: u64) -> Style {
     let items = [ItemsGo::InTurn, ItemsGo::Away, ItemsGo::AwayByAttempt];
-    Style { items: items[(seed % 3) as usize], suspends: seed.is_multiple_of(2) }
+    Style {
+        items: items[(seed % 3) as usize],
+        suspends: seed.is_multiple_of(2),
+    }
 }
 
-fn engine(define: impl Fn(&World) -> Flow<State>, style: Style, seed: u64, crashes: usize) -> Engine {
+fn engine(
+    define: impl Fn(&World) -> Flow<State>,
+    style: Style,
+    seed: u64,
+    crashes: usize,
+) -> Engine {
     let world = World::default();
     let worker = define(&world);
     Engine::new(world, worker, style, seed, crashes)
@@ -150,23 +164,39 @@ async fn stands_on_an_engine(leaf: Define, start: &[u64], needs_a_journal: bool)
         let define = |world: &World| flows::nested(&nest, leaf, world);
         let undisturbed = World::default();
         let end = in_one_process(&define(&undisturbed), start, true).await;
+
         if !needs_a_journal {
-            assert_eq!(in_one_process(&define(&World::default()), start, false).await, end, "{nest:?}");
+            assert_eq!(
+                in_one_process(&define(&World::default()), start, false).await,
+                end,
+                "{nest:?}"
+            );
         }
+
         for seed in 0..12 {
             let what = format!("{nest:?}, seed {seed}");
             let engine = engine(define, style(seed), seed, (seed % 7) as usize * 3);
             let came = on_an_engine(&engine, define, start).await;
             assert_eq!(came.as_ref(), Ok(&end), "{what}");
             assert_eq!(engine.world.made_twice(), Vec::<String>::new(), "{what}");
+
             if end.came_to.is_ok() {
                 nothing_is_called_in_vain(&undisturbed, &engine.world, &what);
             }
-            let panicked = end.came_to.as_ref().is_err_and(|error| error.contains("panicked"));
+
+            let panicked = end
+                .came_to
+                .as_ref()
+                .is_err_and(|error| error.contains("panicked"));
 
             engine.crash_no_more();
             let so_far = engine.world.len();
-            assert_eq!(on_an_engine(&engine, define, start).await.as_ref(), Ok(&end), "{what}, once more");
+            assert_eq!(
+                on_an_engine(&engine, define, start).await.as_ref(),
+                Ok(&end),
+                "{what}, once more"
+            );
+
             if !panicked {
                 assert_eq!(engine.world.calls_since(so_far), 0, "{what}, once more");
             }
@@ -179,8 +209,10 @@ fn nothing_is_called_in_vain(undisturbed: &World, world: &World, what: &str) {
     let (calls, recorded, lost) = (world.calls(), world.recorded(), world.lost());
     let undisturbed = undisturbed.calls();
     assert_eq!(calls.len(), undisturbed.len(), "{what}");
+
     for (key, once) in undisturbed {
         let (recorded, lost) = (recorded[&key], lost.get(&key).copied().unwrap_or_default());
+
         // More than one where attempts are made in process.
         let each = once / recorded;
         let made = calls[&key];
@@ -231,14 +263,36 @@ on_an_engine! {
 #[tokio::test(start_paused = true)]
 async fn a_retry_is_three_attempts_in_all_over_all_replays() {
     for (define, start, key) in [
-        (flows::a_step_of_three_attempts as Define, vec![13], "r:leaf/work#1"),
-        (flows::a_batch_of_three_attempts, vec![3, 13], "r:leaf/work#1[1]"),
+        (
+            flows::a_step_of_three_attempts as Define,
+            vec![13],
+            "r:leaf/work#1",
+        ),
+        (
+            flows::a_batch_of_three_attempts,
+            vec![3, 13],
+            "r:leaf/work#1[1]",
+        ),
     ] {
         for seed in 0..200 {
-            let engine = engine(define, Style { items: ItemsGo::AwayByAttempt, suspends: true }, seed, 12);
+            let engine = engine(
+                define,
+                Style {
+                    items: ItemsGo::AwayByAttempt,
+                    suspends: true,
+                },
+                seed,
+                12,
+            );
+
             let began = Instant::now();
             let end = on_an_engine(&engine, define, &start).await.unwrap();
-            assert!(end.came_to.unwrap_err().ends_with("exec failed after 3 attempts: 13 is unlucky"));
+            assert!(
+                end.came_to
+                    .unwrap_err()
+                    .ends_with("exec failed after 3 attempts: 13 is unlucky")
+            );
+
             assert_eq!(engine.world.recorded()[key], 3);
             let lost = engine.world.lost().get(key).copied().unwrap_or_default();
             assert!((3..=3 + lost).contains(&engine.world.calls()[key]));
@@ -253,11 +307,17 @@ async fn a_retry_is_three_attempts_in_all_over_all_replays() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_inside_another_wrapper_is_one_attempt_to_the_engine() {
-    for define in [flows::a_timeout_around_a_retry as Define, flows::a_fallback_around_a_retry] {
+    for define in [
+        flows::a_timeout_around_a_retry as Define,
+        flows::a_fallback_around_a_retry,
+    ] {
         let engine = engine(define, style(1), 0, 0);
         on_an_engine(&engine, define, &[13]).await.unwrap();
         assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
-        assert_eq!(engine.world.recorded().into_values().collect::<Vec<_>>(), [1]);
+        assert_eq!(
+            engine.world.recorded().into_values().collect::<Vec<_>>(),
+            [1]
+        );
     }
 }
 
@@ -276,16 +336,26 @@ async fn a_deadline_drops_the_whole_run_and_a_replay_goes_on() {
     let engine = engine(flows::a_sleep, style(0), 0, 0);
     let flow = flows::a_sleep(&engine.world);
     let began = Instant::now();
-    let run = flow.begin().journal(Attempt::new(&engine).0).deadline(began + HOUR / 2);
+    let run = flow
+        .begin()
+        .journal(Attempt::new(&engine).0)
+        .deadline(began + HOUR / 2);
     let error = { run }.finish(&mut vec![3]).await.unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `leaf`, node `sleep`: the run reached its deadline at this node");
     let end = on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
-    assert_eq!((end.state, began.elapsed().as_secs()), (vec![6], HOUR.as_secs()));
+    assert_eq!(
+        (end.state, began.elapsed().as_secs()),
+        (vec![6], HOUR.as_secs())
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
-    for define in [flows::an_unrecorded_step as Define, flows::an_unrecorded_batch] {
+    for define in [
+        flows::an_unrecorded_step as Define,
+        flows::an_unrecorded_batch,
+    ] {
         let engine = engine(define, style(0), 0, 0);
         for replays in 1..=3 {
             on_an_engine(&engine, define, &[3]).await.unwrap();
@@ -297,7 +367,16 @@ async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
 #[tokio::test(start_paused = true)]
 async fn an_unrecorded_item_that_fails_in_a_replay_is_named() {
     let define = flows::an_unrecorded_batch_once;
-    let engine = engine(define, Style { items: ItemsGo::InTurn, suspends: true }, 0, 0);
+    let engine = engine(
+        define,
+        Style {
+            items: ItemsGo::InTurn,
+            suspends: true,
+        },
+        0,
+        0,
+    );
+
     on_an_engine(&engine, define, &[3, 60]).await.unwrap();
     let end = on_an_engine(&engine, define, &[3, 60]).await.unwrap();
     insta::assert_snapshot!(end.came_to.unwrap_err(), @"flow `leaf`, node `work`, item 0: exec failed: 3 is open already");
@@ -306,15 +385,26 @@ async fn an_unrecorded_item_that_fails_in_a_replay_is_named() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited() {
     for suspends in [true, false] {
-        let style = Style { items: ItemsGo::InTurn, suspends };
+        let style = Style {
+            items: ItemsGo::InTurn,
+            suspends,
+        };
         let engine = engine(flows::a_wait_answered_in_time, style, 0, 0);
         engine.deliver("question", b"\"yes\"".to_vec());
-        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3]).await.unwrap();
+        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
+            .await
+            .unwrap();
+
         insta::allow_duplicates! {
             insta::assert_snapshot!(end.came_to.unwrap_err(), @r#"flow `leaf`, node `ask`: exec failed: the event `question`: the answer cannot be read: invalid type: string "yes", expected u64 at line 1 column 5"#);
         }
-        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3]).await.unwrap();
-        assert_eq!((end.state, end.came_to), (vec![20], Ok(("default".to_owned(), 2))));
+        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
+            .await
+            .unwrap();
+        assert_eq!(
+            (end.state, end.came_to),
+            (vec![20], Ok(("default".to_owned(), 2)))
+        );
     }
 }
 
@@ -322,9 +412,17 @@ async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited(
 async fn a_replay_of_another_flow_is_noticed() {
     let engine = engine(flows::a_sleep, style(0), 0, 0);
     on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
-    let mismatch = on_an_engine(&engine, flows::a_loop, &[3]).await.unwrap_err();
-    assert!(mismatch.starts_with("call 0 is leaf/double#1, Step("), "{mismatch}");
-    let shorter = on_an_engine(&engine, |_| flows::only_a_sleep(), &[3]).await.unwrap_err();
+    let mismatch = on_an_engine(&engine, flows::a_loop, &[3])
+        .await
+        .unwrap_err();
+    assert!(
+        mismatch.starts_with("call 0 is leaf/double#1, Step("),
+        "{mismatch}"
+    );
+
+    let shorter = on_an_engine(&engine, |_| flows::only_a_sleep(), &[3])
+        .await
+        .unwrap_err();
     assert_eq!(shorter, "the run made 1 calls, on record are 2");
 }
 
@@ -333,11 +431,18 @@ async fn who_watches_hears_of_the_attempts_of_an_engine() {
     let engine = engine(flows::a_step_good_at_last, style(0), 0, 0);
     let flow = flows::a_step_good_at_last(&engine.world);
     let (sink, mut told) = events(100);
-    flow.begin().journal(Attempt::new(&engine).0).events_to(sink).finish(&mut vec![3]).await.unwrap();
+    flow.begin()
+        .journal(Attempt::new(&engine).0)
+        .events_to(sink)
+        .finish(&mut vec![3])
+        .await
+        .unwrap();
+
     let mut lines = Vec::new();
     while let Some(event) = told.next().await {
         lines.push(event.to_string());
     }
+
     insta::assert_snapshot!(lines.join("\n"), @r"
     r: started
     r: leaf/work#1 entered

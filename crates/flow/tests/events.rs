@@ -1,6 +1,9 @@
 //! Whoever watches a run sees what happens in it, in an order that makes sense, and cannot hold it up.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod lines;
 
@@ -9,7 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, EventKind, Events, Flow, Node, Wait, events, from_fn, from_phases,
+    Action, Backoff, Batch, Branches, Each, EventKind, Events, Flow, Node, Wait, events, from_fn,
+    from_phases,
 };
 use tokio::time::sleep;
 
@@ -19,6 +23,7 @@ async fn lines(mut told: Events) -> String {
     while let Some(event) = told.next().await {
         lines += &format!("{:>4} {event}\n", event.at.as_millis());
     }
+
     lines
 }
 
@@ -31,7 +36,9 @@ fn flaky(failures: u32) -> impl Node<u32> {
             let left = Arc::clone(&left);
             async move {
                 sleep(Duration::from_millis(10)).await;
-                match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+                match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                }) {
                     Ok(_) => Err("not yet"),
                     Err(_) => Ok(()),
                 }
@@ -39,11 +46,18 @@ fn flaky(failures: u32) -> impl Node<u32> {
         },
         |n: &mut u32, ()| *n += 1,
     );
-    node.retry(Backoff::of::<3>().first(Duration::from_millis(100)).factor(1.0).jitter(false))
+
+    node.retry(
+        Backoff::of::<3>()
+            .first(Duration::from_millis(100))
+            .factor(1.0)
+            .jitter(false),
+    )
 }
 
 fn counted() -> Flow<u32> {
-    let enough = from_fn(|n: &mut u32| Action::from_static(if *n < 2 { "again" } else { "enough" }));
+    let enough =
+        from_fn(|n: &mut u32| Action::from_static(if *n < 2 { "again" } else { "enough" }));
     Flow::builder("count")
         .start("up")
         .node("up", flaky(1))
@@ -58,7 +72,14 @@ fn counted() -> Flow<u32> {
 #[tokio::test(start_paused = true)]
 async fn a_run_tells_its_steps_phases_retries_and_moves() {
     let (sink, told) = events(100);
-    counted().begin().id("r").events_to(sink).finish(&mut 0).await.unwrap();
+    counted()
+        .begin()
+        .id("r")
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
     insta::assert_snapshot!(lines(told).await, @r"
       0 r: started
       0 r: count/up#1 entered
@@ -89,15 +110,23 @@ async fn a_run_tells_its_steps_phases_retries_and_moves() {
 async fn subflows_items_and_branches_are_told_by_their_names() {
     let one = |name: &str| {
         let node = from_fn(|n: &mut u32| *n += 1);
-        Flow::builder(name).start("work").node("work", node).end("work", "default").build().unwrap()
+        Flow::builder(name)
+            .start("work")
+            .node("work", node)
+            .end("work", "default")
+            .build()
+            .unwrap()
     };
-    let each = Each::in_turn(one("item"), |n: &u32| vec![*n; 2], |n: &mut u32, done| *n = done.iter().sum());
-    let branches = Branches::new().branch("left", one("any"), |n: &u32| *n, |n, left| *n = left).branch(
-        "right",
-        one("any"),
-        |n: &u32| *n,
-        |n, right| *n += right,
+
+    let each = Each::in_turn(
+        one("item"),
+        |n: &u32| vec![*n; 2],
+        |n: &mut u32, done| *n = done.iter().sum(),
     );
+
+    let branches = Branches::new()
+        .branch("left", one("any"), |n: &u32| *n, |n, left| *n = left)
+        .branch("right", one("any"), |n: &u32| *n, |n, right| *n += right);
     let flow = Flow::builder("all")
         .start("sub")
         .subflow("sub", one("inner"), |n: &mut u32| n)
@@ -108,14 +137,22 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
         .end("fork", "default")
         .build()
         .unwrap();
+
     let (sink, mut told) = events(100);
-    flow.begin().id("r").events_to(sink).finish(&mut 0).await.unwrap();
+    flow.begin()
+        .id("r")
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
     let mut lines = Vec::new();
     while let Some(event) = told.next().await {
         if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
             lines.push(event.to_string());
         }
     }
+
     insta::assert_snapshot!(lines.join("\n"), @r"
     r: started
     r: all/sub/work#1 entered
@@ -137,9 +174,21 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_told_last_and_names_the_place() {
-    let flow = Flow::builder("f").start("up").node("up", flaky(9)).end("up", "default").build().unwrap();
+    let flow = Flow::builder("f")
+        .start("up")
+        .node("up", flaky(9))
+        .end("up", "default")
+        .build()
+        .unwrap();
+
     let (sink, told) = events(100);
-    flow.begin().id("r").events_to(sink).finish(&mut 0).await.unwrap_err();
+    flow.begin()
+        .id("r")
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(lines(told).await, @r"
       0 r: started
       0 r: f/up#1 entered
@@ -160,15 +209,26 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
             |n: &mut u32, doubled: u32| *n = doubled,
         )
     };
-    let batch = Batch::at_most(2, double(), |all: &Vec<u32>| all.clone(), |all, done| *all = done);
-    let ask = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n)).why(|_| "one more".into());
+
+    let batch = Batch::at_most(
+        2,
+        double(),
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    let ask = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n))
+        .why(|_| "one more".into());
     Flow::builder("f")
         .start("both")
         .batch("both", batch)
         .edge("both", "default", "ask")
         .wait("ask", ask)
         .edge("ask", "default", "last")
-        .node("last", double().focus(|all: &mut Vec<u32>| all.last_mut().unwrap()))
+        .node(
+            "last",
+            double().focus(|all: &mut Vec<u32>| all.last_mut().unwrap()),
+        )
         .end("last", "default")
         .build()
         .unwrap()
@@ -177,7 +237,12 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     let (flow, record) = (doubled_and_asked(), lines::Lines::default());
-    flow.begin().journal(record.journal()).advance(&mut vec![1, 2]).await.unwrap();
+    flow.begin()
+        .journal(record.journal())
+        .advance(&mut vec![1, 2])
+        .await
+        .unwrap();
+
     let (sink, told) = events(100);
     let mut state = vec![1, 2];
     let mut run = flow.begin().journal(record.journal()).events_to(sink);
@@ -206,10 +271,23 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_at_its_deadline_is_told_to_fail_at_the_step_it_was_in() {
-    let flow = Flow::builder("f").start("up").node("up", flaky(1)).end("up", "default").build().unwrap();
+    let flow = Flow::builder("f")
+        .start("up")
+        .node("up", flaky(1))
+        .end("up", "default")
+        .build()
+        .unwrap();
+
     let (sink, told) = events(100);
     let deadline = tokio::time::Instant::now() + Duration::from_millis(50);
-    flow.begin().id("r").deadline(deadline).events_to(sink).finish(&mut 0).await.unwrap_err();
+    flow.begin()
+        .id("r")
+        .deadline(deadline)
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(lines(told).await, @r"
      0 r: started
      0 r: f/up#1 entered
@@ -237,15 +315,25 @@ async fn a_reader_that_is_too_slow_misses_events_and_is_told_how_many() {
         .end("up", "done")
         .build()
         .unwrap();
+
     flow.begin().events_to(sink).finish(&mut n).await.unwrap();
+
     // Started once, then entered, three phases and moved or ended, a hundred times.
     let lost = told.next().await.unwrap();
-    assert_eq!((lost.kind.clone(), n), (EventKind::Lost { count: 1 + 500 - 3 }, 100));
-    assert_eq!(lost.to_string(), "498 events were lost: the reader is too slow");
+    assert_eq!(
+        (lost.kind.clone(), n),
+        (EventKind::Lost { count: 1 + 500 - 3 }, 100)
+    );
+    assert_eq!(
+        lost.to_string(),
+        "498 events were lost: the reader is too slow"
+    );
     let mut kept = 0;
+
     while told.next().await.is_some() {
         kept += 1;
     }
+
     assert_eq!(kept, 3);
 }
 
@@ -253,8 +341,17 @@ async fn a_reader_that_is_too_slow_misses_events_and_is_told_how_many() {
 async fn a_reader_that_is_gone_is_no_error() {
     let (sink, told) = events(3);
     drop(told);
-    let flow = Flow::builder("f").start("up").node("up", from_fn(|n: &mut u32| *n += 1)).end("up", "default");
-    flow.build().unwrap().begin().events_to(sink).finish(&mut 0).await.unwrap();
+    let flow = Flow::builder("f")
+        .start("up")
+        .node("up", from_fn(|n: &mut u32| *n += 1))
+        .end("up", "default");
+    flow.build()
+        .unwrap()
+        .begin()
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -262,22 +359,34 @@ async fn many_runs_share_a_sink_and_are_told_apart() {
     let (sink, mut told) = events(10_000);
     let flow = Arc::new(counted());
     let mut runs = tokio::task::JoinSet::new();
+
     for run in 0..50 {
         let (flow, sink) = (Arc::clone(&flow), sink.clone());
-        runs.spawn(
-            async move { flow.begin().id(run.to_string()).events_to(sink).finish(&mut 0).await.map(drop) },
-        );
+        runs.spawn(async move {
+            flow.begin()
+                .id(run.to_string())
+                .events_to(sink)
+                .finish(&mut 0)
+                .await
+                .map(drop)
+        });
     }
+
     drop(sink);
     while let Some(run) = runs.join_next().await {
         run.unwrap().unwrap();
     }
+
     let mut each: Vec<Vec<EventKind>> = vec![Vec::new(); 50];
     while let Some(event) = told.next().await {
         each[event.run.parse::<usize>().unwrap()].push(event.kind);
     }
+
     for told in each {
         assert_eq!(told.first(), Some(&EventKind::RunStarted));
-        assert!(matches!(told.last(), Some(EventKind::Ended { steps: 4, .. })), "{told:?}");
+        assert!(
+            matches!(told.last(), Some(EventKind::Ended { steps: 4, .. })),
+            "{told:?}"
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! What a run says when it fails, and how it stands then.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +21,11 @@ struct Broken;
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if f.alternate() { "broken\n  at: the hinge" } else { "broken" })
+        f.write_str(if f.alternate() {
+            "broken\n  at: the hinge"
+        } else {
+            "broken"
+        })
     }
 }
 
@@ -31,21 +38,36 @@ impl Node<Log> for Fails {
 
     fn prep(&self, log: &mut Log) -> Result<(), Broken> {
         log.push("prep");
-        if self.0 == Some(Phase::Prep) { Err(Broken) } else { Ok(()) }
+        if self.0 == Some(Phase::Prep) {
+            Err(Broken)
+        } else {
+            Ok(())
+        }
     }
 
     async fn exec(&self, (): &()) -> Result<(), Broken> {
-        if self.0 == Some(Phase::Exec) { Err(Broken) } else { Ok(()) }
+        if self.0 == Some(Phase::Exec) {
+            Err(Broken)
+        } else {
+            Ok(())
+        }
     }
 
     fn post(&self, log: &mut Log, (): (), (): ()) -> Result<Action, Broken> {
         log.push("post");
-        if self.0 == Some(Phase::Post) { Err(Broken) } else { Ok("undeclared".into()) }
+        if self.0 == Some(Phase::Post) {
+            Err(Broken)
+        } else {
+            Ok("undeclared".into())
+        }
     }
 }
 
 async fn failure(at: Option<Phase>) -> (RunError, Log) {
-    let inner = Flow::builder("inner").start("door").node("door", Fails(at)).end("door", "default");
+    let inner = Flow::builder("inner")
+        .start("door")
+        .node("door", Fails(at))
+        .end("door", "default");
     let outer = Flow::builder("outer")
         .start("first")
         .node("first", from_fn(|log: &mut Log| log.push("first")))
@@ -54,11 +76,18 @@ async fn failure(at: Option<Phase>) -> (RunError, Log) {
         .end("house", "default")
         .build()
         .unwrap();
+
     let mut log = Log::new();
     let mut run = outer.begin();
     run.step(&mut log).await.unwrap();
     let error = run.step(&mut log).await.unwrap_err();
-    assert_eq!((run.node(), run.steps()), (Some("door"), 1), "the run stays at the node");
+
+    assert_eq!(
+        (run.node(), run.steps()),
+        (Some("door"), 1),
+        "the run stays at the node"
+    );
+
     (error, log)
 }
 
@@ -66,16 +95,28 @@ async fn failure(at: Option<Phase>) -> (RunError, Log) {
 async fn an_error_names_flow_path_node_and_phase() {
     let (error, log) = failure(Some(Phase::Prep)).await;
     assert_snapshot!(error, @"flow `outer/house`, node `door`: prep failed: broken");
-    assert_eq!((error.phase(), log), (Some(Phase::Prep), vec!["first", "prep"]));
+    assert_eq!(
+        (error.phase(), log),
+        (Some(Phase::Prep), vec!["first", "prep"])
+    );
 
     let (error, log) = failure(Some(Phase::Exec)).await;
     assert_snapshot!(error, @"flow `outer/house`, node `door`: exec failed: broken");
-    assert_eq!((error.phase(), log), (Some(Phase::Exec), vec!["first", "prep"]));
+    assert_eq!(
+        (error.phase(), log),
+        (Some(Phase::Exec), vec!["first", "prep"])
+    );
 
     let (error, log) = failure(Some(Phase::Post)).await;
     assert_snapshot!(error, @"flow `outer/house`, node `door`: post failed: broken");
-    assert_eq!((error.phase(), log), (Some(Phase::Post), vec!["first", "prep", "post"]));
-    assert_eq!((error.flow_path(), error.node()), (&["outer", "house"].map(String::from)[..], "door"));
+    assert_eq!(
+        (error.phase(), log),
+        (Some(Phase::Post), vec!["first", "prep", "post"])
+    );
+    assert_eq!(
+        (error.flow_path(), error.node()),
+        (&["outer", "house"].map(String::from)[..], "door")
+    );
     assert!(!error.is_step_limit() && !error.is_undeclared_action());
     assert_eq!(error.attempts(), Some(1));
 }
@@ -100,6 +141,7 @@ async fn an_error_keeps_its_source_and_shows_it_in_either_form() {
     assert_eq!(error.downcast_ref(), Some(&Broken));
     assert!(error.downcast_ref::<fmt::Error>().is_none());
     assert_eq!(error.source().unwrap().downcast_ref(), Some(&Broken));
+
     let source = error.into_source().unwrap();
     assert_eq!(*source.downcast::<Broken>().unwrap(), Broken);
 }
@@ -107,8 +149,20 @@ async fn an_error_keeps_its_source_and_shows_it_in_either_form() {
 #[tokio::test]
 async fn an_error_of_many_lines_stays_on_one_and_steers_no_terminal() {
     let node = from_fn(|_: &mut ()| Err::<(), _>(std::io::Error::other("a\nb\u{1b}[2J")));
-    let flow = Flow::builder("f").start("n").node("n", node).end("n", "default").build().unwrap();
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", node)
+        .end("n", "default")
+        .build()
+        .unwrap();
+
     let error = flow.run(&mut ()).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: a b\u{fffd}[2J");
-    assert_eq!(format!("{error:#}"), "flow `f`, node `n`: post failed: a\nb\u{fffd}[2J");
+    assert_eq!(
+        error.to_string(),
+        "flow `f`, node `n`: post failed: a b\u{fffd}[2J"
+    );
+    assert_eq!(
+        format!("{error:#}"),
+        "flow `f`, node `n`: post failed: a\nb\u{fffd}[2J"
+    );
 }

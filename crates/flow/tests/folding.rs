@@ -1,6 +1,9 @@
 //! A long run keeps a short record: a snapshot of its state in place of what led there.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod lines;
 
@@ -11,7 +14,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{Entry, Journal, Recorded, Snapshot, Unrecorded};
 use cogwork_flow::{
-    Action, Batch, BoxError, Flow, Node, RunError, Stepped, Wait, from_fn, from_phases, idempotency_key,
+    Action, Batch, BoxError, Flow, Node, RunError, Stepped, Wait, from_fn, from_phases,
+    idempotency_key,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -63,6 +67,7 @@ fn long(of: u64, keys: &Keys) -> Flow<Tally> {
         |tally: &Tally| vec![tally.sum, tally.sum],
         |tally, both| tally.sum = both.iter().sum::<u64>() % 1_000_003,
     );
+
     let inner = Flow::builder("inner")
         .start("one")
         .node("one", add(keys).focus(|tally: &mut Tally| &mut tally.sum))
@@ -71,6 +76,7 @@ fn long(of: u64, keys: &Keys) -> Flow<Tally> {
         .end("two", "default")
         .build()
         .unwrap();
+
     Flow::builder("long")
         .start("add")
         .subflow("add", inner, |tally: &mut Tally| tally)
@@ -85,7 +91,9 @@ fn long(of: u64, keys: &Keys) -> Flow<Tally> {
 /// The journal after a restart, and the state that it begins with.
 fn taken_up(lines: &Lines) -> (Recorded<Lines>, Tally) {
     let journal = lines.journal();
-    let state = journal.snapshot().map_or_else(Tally::default, |snapshot| snapshot.state.read().unwrap());
+    let state = journal
+        .snapshot()
+        .map_or_else(Tally::default, |snapshot| snapshot.state.read().unwrap());
     (journal, state)
 }
 
@@ -100,23 +108,44 @@ async fn a_long_loop_keeps_a_short_record() {
     let mut run = flow.begin().journal(journal).fold_every(every(10));
     loop {
         let stepped = run.step(&mut state).await.unwrap();
-        assert!(lines.all().len() <= 1 + 10 * 2, "a snapshot, and what came since");
+        assert!(
+            lines.all().len() <= 1 + 10 * 2,
+            "a snapshot, and what came since"
+        );
         if let Stepped::Ended(there) = stepped {
             assert_eq!((there, &state), (ended, &plain));
             break;
         }
     }
+
     let (journal, mut state) = taken_up(&lines);
-    assert_eq!(journal.snapshot().unwrap().steps, 890, "none is made at the end");
+    assert_eq!(
+        journal.snapshot().unwrap().steps,
+        890,
+        "none is made at the end"
+    );
+
     let made = keys.lock().unwrap().len();
-    assert_eq!(flow.begin().journal(journal).finish(&mut state).await.unwrap().steps, 900);
+    assert_eq!(
+        flow.begin()
+            .journal(journal)
+            .finish(&mut state)
+            .await
+            .unwrap()
+            .steps,
+        900
+    );
+
     assert_eq!((state, keys.lock().unwrap().len()), (plain, made));
 }
 
 #[tokio::test]
 async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
     let mut undisturbed = Tally::default();
-    long(4, &Keys::default()).run(&mut undisturbed).await.unwrap();
+    long(4, &Keys::default())
+        .run(&mut undisturbed)
+        .await
+        .unwrap();
     for fold in [1, 2, 5] {
         let mut subflows = 0;
         for polls in 1.. {
@@ -125,6 +154,7 @@ async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
             let (journal, mut state) = taken_up(&lines);
             let mut run = flow.begin().journal(journal).fold_every(every(fold));
             let mut left = polls;
+
             {
                 let mut running = std::pin::pin!(run.finish(&mut state));
                 let done = std::future::poll_fn(|context| {
@@ -134,30 +164,42 @@ async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
                         polled => polled.map(|ended| ended.is_ok()),
                     }
                 });
+
                 if done.await {
                     break;
                 }
             }
             let (journal, mut state) = taken_up(&lines);
-            subflows +=
-                usize::from(journal.snapshot().is_some_and(|snapshot| snapshot.node == ["add", "two"]));
+            subflows += usize::from(
+                journal
+                    .snapshot()
+                    .is_some_and(|snapshot| snapshot.node == ["add", "two"]),
+            );
+
             let run = flow.begin().journal(journal).fold_every(every(fold));
             assert_eq!({ run }.finish(&mut state).await.unwrap().steps, 12);
             assert_eq!(state, undisturbed);
             let mut keys = keys.lock().unwrap().clone();
             let made = keys.len();
+
             keys.sort_unstable();
             keys.dedup();
             assert_eq!(keys.len(), 4 * 3, "each call by its own name");
-            assert!(made <= keys.len() + 2, "only what was in flight is made again: {made} calls");
+            assert!(
+                made <= keys.len() + 2,
+                "only what was in flight is made again: {made} calls"
+            );
         }
+
         assert!(subflows > 0, "some of them in the middle of the subflow");
     }
 }
 
 /// Asks for a word in each round, in a minute.
 fn asking(of: u64) -> Flow<Tally> {
-    let wait = Wait::for_event("word", |tally: &mut Tally, word: String| tally.words.push(word));
+    let wait = Wait::for_event("word", |tally: &mut Tally, word: String| {
+        tally.words.push(word)
+    });
     Flow::builder("asking")
         .start("look")
         .node("look", rounds(of))
@@ -177,19 +219,29 @@ async fn answers_that_nobody_has_taken_outlive_a_fold() {
     let (flow, lines) = (asking(4), Lines::default());
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().journal(journal).fold_every(every(1));
+
     for word in ["one", "two", "three"] {
         run.deliver("word", &word).await.unwrap();
     }
+
     for _ in 0..2 {
         run.step(&mut state).await.unwrap();
     }
+
     assert_snapshot!(lines.text(), @r#"
     {"snapshot":{"node":["rest"],"number":2,"steps":2,"state":{"rounds":1,"sum":0,"words":["one"]}}}
     {"answer":{"event":"word","answer":"two"}}
     {"answer":{"event":"word","answer":"three"}}
     "#);
+
     let (journal, mut state) = taken_up(&lines);
-    flow.begin().journal(journal).fold_every(every(1)).finish(&mut state).await.unwrap();
+    flow.begin()
+        .journal(journal)
+        .fold_every(every(1))
+        .finish(&mut state)
+        .await
+        .unwrap();
+
     assert_eq!(state.words, ["one", "two", "three"]);
 }
 
@@ -201,8 +253,12 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().journal(journal);
     run.deliver("word", &"one").await.unwrap();
-    assert!(matches!(run.advance(&mut state).await.unwrap(), Stepped::Paused(_)));
+    assert!(matches!(
+        run.advance(&mut state).await.unwrap(),
+        Stepped::Paused(_)
+    ));
     advance(Duration::from_secs(61)).await;
+
     let until = match run.advance(&mut state).await.unwrap() {
         Stepped::Paused(paused) => paused.until,
         other => panic!("{other:?}"),
@@ -212,10 +268,14 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     let before = lines.text();
     let (journal, mut again) = taken_up(&lines);
     let mut run = flow.begin().journal(journal).fold_every(every(1));
+
     match run.advance(&mut again).await.unwrap() {
-        Stepped::Paused(paused) => assert_eq!(paused.until, until, "the time limit is the one it was"),
+        Stepped::Paused(paused) => {
+            assert_eq!(paused.until, until, "the time limit is the one it was")
+        }
         other => panic!("{other:?}"),
     }
+
     assert_eq!((&again, run.steps()), (&state, 7));
     assert_eq!(lines.text(), before);
 
@@ -228,19 +288,30 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
 async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
     let (keys, lines) = (Keys::default(), Lines::default());
     let flow = long(2, &keys);
-    flow.begin().journal(lines.journal()).finish(&mut Tally::default()).await.unwrap();
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut Tally::default())
+        .await
+        .unwrap();
+
     let made = keys.lock().unwrap().len();
+
     // As if the process had been killed between the two items of the second round.
     let before = |line: &Entry| match line {
-        Entry::Outcome { step, .. } => !["long/add/two#5[1]", "long/look#6"].contains(&step.as_str()),
+        Entry::Outcome { step, .. } => {
+            !["long/add/two#5[1]", "long/look#6"].contains(&step.as_str())
+        }
         _ => false,
     };
+
     lines.0.lock().unwrap().retain(before);
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().journal(journal).fold_every(every(1));
+
     for _ in 0..5 {
         run.step(&mut state).await.unwrap();
     }
+
     assert_eq!(keys.lock().unwrap()[made..], ["r:long/add/two#5[1]"]);
     assert_snapshot!(lines.text(), @r#"{"snapshot":{"node":["look"],"number":5,"steps":5,"state":{"rounds":1,"sum":12,"words":[]}}}"#);
 }
@@ -271,8 +342,18 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
     let error = run.finish(&mut n).await.unwrap_err();
     assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: no snapshot can be made of the state: invalid type: null, expected f64 at line 1 column 4");
     assert!(error.is_journal());
-    assert_eq!((run.steps(), run.node()), (4, Some("mend")), "the step is whole");
-    assert_eq!(run.finish(&mut n).await.unwrap().steps, 5, "the run can go on");
+    assert_eq!(
+        (run.steps(), run.node()),
+        (4, Some("mend")),
+        "the step is whole"
+    );
+
+    assert_eq!(
+        run.finish(&mut n).await.unwrap().steps,
+        5,
+        "the run can go on"
+    );
+
     assert_eq!(n, 1.0);
 
     let journal = lines.journal();
@@ -286,9 +367,19 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
 async fn a_state_with_an_unrecorded_part_cannot_be_folded() {
     #[derive(Serialize, Deserialize)]
     struct Open(Unrecorded<u32>);
+
     let more = from_fn(|open: &mut Open| *open.0 += 1);
-    let flow = Flow::builder("f").start("a").node("a", more).edge("a", "default", "a").build().unwrap();
-    let run = flow.begin().journal(Lines::default().journal()).fold_every(every(2));
+    let flow = Flow::builder("f")
+        .start("a")
+        .node("a", more)
+        .edge("a", "default", "a")
+        .build()
+        .unwrap();
+
+    let run = flow
+        .begin()
+        .journal(Lines::default().journal())
+        .fold_every(every(2));
     let error = { run }.finish(&mut Open(Unrecorded(0))).await.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: no snapshot can be made of the state: a part of it is `Unrecorded`");
 }
@@ -302,7 +393,12 @@ fn snapshot(node: &str, number: u64, steps: u64) -> Snapshot {
 
 async fn begun_at(snapshot: Snapshot) -> RunError {
     let journal = Recorded::over("r", [Entry::Snapshot(snapshot)], Lines::default()).unwrap();
-    long(9, &Keys::default()).begin().journal(journal).finish(&mut Tally::default()).await.unwrap_err()
+    long(9, &Keys::default())
+        .begin()
+        .journal(journal)
+        .finish(&mut Tally::default())
+        .await
+        .unwrap_err()
 }
 
 #[tokio::test]
@@ -312,12 +408,22 @@ async fn a_snapshot_of_another_flow_is_refused() {
     assert_snapshot!(begun_at(snapshot(r#"["look","one"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `look/one`, which is no node of this flow");
     assert_snapshot!(begun_at(snapshot("[]", 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at ``, which is no node of this flow");
     assert_snapshot!(begun_at(snapshot(r#"["look"]"#, u64::MAX, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot counts 18446744073709551615 steps of the flow, and 4 in all");
-    assert!(begun_at(snapshot(r#"["look"]"#, u64::MAX, u64::MAX)).await.is_step_limit());
+    assert!(
+        begun_at(snapshot(r#"["look"]"#, u64::MAX, u64::MAX))
+            .await
+            .is_step_limit()
+    );
 }
 
 #[tokio::test]
 async fn without_a_journal_nothing_is_folded() {
     let mut n = 4.0;
-    halving().begin().fold_every(every(1)).finish(&mut n).await.unwrap();
+    halving()
+        .begin()
+        .fold_every(every(1))
+        .finish(&mut n)
+        .await
+        .unwrap();
+
     assert_eq!(n, 1.0, "also where the state could not be");
 }

@@ -1,7 +1,10 @@
 //! Twice as much to do takes twice the work. Work is counted in allocations, so that the test comes out the
 //! same on every machine.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod lines;
 
@@ -16,7 +19,10 @@ use lines::Lines;
 
 /// Does something with so many parts, on this thread alone.
 fn work_of(parts: usize, work: impl AsyncFnOnce(usize)) -> AllocationInfo {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     measure(|| runtime.block_on(work(parts)))
 }
 
@@ -25,9 +31,14 @@ fn grows_with_its_parts(work: impl AsyncFn(usize)) {
     let few = work_of(250, &work);
     let many = work_of(1_000, &work);
 
-    let [count, bytes] =
-        [many.count_total as f64 / few.count_total as f64, many.bytes_total as f64 / few.bytes_total as f64];
-    assert!(count < 5.0 && bytes < 5.0, "{count:.1} times the allocations, {bytes:.1} times the bytes");
+    let [count, bytes] = [
+        many.count_total as f64 / few.count_total as f64,
+        many.bytes_total as f64 / few.bytes_total as f64,
+    ];
+    assert!(
+        count < 5.0 && bytes < 5.0,
+        "{count:.1} times the allocations, {bytes:.1} times the bytes"
+    );
 }
 
 /// Waits for one event after the other, each of its own name.
@@ -43,6 +54,7 @@ fn questions(count: usize) -> Flow<usize> {
             flow.end(place, Action::DEFAULT)
         };
     }
+
     flow.build().unwrap()
 }
 
@@ -73,20 +85,39 @@ fn countdown() -> Flow<usize> {
 fn items() -> Flow<Vec<u32>> {
     let question = Flow::builder("item")
         .start("ask")
-        .wait("ask", Wait::for_event("word", |item: &mut u32, word: u32| *item = word))
+        .wait(
+            "ask",
+            Wait::for_event("word", |item: &mut u32, word: u32| *item = word),
+        )
         .end("ask", Action::DEFAULT)
         .build()
         .unwrap();
-    let each = Each::at_most(100, question, |all: &Vec<u32>| all.clone(), |all, done| *all = done);
-    Flow::builder("items").start("each").each("each", each).end("each", Action::DEFAULT).build().unwrap()
+
+    let each = Each::at_most(
+        100,
+        question,
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    Flow::builder("items")
+        .start("each")
+        .each("each", each)
+        .end("each", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 async fn answer_all(mut run: Run<'_, usize>, count: usize) {
     let mut answers = 0;
     for number in 0..count {
-        assert!(matches!(run.advance(&mut answers).await.unwrap(), Stepped::Paused(_)));
+        assert!(matches!(
+            run.advance(&mut answers).await.unwrap(),
+            Stepped::Paused(_)
+        ));
         run.deliver(&event(number), &()).await.unwrap();
     }
+
     run.finish(&mut answers).await.unwrap();
     assert_eq!(answers, count);
 }
@@ -108,6 +139,7 @@ fn answers_before_anybody_waits() {
         for number in (0..count).rev() {
             run.deliver(&event(number), &()).await.unwrap();
         }
+
         run.finish(&mut 0).await.unwrap();
     });
 }
@@ -118,10 +150,15 @@ fn items_that_wait_for_one_event() {
         let (flow, lines) = (items(), Lines::default());
         let mut all = vec![0; count];
         let mut run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
-        assert!(matches!(run.advance(&mut all).await.unwrap(), Stepped::Paused(_)));
+        assert!(matches!(
+            run.advance(&mut all).await.unwrap(),
+            Stepped::Paused(_)
+        ));
+
         for word in 0..count {
             run.deliver("word", &word).await.unwrap();
         }
+
         run.finish(&mut all).await.unwrap();
 
         Recorded::over("r", lines.all(), ()).unwrap();
@@ -133,17 +170,35 @@ fn branches_that_wait_each_for_its_own_event() {
     grows_with_its_parts(async |count| {
         let branches = (0..count).fold(Branches::new(), |branches, number| {
             let wait = Wait::for_event(event(number), |(): &mut (), (): ()| ());
-            let flow = Flow::builder("one").start("ask").wait("ask", wait).end("ask", Action::DEFAULT);
-            branches.branch(number.to_string(), flow.build().unwrap(), |()| (), |(), ()| ())
+            let flow = Flow::builder("one")
+                .start("ask")
+                .wait("ask", wait)
+                .end("ask", Action::DEFAULT);
+            branches.branch(
+                number.to_string(),
+                flow.build().unwrap(),
+                |()| (),
+                |(), ()| (),
+            )
         });
-        let fork = Flow::builder("fork").start("fork").branches("fork", branches);
+
+        let fork = Flow::builder("fork")
+            .start("fork")
+            .branches("fork", branches);
         let flow = fork.end("fork", Action::DEFAULT).build().unwrap();
 
-        let mut run = flow.begin().max_steps(u64::MAX).journal(Lines::default().journal());
-        assert!(matches!(run.advance(&mut ()).await.unwrap(), Stepped::Paused(_)));
+        let mut run = flow
+            .begin()
+            .max_steps(u64::MAX)
+            .journal(Lines::default().journal());
+        assert!(matches!(
+            run.advance(&mut ()).await.unwrap(),
+            Stepped::Paused(_)
+        ));
         for number in 0..count {
             run.deliver(&event(number), &()).await.unwrap();
         }
+
         run.finish(&mut ()).await.unwrap();
     });
 }
@@ -164,7 +219,11 @@ fn steps_of_a_run_that_is_folded() {
     grows_with_its_parts(async |count| {
         let (flow, lines) = (countdown(), Lines::default());
         let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
-        { run }.fold_every(NonZeroU64::MIN).finish(&mut { count }).await.unwrap();
+        { run }
+            .fold_every(NonZeroU64::MIN)
+            .finish(&mut { count })
+            .await
+            .unwrap();
     });
 }
 
@@ -176,11 +235,24 @@ fn items_of_a_batch() {
             |n: u32| async move { Ok::<_, std::io::Error>(2 * n) },
             |n: &mut u32, doubled: u32| *n = doubled,
         );
-        let batch = Batch::at_most(100, double, |all: &Vec<u32>| all.clone(), |all, done| *all = done);
-        let flow = Flow::builder("batch").start("double").batch("double", batch);
+
+        let batch = Batch::at_most(
+            100,
+            double,
+            |all: &Vec<u32>| all.clone(),
+            |all, done| *all = done,
+        );
+
+        let flow = Flow::builder("batch")
+            .start("double")
+            .batch("double", batch);
         let flow = flow.end("double", Action::DEFAULT).build().unwrap();
         flow.begin().finish(&mut vec![1; count]).await.unwrap();
-        flow.begin().journal(Lines::default().journal()).finish(&mut vec![1; count]).await.unwrap();
+        flow.begin()
+            .journal(Lines::default().journal())
+            .finish(&mut vec![1; count])
+            .await
+            .unwrap();
     });
 }
 
@@ -190,9 +262,11 @@ fn runs_that_are_watched_and_drawn() {
         let (flow, (sink, mut told)) = (questions(count), events(10 * count));
         let mut visits = Visits::of(&flow);
         answer_all(flow.begin().max_steps(u64::MAX).events_to(sink), count).await;
+
         while let Some(event) = told.next().await {
             visits.count(&event);
         }
+
         assert!(visits.mermaid().to_string().lines().count() > count);
         assert!(visits.graphviz().to_string().lines().count() > count);
     });
@@ -207,11 +281,8 @@ fn flows_and_their_shapes() {
     });
     grows_with_its_parts(async |count| {
         let flow = (0..count).fold(Flow::builder("unwired"), |flow, number| {
-            flow.node(number.to_string(), from_fn(|(): &mut ()| ())).edge(
-                "nowhere",
-                number.to_string(),
-                "gone",
-            )
+            flow.node(number.to_string(), from_fn(|(): &mut ()| ()))
+                .edge("nowhere", number.to_string(), "gone")
         });
         assert!(flow.build().is_err());
     });
@@ -224,15 +295,28 @@ fn folds_while_many_answers_wait_for_their_steps() {
             *left -= 1;
             Action::from_static(if *left == 0 { "done" } else { "again" })
         });
-        let flow = Flow::builder("answers").start("ask").wait("ask", wait.with_actions(["again", "done"]));
-        let flow = flow.edge("ask", "again", "ask").end("ask", "done").build().unwrap();
+        let flow = Flow::builder("answers")
+            .start("ask")
+            .wait("ask", wait.with_actions(["again", "done"]));
+        let flow = flow
+            .edge("ask", "again", "ask")
+            .end("ask", "done")
+            .build()
+            .unwrap();
 
         let lines = Lines::default();
-        let mut run = flow.begin().journal(lines.journal()).fold_every(NonZeroU64::MIN);
+        let mut run = flow
+            .begin()
+            .journal(lines.journal())
+            .fold_every(NonZeroU64::MIN);
         for _ in 0..count {
             run.deliver("word", &()).await.unwrap();
         }
+
         run.finish(&mut { count }).await.unwrap();
-        assert!(lines.all().len() < 10, "the record is short once they are taken");
+        assert!(
+            lines.all().len() < 10,
+            "the record is short once they are taken"
+        );
     });
 }

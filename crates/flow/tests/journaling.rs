@@ -1,6 +1,9 @@
 //! A run with a journal: what is on record is never done again.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::sync::{Arc, Mutex};
 
@@ -17,12 +20,16 @@ fn double(calls: &Calls) -> impl Node<u64> + use<> {
         move |n: u64| {
             let calls = Arc::clone(&calls);
             async move {
-                calls
-                    .lock()
-                    .unwrap()
-                    .push(format!("{n} as {}", cogwork_flow::idempotency_key().unwrap_or_default()));
+                calls.lock().unwrap().push(format!(
+                    "{n} as {}",
+                    cogwork_flow::idempotency_key().unwrap_or_default()
+                ));
                 tokio::task::yield_now().await;
-                if n == 13 { Err("13 is unlucky") } else { Ok(2 * n) }
+                if n == 13 {
+                    Err("13 is unlucky")
+                } else {
+                    Ok(2 * n)
+                }
             }
         },
         |n: &mut u64, doubled: u64| {
@@ -46,17 +53,31 @@ fn doubling(calls: &Calls) -> Flow<u64> {
 /// A loop inside a subflow, a batch, items and branches.
 fn everything(calls: &Calls) -> Flow<Vec<u64>> {
     let sum = |all: &Vec<u64>| all.iter().sum::<u64>();
-    let batch = Batch::at_most(2, double(calls), |all: &Vec<u64>| all.clone(), |all, done| *all = done);
-    let each = Each::at_most(2, doubling(calls), |all: &Vec<u64>| all.clone(), |all, done| *all = done);
-    let branches = Branches::new().branch("left", doubling(calls), sum, |all, left| all.push(left)).branch(
-        "right",
-        doubling(calls),
-        sum,
-        |all, right| all.push(right + 1),
+    let batch = Batch::at_most(
+        2,
+        double(calls),
+        |all: &Vec<u64>| all.clone(),
+        |all, done| *all = done,
     );
+
+    let each = Each::at_most(
+        2,
+        doubling(calls),
+        |all: &Vec<u64>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    let branches = Branches::new()
+        .branch("left", doubling(calls), sum, |all, left| all.push(left))
+        .branch("right", doubling(calls), sum, |all, right| {
+            all.push(right + 1)
+        });
+
     Flow::builder("everything")
         .start("loop")
-        .subflow("loop", doubling(calls), |all: &mut Vec<u64>| all.first_mut().unwrap())
+        .subflow("loop", doubling(calls), |all: &mut Vec<u64>| {
+            all.first_mut().unwrap()
+        })
         .batch("batch", batch)
         .each("each", each)
         .branches("fork", branches)
@@ -101,14 +122,22 @@ async fn a_replay_does_nothing_again_and_comes_to_the_same_end() {
     let flow = everything(&calls);
     let mut undisturbed = vec![3, 5, 60];
     flow.run(&mut undisturbed).await.unwrap();
+
     let made = calls.lock().unwrap().len();
 
     for _ in 0..2 {
         let mut state = vec![3, 5, 60];
-        let ended = flow.begin().journal(journal(&lines)).finish(&mut state).await.unwrap();
+        let ended = flow
+            .begin()
+            .journal(journal(&lines))
+            .finish(&mut state)
+            .await
+            .unwrap();
+
         assert_eq!((&state, ended.action), (&undisturbed, Action::DEFAULT));
         assert_eq!(calls.lock().unwrap().len(), 2 * made);
     }
+
     let keys = calls.lock().unwrap()[made..].to_vec();
     insta::assert_snapshot!(keys.join("\n"));
 }
@@ -119,6 +148,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
     let flow = everything(&calls);
     let mut undisturbed = vec![3, 5, 60];
     flow.run(&mut undisturbed).await.unwrap();
+
     let made = calls.lock().unwrap().len();
 
     for polls in 1.. {
@@ -126,6 +156,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
         calls.lock().unwrap().clear();
         let mut state = vec![3, 5, 60];
         let mut run = flow.begin().journal(journal(&lines));
+
         {
             let mut running = std::pin::pin!(run.finish(&mut state));
             let mut left = polls;
@@ -136,26 +167,49 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
                     polled => polled.map(|ended| ended.is_ok()),
                 }
             });
+
             if done.await {
                 return;
             }
         }
         let recorded = |lines: &Lines| {
-            lines.0.lock().unwrap().iter().filter(|line| matches!(line, Entry::Outcome { .. })).count()
+            lines
+                .0
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|line| matches!(line, Entry::Outcome { .. }))
+                .count()
         };
+
         let (before, tried) = (recorded(&lines), calls.lock().unwrap().len());
         let mut state = vec![3, 5, 60];
-        flow.begin().journal(journal(&lines)).finish(&mut state).await.unwrap();
+        flow.begin()
+            .journal(journal(&lines))
+            .finish(&mut state)
+            .await
+            .unwrap();
+
         assert_eq!(state, undisturbed);
         assert_eq!(recorded(&lines), made);
-        assert_eq!(calls.lock().unwrap().len() - tried, made - before, "only what is not on record is done");
+        assert_eq!(
+            calls.lock().unwrap().len() - tried,
+            made - before,
+            "only what is not on record is done"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_replay_that_goes_another_way_is_refused() {
     let (calls, lines) = (Calls::default(), Lines::default());
-    doubling(&calls).begin().journal(journal(&lines)).finish(&mut 20).await.unwrap();
+    doubling(&calls)
+        .begin()
+        .journal(journal(&lines))
+        .finish(&mut 20)
+        .await
+        .unwrap();
+
     let other = Flow::builder("doubling")
         .start("twice")
         .node("twice", double(&calls))
@@ -163,7 +217,14 @@ async fn a_replay_that_goes_another_way_is_refused() {
         .end("twice", "enough")
         .build()
         .unwrap();
-    let error = other.begin().journal(journal(&lines)).finish(&mut 20).await.unwrap_err();
+
+    let error = other
+        .begin()
+        .journal(journal(&lines))
+        .finish(&mut 20)
+        .await
+        .unwrap_err();
+
     assert!(error.is_journal());
     insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run goes another way than the one on record, which visited `doubling/double#1` here: with the same state and outcomes, `prep` and `post` must do the same again");
 }
@@ -172,11 +233,34 @@ async fn a_replay_that_goes_another_way_is_refused() {
 async fn a_replay_that_comes_to_other_items_is_refused() {
     let (calls, lines) = (Calls::default(), Lines::default());
     let over = |name: &str| {
-        let each = Each::at_most(2, doubling(&calls), |all: &Vec<u64>| all.clone(), |all, done| *all = done);
-        Flow::builder("f").start(name).each(name, each).end(name, "default").build().unwrap()
+        let each = Each::at_most(
+            2,
+            doubling(&calls),
+            |all: &Vec<u64>| all.clone(),
+            |all, done| *all = done,
+        );
+        Flow::builder("f")
+            .start(name)
+            .each(name, each)
+            .end(name, "default")
+            .build()
+            .unwrap()
     };
-    over("pages").begin().journal(journal(&lines)).finish(&mut vec![60]).await.unwrap();
-    let error = over("books").begin().journal(journal(&lines)).finish(&mut vec![60]).await.unwrap_err();
+
+    over("pages")
+        .begin()
+        .journal(journal(&lines))
+        .finish(&mut vec![60])
+        .await
+        .unwrap();
+
+    let error = over("books")
+        .begin()
+        .journal(journal(&lines))
+        .finish(&mut vec![60])
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run goes another way than the one on record, which visited `f/pages#1` here: with the same state and outcomes, `prep` and `post` must do the same again");
     assert_eq!(calls.lock().unwrap().len(), 1);
 }
@@ -185,15 +269,19 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
 async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
     let (calls, lines) = (Calls::default(), Lines::default());
     let flow = doubling(&calls);
-    let error = flow.begin().max_outcome(2).journal(journal(&lines)).finish(&mut 40).await.unwrap_err();
+    let error = flow
+        .begin()
+        .max_outcome(2)
+        .journal(journal(&lines))
+        .finish(&mut 40)
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `doubling`, node `double`: exec failed: the outcome is larger than the 2 bytes that may be recorded");
     assert!(
-        lines
-            .0
-            .lock()
-            .unwrap()
-            .iter()
-            .all(|line| !matches!(line, Entry::Outcome { outcome, .. } if outcome.as_str().len() > 2))
+        lines.0.lock().unwrap().iter().all(
+            |line| !matches!(line, Entry::Outcome { outcome, .. } if outcome.as_str().len() > 2)
+        )
     );
 }
 
@@ -201,14 +289,22 @@ async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
 async fn a_batch_is_done_by_another_process_as_it_is_done_here() {
     let flow = everything(&Calls::default());
     let outcome = flow
-        .exec_item("batch", br#"{"key":"r:everything/batch#2[0]","max_outcome":100,"item":21}"#)
+        .exec_item(
+            "batch",
+            br#"{"key":"r:everything/batch#2[0]","max_outcome":100,"item":21}"#,
+        )
         .await
         .unwrap();
+
     assert_eq!(outcome, b"42");
     let error = flow
-        .exec_item("batch", br#"{"key":"r:everything/batch#2[1]","max_outcome":100,"item":13}"#)
+        .exec_item(
+            "batch",
+            br#"{"key":"r:everything/batch#2[1]","max_outcome":100,"item":13}"#,
+        )
         .await
         .unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `everything`, node `batch`: exec failed: 13 is unlucky");
     let error = flow.exec_item("loop/double", b"1").await.unwrap_err();
     insta::assert_snapshot!(error, @"flow `everything`, node `loop/double`: no batch stands there");

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_flow::journal::{Entry, Recorded};
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, Node, Phase, Shape, events,
-    from_phases, idempotency_key,
+    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, Node, Phase, Shape,
+    events, from_phases, idempotency_key,
 };
 use lines::Lines;
 use proptest::prelude::*;
@@ -33,8 +33,8 @@ enum Place {
 /// Short names of what could be taken for a part of another, and a few long ones.
 fn name() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
-        "", "a", "1", "/", "#", "[", "]", "%", "#1", "[0]", "/a#1", "%2F", "%23", "\n", "\"", "\\", "é",
-        "\u{2028}", "\0",
+        "", "a", "1", "/", "#", "[", "]", "%", "#1", "[0]", "/a#1", "%2F", "%23", "\n", "\"", "\\",
+        "é", "\u{2028}", "\0",
     ]);
     let parts = prop::collection::vec(part, 0..4);
     (parts, prop::bool::weighted(0.02))
@@ -57,14 +57,15 @@ fn without_repeats<T>(mut named: Vec<(String, T)>) -> Vec<(String, T)> {
 }
 
 fn any_flow() -> impl Strategy<Value = Vec<(String, Place)>> {
-    let place = prop_oneof![Just(Place::Node), Just(Place::Batch)].prop_recursive(3, 24, 3, |inner| {
-        prop_oneof![
-            flow_of(inner.clone()).prop_map(Place::Subflow),
-            flow_of(inner.clone()).prop_map(Place::Each),
-            prop::collection::vec((name(), flow_of(inner)), 1..3)
-                .prop_map(|branches| Place::Branches(without_repeats(branches))),
-        ]
-    });
+    let place =
+        prop_oneof![Just(Place::Node), Just(Place::Batch)].prop_recursive(3, 24, 3, |inner| {
+            prop_oneof![
+                flow_of(inner.clone()).prop_map(Place::Subflow),
+                flow_of(inner.clone()).prop_map(Place::Each),
+                prop::collection::vec((name(), flow_of(inner)), 1..3)
+                    .prop_map(|branches| Place::Branches(without_repeats(branches))),
+            ]
+        });
     flow_of(place)
 }
 
@@ -94,16 +95,23 @@ fn build(name: &str, places: &[(String, Place)], keys: &Keys) -> Flow<u64> {
             Place::Each(places) => flow.each(name, Each::at_most(2, inner(places), two, join)),
             Place::Branches(branches) => {
                 let add = |all: Branches<u64>, (name, places): &(String, Vec<_>)| {
-                    all.branch(name, inner(places), |n: &u64| *n, |n, part| *n = (*n + part) % 1_000)
+                    all.branch(
+                        name,
+                        inner(places),
+                        |n: &u64| *n,
+                        |n, part| *n = (*n + part) % 1_000,
+                    )
                 };
                 flow.branches(name, branches.iter().fold(Branches::new(), add))
             }
         };
+
         flow = match places.get(index + 1) {
             Some((next, _)) => flow.edge(name, Action::DEFAULT, next),
             None => flow.end(name, Action::DEFAULT),
         };
     }
+
     flow.build().unwrap()
 }
 
@@ -152,8 +160,19 @@ proptest! {
 #[tokio::test]
 async fn names_are_written_so_that_nothing_reads_as_their_end() {
     let keys = Keys::default();
-    let places = [("a/b#1[0]\n%".to_owned(), Place::Subflow(vec![(String::new(), Place::Batch)]))];
+    let places = [(
+        "a/b#1[0]\n%".to_owned(),
+        Place::Subflow(vec![(String::new(), Place::Batch)]),
+    )];
     let flow = build("\"é\"", &places, &keys);
-    flow.begin().journal(Lines::default().journal()).finish(&mut 1).await.unwrap();
-    assert_eq!(keys.lock().unwrap()[0], "r:\"é\"/a%2Fb%231%5B0%5D%0A%25/#1[0]");
+    flow.begin()
+        .journal(Lines::default().journal())
+        .finish(&mut 1)
+        .await
+        .unwrap();
+
+    assert_eq!(
+        keys.lock().unwrap()[0],
+        "r:\"é\"/a%2Fb%231%5B0%5D%0A%25/#1[0]"
+    );
 }

@@ -1,6 +1,9 @@
 //! A node that panics fails its own run, and no other.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::panic::panic_any;
 use std::sync::Arc;
@@ -8,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, Flow, Node, Phase, RunError, Wait, from_fn, from_phases,
+    Action, Batch, BoxError, Branches, Each, Flow, Node, Phase, RunError, Wait, from_fn,
+    from_phases,
 };
 use insta::assert_snapshot;
 
@@ -41,12 +45,22 @@ impl Node<u32> for Ill {
 }
 
 fn ill(phase: Phase) -> Flow<u32> {
-    Flow::builder("ill").start("node").node("node", Ill(phase)).end("node", "default").build().unwrap()
+    Flow::builder("ill")
+        .start("node")
+        .node("node", Ill(phase))
+        .end("node", "default")
+        .build()
+        .unwrap()
 }
 
 fn well() -> Flow<u32> {
     let add = from_fn(|n: &mut u32| *n += 1);
-    Flow::builder("well").start("add").node("add", add).end("add", "default").build().unwrap()
+    Flow::builder("well")
+        .start("add")
+        .node("add", add)
+        .end("add", "default")
+        .build()
+        .unwrap()
 }
 
 /// What the run says, which is the same with a journal.
@@ -54,11 +68,17 @@ async fn panics<S: Clone>(flow: Flow<S>, state: S) -> RunError {
     let mut run = flow.begin();
     let error = run.finish(&mut state.clone()).await.unwrap_err();
     assert_eq!(run.steps(), 0);
-    let journaled =
-        flow.begin().journal(MemoryJournal::new("r")).finish(&mut state.clone()).await.unwrap_err();
+    let journaled = flow
+        .begin()
+        .journal(MemoryJournal::new("r"))
+        .finish(&mut state.clone())
+        .await
+        .unwrap_err();
+
     assert_eq!(error.to_string(), journaled.to_string());
     assert!(error.is_panic() && journaled.is_panic());
     assert!(!error.is_journal() && error.phase().is_none() && error.paused().is_none());
+
     error
 }
 
@@ -72,31 +92,59 @@ async fn a_node_that_panics_is_named_with_its_text() {
 #[tokio::test]
 async fn a_panic_need_not_be_text() {
     let odd = from_fn(|_: &mut u32| -> () { panic_any(7) });
-    let flow = Flow::builder("f").start("n").node("n", odd).end("n", "default").build().unwrap();
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", odd)
+        .end("n", "default")
+        .build()
+        .unwrap();
+
     assert_snapshot!(panics(flow, 0).await, @"flow `f`, node `n`: it panicked: with something that is no text");
 }
 
 fn one<S: Clone + Send + 'static>(
     add: impl FnOnce(cogwork_flow::FlowBuilder<S>) -> cogwork_flow::FlowBuilder<S>,
 ) -> Flow<S> {
-    add(Flow::builder("outer").start("place")).end("place", "default").build().unwrap()
+    add(Flow::builder("outer").start("place"))
+        .end("place", "default")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn the_innermost_node_is_named() {
-    let subflow = one(|flow| flow.subflow("place", ill(Phase::Exec), |state: &mut State| &mut state[0]));
+    let subflow =
+        one(|flow| flow.subflow("place", ill(Phase::Exec), |state: &mut State| &mut state[0]));
     assert_snapshot!(panics(subflow, vec![1]).await, @"flow `outer/place`, node `node`: it panicked: ill in exec");
 
-    let each = Each::at_most(2, ill(Phase::Post), State::clone, |state, done| *state = done);
+    let each = Each::at_most(2, ill(Phase::Post), State::clone, |state, done| {
+        *state = done
+    });
     assert_snapshot!(panics(one(|flow| flow.each("place", each)), vec![1]).await, @"flow `outer/place[0]`, node `node`: it panicked: ill in post");
 
     let branches = Branches::new()
-        .branch("well", well(), |state: &State| state[0], |state, done| state[0] = done)
-        .branch("ill", ill(Phase::Prep), |state: &State| state[0], |state, done| state[0] = done);
-    let error = panics(one(|flow| flow.branches("place", branches)), vec![1]).await;
-    assert_eq!((error.flow_path().join("/").as_str(), error.node()), ("outer/place/ill", "node"));
+        .branch(
+            "well",
+            well(),
+            |state: &State| state[0],
+            |state, done| state[0] = done,
+        )
+        .branch(
+            "ill",
+            ill(Phase::Prep),
+            |state: &State| state[0],
+            |state, done| state[0] = done,
+        );
 
-    let batch = Batch::at_most(2, Ill(Phase::Exec), State::clone, |state, done| *state = done);
+    let error = panics(one(|flow| flow.branches("place", branches)), vec![1]).await;
+    assert_eq!(
+        (error.flow_path().join("/").as_str(), error.node()),
+        ("outer/place/ill", "node")
+    );
+
+    let batch = Batch::at_most(2, Ill(Phase::Exec), State::clone, |state, done| {
+        *state = done
+    });
     assert_snapshot!(panics(one(|flow| flow.batch("place", batch)), vec![1]).await, @"flow `outer`, node `place`: it panicked: ill in exec");
 }
 
@@ -114,11 +162,18 @@ async fn closures_around_a_flow_may_panic_too() {
     let split = Batch::in_turn(add(), |_: &State| panic!("no split"), |_, _| ());
     assert_snapshot!(panics(one(|flow| flow.batch("place", split)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no split");
     let join = Batch::in_turn(add(), State::clone, |_: &mut State, _| panic!("no join"));
+
     assert_snapshot!(panics(one(|flow| flow.batch("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
 
     let split = Branches::new().branch("b", well(), |_: &State| panic!("no split"), |_, _| ());
     assert_snapshot!(panics(one(|flow| flow.branches("place", split)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no split");
-    let join = Branches::new().branch("b", well(), |_: &State| 1, |_: &mut State, _| panic!("no join"));
+    let join = Branches::new().branch(
+        "b",
+        well(),
+        |_: &State| 1,
+        |_: &mut State, _| panic!("no join"),
+    );
+
     assert_snapshot!(panics(one(|flow| flow.branches("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
 
     let why = Wait::for_event("word", |_: &mut State, (): ()| ()).why(|_| panic!("no reason"));
@@ -142,9 +197,14 @@ async fn a_run_can_go_on_after_a_panic_and_others_never_stopped() {
         },
         |n: &mut u32, more: u32| {
             *n = more;
-            Action::from_static(if more.is_multiple_of(20) { "done" } else { "more" })
+            Action::from_static(if more.is_multiple_of(20) {
+                "done"
+            } else {
+                "more"
+            })
         },
     );
+
     let node = node.with_actions(["more", "done"]);
     let flow = Flow::builder("f")
         .start("n")
@@ -153,6 +213,7 @@ async fn a_run_can_go_on_after_a_panic_and_others_never_stopped() {
         .end("n", "done")
         .build()
         .unwrap();
+
     let flow = Arc::new(flow);
     let runs: Vec<_> = (12..20_u32)
         .map(|mut n| {
@@ -160,6 +221,7 @@ async fn a_run_can_go_on_after_a_panic_and_others_never_stopped() {
             tokio::spawn(async move { flow.run(&mut n).await.map(|_| n) })
         })
         .collect();
+
     for (n, run) in (12..20).zip(runs) {
         match run.await.unwrap() {
             Ok(end) => assert_eq!(end, 20),

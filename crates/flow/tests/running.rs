@@ -1,6 +1,9 @@
 //! What a run does, step by step.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::error::Error;
 use std::fmt;
@@ -64,10 +67,12 @@ async fn an_action_chooses_the_branch() {
         .end("negate", "default")
         .build()
         .unwrap();
+
     for (mut n, action, steps) in [(-7, "default", 2), (7, "rest", 1)] {
         let ended = flow.run(&mut n).await.unwrap();
         assert_eq!((n, ended.action.as_str(), ended.steps), (7, action, steps));
     }
+
     assert_eq!(flow.actions(), ["rest", "default"].map(Action::from_static));
 }
 
@@ -77,13 +82,16 @@ async fn the_label_on_which_a_subflow_ends_chooses_the_outer_edge() {
         .start("parity")
         .node(
             "parity",
-            from_fn(|n: &mut u32| Action::from_static(if n.is_multiple_of(2) { "even" } else { "odd" }))
-                .with_actions(["even", "odd"]),
+            from_fn(|n: &mut u32| {
+                Action::from_static(if n.is_multiple_of(2) { "even" } else { "odd" })
+            })
+            .with_actions(["even", "odd"]),
         )
         .end("parity", "even")
         .end("parity", "odd")
         .build()
         .unwrap();
+
     let flow = Flow::builder("collatz")
         .start("judge")
         .subflow("judge", judge, |state: &mut (u32, Vec<u32>)| &mut state.0)
@@ -110,6 +118,7 @@ async fn the_label_on_which_a_subflow_ends_chooses_the_outer_edge() {
         .edge("grow", "default", "judge")
         .build()
         .unwrap();
+
     let mut state = (6, Vec::new());
     let ended = flow.run(&mut state).await.unwrap();
     assert_eq!(state.1, [3, 10, 5, 16, 8, 4, 2, 1]);
@@ -122,6 +131,7 @@ async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
         before: u32,
         log: Log,
     }
+
     let middle = Flow::builder("middle")
         .start("b")
         .node("b", says("b"))
@@ -132,6 +142,7 @@ async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
         .end("e", "default")
         .build()
         .unwrap();
+
     let flow = Flow::builder("outer")
         .start("a")
         .node("a", says("a").focus(|app: &mut App| &mut app.log))
@@ -143,13 +154,18 @@ async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
         .build()
         .unwrap();
 
-    let mut app = App { before: 2, log: Vec::new() };
+    let mut app = App {
+        before: 2,
+        log: Vec::new(),
+    };
     let mut run = flow.begin();
     let mut visited = Vec::new();
+
     while let Some(node) = run.node() {
         visited.push(node);
         run.step(&mut app).await.unwrap();
     }
+
     assert_eq!(visited, ["a", "b", "c", "d", "e", "count", "count"]);
     assert_eq!((app.before, app.log), (0, vec!["a", "b", "c", "d", "e"]));
 }
@@ -169,6 +185,7 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
         .end("enough", "yes")
         .build()
         .unwrap();
+
     let mut log = Log::new();
     assert_eq!(flow.run(&mut log).await.unwrap().steps, 9);
     assert_eq!(log, ["a", "b", "a", "b", "a", "b"]);
@@ -179,8 +196,15 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
         .edge("line", "default", "line")
         .build()
         .unwrap();
+
     let mut log = Log::new();
-    let error = turns.begin().max_steps(5).finish(&mut log).await.unwrap_err();
+    let error = turns
+        .begin()
+        .max_steps(5)
+        .finish(&mut log)
+        .await
+        .unwrap_err();
+
     assert_eq!(log, ["a", "b", "a", "b", "a"]);
     assert_snapshot!(error, @"flow `itself/line`, node `b`: the run reached its limit of 5 steps before this node");
 }
@@ -196,6 +220,7 @@ async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
             Err(error) => break error,
         }
     };
+
     assert_eq!((left, run.steps(), run.node()), (2, 3, Some("count")));
     assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 3 steps before this node");
     assert!(error.is_step_limit() && !error.is_undeclared_action());
@@ -209,7 +234,15 @@ async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
     let error = flow.begin().max_steps(1).finish(&mut 9).await.unwrap_err();
     assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 1 step before this node");
     let mut untouched = 9;
-    assert!(flow.begin().max_steps(0).finish(&mut untouched).await.unwrap_err().is_step_limit());
+    assert!(
+        flow.begin()
+            .max_steps(0)
+            .finish(&mut untouched)
+            .await
+            .unwrap_err()
+            .is_step_limit()
+    );
+
     assert_eq!(untouched, 9);
 }
 
@@ -231,15 +264,29 @@ async fn stepping_does_what_a_whole_run_does() {
     assert_eq!((run.node(), run.steps()), (Some("a"), 0));
     assert_eq!(
         run.step(&mut stepped).await.unwrap(),
-        Stepped::Moved { from: "a", action: Action::DEFAULT, to: "b" }
+        Stepped::Moved {
+            from: "a",
+            action: Action::DEFAULT,
+            to: "b"
+        }
     );
-    assert_eq!((run.node(), run.steps(), &*stepped), (Some("b"), 1, &["a"][..]));
-    assert_eq!(run.step(&mut stepped).await.unwrap(), Stepped::Ended(ended.clone()));
+
+    assert_eq!(
+        (run.node(), run.steps(), &*stepped),
+        (Some("b"), 1, &["a"][..])
+    );
+    assert_eq!(
+        run.step(&mut stepped).await.unwrap(),
+        Stepped::Ended(ended.clone())
+    );
     assert_eq!(whole, stepped);
 
     // At the end a step changes nothing and answers the end again.
     assert_eq!((run.node(), run.steps()), (None, 2));
-    assert_eq!(run.step(&mut stepped).await.unwrap(), Stepped::Ended(ended.clone()));
+    assert_eq!(
+        run.step(&mut stepped).await.unwrap(),
+        Stepped::Ended(ended.clone())
+    );
     assert_eq!(run.finish(&mut stepped).await.unwrap(), ended);
     assert_eq!(whole, stepped);
 }
@@ -268,6 +315,7 @@ async fn one_flow_serves_many_runs_at_once() {
         .end("add", "done")
         .build()
         .unwrap();
+
     let flow = Arc::new(flow);
     let runs: Vec<_> = (1..=200_u64)
         .map(|n| {
@@ -279,6 +327,7 @@ async fn one_flow_serves_many_runs_at_once() {
             })
         })
         .collect();
+
     for run in runs {
         let (n, sum, steps) = run.await.unwrap();
         assert_eq!((sum, steps.unwrap()), (n * (n + 1) / 2, n));
@@ -289,15 +338,21 @@ async fn one_flow_serves_many_runs_at_once() {
 fn flows_runs_errors_and_futures_can_go_to_other_threads() {
     fn can_go<T: Send>(_: &T) {}
     fn can_be_shared<T: Send + Sync + 'static>() {}
+
     // A `Cell` can be sent and not shared: a state asks for no more than `Send`.
     type State = std::cell::Cell<u32>;
     can_be_shared::<Flow<State>>();
     can_be_shared::<RunError>();
     can_be_shared::<Ended>();
-    let flow = Flow::builder("f").start("n").node("n", from_fn(|_: &mut State| ())).end("n", "default");
+
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", from_fn(|_: &mut State| ()))
+        .end("n", "default");
     let flow = flow.build().unwrap();
     let mut state = State::new(0);
     can_go(&flow.run(&mut state));
+
     let mut run = flow.begin();
     can_go(&run);
     can_go(&run.step(&mut state));

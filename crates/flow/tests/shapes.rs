@@ -1,6 +1,9 @@
 //! Whether a flow is still the one that a record was made with, and what has changed if not.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_flow::{Action, Batch, Branches, Each, Flow, FlowBuilder, Node, Shape, Wait, from_fn};
 use insta::assert_snapshot;
@@ -15,7 +18,10 @@ fn decides() -> impl Node<u32> {
 }
 
 fn loops(builder: FlowBuilder<u32>) -> FlowBuilder<u32> {
-    builder.start("more").node("more", more()).node("look", decides())
+    builder
+        .start("more")
+        .node("more", more())
+        .node("look", decides())
 }
 
 fn looping() -> Flow<u32> {
@@ -29,7 +35,11 @@ fn looping() -> Flow<u32> {
 
 /// What the new flow says of the record of the looping one, wherever it stands.
 fn differs(new: FlowBuilder<u32>) -> String {
-    new.build().unwrap().shape().difference(&looping().shape()).unwrap()
+    new.build()
+        .unwrap()
+        .shape()
+        .difference(&looping().shape())
+        .unwrap()
 }
 
 #[test]
@@ -37,7 +47,10 @@ fn the_same_flow_is_the_same() {
     assert_eq!(looping().shape().difference(&looping().shape()), None);
     let text = serde_json::to_string(&looping().shape()).unwrap();
     assert_snapshot!(text, @r#"["the start `more`","the node `look`","the edge from `look` on `again` to `more`","the edge from `look` on `enough` to the end","the node `more`","the edge from `more` on `default` to `look`"]"#);
-    assert_eq!(serde_json::from_str::<Shape>(&text).unwrap(), looping().shape());
+    assert_eq!(
+        serde_json::from_str::<Shape>(&text).unwrap(),
+        looping().shape()
+    );
 }
 
 #[test]
@@ -62,8 +75,12 @@ fn a_node_more_or_less() {
         .edge("rest", "default", "look")
         .edge("look", "again", "more")
         .end("look", "enough");
+
     assert_snapshot!(differs(flow), @"gone: the edge from `more` on `default` to `look`; new: the edge from `more` on `default` to `rest`, the node `rest`, the edge from `rest` on `default` to `look`");
-    let flow = Flow::builder("loop").start("more").node("more", more()).end("more", "default");
+    let flow = Flow::builder("loop")
+        .start("more")
+        .node("more", more())
+        .end("more", "default");
     assert_snapshot!(differs(flow), @"gone: the node `look`, the edge from `look` on `again` to `more`, the edge from `look` on `enough` to the end, the edge from `more` on `default` to `look`; new: the edge from `more` on `default` to the end");
 }
 
@@ -74,8 +91,15 @@ fn an_edge_or_the_start() {
         .edge("look", "again", "look")
         .end("look", "enough");
     assert_snapshot!(differs(flow), @"gone: the edge from `look` on `again` to `more`; new: the edge from `look` on `again` to `look`");
-    let flow = Flow::builder("loop").start("look").node("more", more()).node("look", decides());
-    let flow = flow.edge("more", "default", "look").edge("look", "again", "more").end("look", "enough");
+    let flow = Flow::builder("loop")
+        .start("look")
+        .node("more", more())
+        .node("look", decides());
+    let flow = flow
+        .edge("more", "default", "look")
+        .edge("look", "again", "more")
+        .end("look", "enough");
+
     assert_snapshot!(differs(flow), @"gone: the start `more`; new: the start `look`");
 }
 
@@ -88,9 +112,18 @@ fn the_kind_of_a_place() {
             .edge("look", "again", "more")
             .end("look", "enough")
     };
+
     let split = |n: &u32| vec![*n];
     let join = |n: &mut u32, all: Vec<u32>| *n = all.len() as u32;
-    let one = || Flow::builder("one").start("n").node("n", more()).end("n", "default").build().unwrap();
+    let one = || {
+        Flow::builder("one")
+            .start("n")
+            .node("n", more())
+            .end("n", "default")
+            .build()
+            .unwrap()
+    };
+
     assert_snapshot!(differs(ends(Flow::builder("loop").batch("more", Batch::in_turn(more(), split, join)))), @"gone: the node `more`; new: the batch `more`");
     assert_snapshot!(differs(ends(Flow::builder("loop").wait("more", Wait::for_event("e", |_: &mut u32, (): ()| ())))), @"gone: the node `more`; new: the wait `more` for the event `e`");
     assert_snapshot!(differs(ends(Flow::builder("loop").sleep("more", |_: &u32| std::time::Duration::ZERO))), @"gone: the node `more`; new: the sleep `more`");
@@ -100,7 +133,13 @@ fn the_kind_of_a_place() {
 
 fn holds(inner: Flow<u32>, at_most: usize) -> Shape {
     let each = Each::at_most(at_most, inner, |n: &u32| vec![*n], |_: &mut u32, _| ());
-    Flow::builder("outer").start("each").each("each", each).end("each", "default").build().unwrap().shape()
+    Flow::builder("outer")
+        .start("each")
+        .each("each", each)
+        .end("each", "default")
+        .build()
+        .unwrap()
+        .shape()
 }
 
 #[test]
@@ -110,18 +149,27 @@ fn a_flow_inside_it() {
         None,
         "how many at a time does not matter"
     );
+
     let inner = loops(Flow::builder("loop"))
         .edge("more", "default", "look")
         .edge("look", "enough", "more")
         .end("look", "again")
         .build()
         .unwrap();
+
     assert_snapshot!(holds(inner, 1).difference(&holds(looping(), 1)).unwrap(), @"gone: the edge from `look` on `again` to `more` in the flow 1 down, `loop`, the edge from `look` on `enough` to the end in the flow 1 down, `loop`; new: the edge from `look` on `again` to the end in the flow 1 down, `loop`, the edge from `look` on `enough` to `more` in the flow 1 down, `loop`");
 }
 
 fn forks(names: &[&str]) -> Shape {
-    let one =
-        |name: &str| Flow::builder(name).start("n").node("n", more()).end("n", "default").build().unwrap();
+    let one = |name: &str| {
+        Flow::builder(name)
+            .start("n")
+            .node("n", more())
+            .end("n", "default")
+            .build()
+            .unwrap()
+    };
+
     let branches = names.iter().fold(Branches::new(), |all, name| {
         all.branch(*name, one("one"), |n: &u32| *n, |n: &mut u32, _| *n += 1)
     });
@@ -152,10 +200,15 @@ fn flows_that_have_changed_places() {
             .end("b", "enough");
         flow.build().unwrap().shape()
     };
+
     let short = || {
         let flow = Flow::builder("loop").start("look").node("look", decides());
-        flow.edge("look", "again", "look").end("look", "enough").build().unwrap()
+        flow.edge("look", "again", "look")
+            .end("look", "enough")
+            .build()
+            .unwrap()
     };
+
     assert_eq!(two(looping, short).difference(&two(looping, short)), None);
     assert_snapshot!(two(short, looping).difference(&two(looping, short)).unwrap(), @"flows inside it have changed places");
 }
@@ -165,13 +218,26 @@ fn a_difference_stays_one_short_line() {
     let many = (0..100).fold(Flow::builder("f").start("0"), |flow, n| {
         let (name, next) = (n.to_string(), format!("{}", n + 1));
         let flow = flow.node(name.clone(), more());
-        if n < 99 { flow.edge(name, "default", next) } else { flow.end(name, "default") }
+        if n < 99 {
+            flow.edge(name, "default", next)
+        } else {
+            flow.end(name, "default")
+        }
     });
+
     assert_snapshot!(differs(many), @"gone: the start `more`, the node `look`, the edge from `look` on `again` to `more`, the edge from `look` on `enough` to the end, the node `more` and 1 more; new: the start `0`, the node `0`, the edge from `0` on `default` to `1`, the node `1`, the edge from `1` on `default` to `2` and 196 more");
     let long = "x\n".repeat(5_000);
-    let flow = Flow::builder("f").start(long.clone()).node(long.clone(), more()).end(long, "default");
+    let flow = Flow::builder("f")
+        .start(long.clone())
+        .node(long.clone(), more())
+        .end(long, "default");
     let line = differs(flow);
-    assert!(line.len() < 3_000 && !line.contains('\n'), "{} bytes", line.len());
+
+    assert!(
+        line.len() < 3_000 && !line.contains('\n'),
+        "{} bytes",
+        line.len()
+    );
 }
 
 /// On a thread of 2 MiB, as tokio's own are.
@@ -179,18 +245,39 @@ fn a_difference_stays_one_short_line() {
 fn deep_flows_have_a_shape_and_their_batches_are_found() {
     let deep = || {
         let batch = Batch::in_turn(more(), |n: &u32| vec![*n], |n: &mut u32, all| *n = all[0]);
-        let mut flow = Flow::builder("0").start("s").batch("s", batch).end("s", "default").build().unwrap();
+        let mut flow = Flow::builder("0")
+            .start("s")
+            .batch("s", batch)
+            .end("s", "default")
+            .build()
+            .unwrap();
+
         for level in 1..=1_000 {
-            let inner = Flow::builder(level.to_string()).start("s").subflow("s", flow, |n: &mut u32| n);
+            let inner =
+                Flow::builder(level.to_string())
+                    .start("s")
+                    .subflow("s", flow, |n: &mut u32| n);
             flow = inner.end("s", "default").build().unwrap();
         }
+
         assert_eq!(flow.shape().difference(&flow.shape()), None);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let item = br#"{"key":"k","max_outcome":9,"item":1}"#;
         let place = vec!["s"; 1_001].join("/");
-        assert_eq!(runtime.block_on(flow.exec_item(&place, item)).unwrap(), b"null");
+
+        assert_eq!(
+            runtime.block_on(flow.exec_item(&place, item)).unwrap(),
+            b"null"
+        );
         let error = runtime.block_on(flow.begin().deliver("e", &1)).unwrap_err();
         assert!(error.to_string().ends_with("the flow waits for none"));
     };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(deep).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(deep)
+        .unwrap()
+        .join()
+        .unwrap();
 }

@@ -1,6 +1,9 @@
 //! Whatever stands in a name, a label, an error or a record, what is shown of it is safe.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::io;
 use std::num::NonZeroU32;
@@ -13,8 +16,8 @@ use cogwork_flow::journal::{
 };
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
-    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, Run, RunError, StepName,
-    Stepped, Visits, Wait, WiringProblem, events, from_fn, from_phases,
+    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, Run, RunError,
+    StepName, Stepped, Visits, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
@@ -33,6 +36,7 @@ async fn nothing_unsafe_is_shown() {
         show_work(&shown, &text).await;
         show_records(&shown, &text).await;
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
@@ -40,15 +44,35 @@ fn show_values(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
 
     shown.line(&Action::new(owned()));
-    shown.line(&RetryError { attempts: 2, error: owned() });
+    shown.line(&RetryError {
+        attempts: 2,
+        error: owned(),
+    });
     shown.line(&TimeoutError::Node(owned()));
-    shown.line(&TimeoutError::<String>::Elapsed(Elapsed { limit: Duration::from_secs(1) }));
+    shown.line(&TimeoutError::<String>::Elapsed(Elapsed {
+        limit: Duration::from_secs(1),
+    }));
 
-    let retried: BoxError = RetryError { attempts: 2, error: owned() }.into();
+    let retried: BoxError = RetryError {
+        attempts: 2,
+        error: owned(),
+    }
+    .into();
+
     assert_safe_line(&retried.to_string());
 
-    let item = Level::Item { node: owned(), number: 1, index: 0 };
-    let branch = Level::Branch { node: owned(), number: 1, branch: owned() };
+    let item = Level::Item {
+        node: owned(),
+        number: 1,
+        index: 0,
+    };
+
+    let branch = Level::Branch {
+        node: owned(),
+        number: 1,
+        branch: owned(),
+    };
+
     for level in [Level::Flow(owned()), item, branch] {
         shown.line(&level);
     }
@@ -63,24 +87,60 @@ fn show_problems(shown: &Shown, text: &str) {
     let problems = [
         WiringProblem::NoNodes,
         WiringProblem::NoStart { nodes: nodes() },
-        WiringProblem::ManyStarts { starts: vec![owned(), owned()] },
-        WiringProblem::UnknownStart { start: owned(), nodes: nodes() },
+        WiringProblem::ManyStarts {
+            starts: vec![owned(), owned()],
+        },
+        WiringProblem::UnknownStart {
+            start: owned(),
+            nodes: nodes(),
+        },
         WiringProblem::DuplicateNode { node: owned() },
-        WiringProblem::DuplicateBranch { node: owned(), branch: owned() },
+        WiringProblem::DuplicateBranch {
+            node: owned(),
+            branch: owned(),
+        },
         WiringProblem::NoActions { node: owned() },
-        WiringProblem::TooDeep { node: owned(), depth: 99 },
-        WiringProblem::TooDeepSideBySide { node: owned(), depth: 99 },
-        WiringProblem::UnknownSource { from: owned(), action: action(), nodes: nodes() },
-        WiringProblem::UnknownTarget { from: owned(), action: action(), to: owned(), nodes: nodes() },
-        WiringProblem::UndeclaredAction { from: owned(), action: action(), declared: Arc::from([action()]) },
-        WiringProblem::DuplicateEdge { from: owned(), action: action() },
-        WiringProblem::ActionLeadsNowhere { node: owned(), action: action() },
+        WiringProblem::TooDeep {
+            node: owned(),
+            depth: 99,
+        },
+        WiringProblem::TooDeepSideBySide {
+            node: owned(),
+            depth: 99,
+        },
+        WiringProblem::UnknownSource {
+            from: owned(),
+            action: action(),
+            nodes: nodes(),
+        },
+        WiringProblem::UnknownTarget {
+            from: owned(),
+            action: action(),
+            to: owned(),
+            nodes: nodes(),
+        },
+        WiringProblem::UndeclaredAction {
+            from: owned(),
+            action: action(),
+            declared: Arc::from([action()]),
+        },
+        WiringProblem::DuplicateEdge {
+            from: owned(),
+            action: action(),
+        },
+        WiringProblem::ActionLeadsNowhere {
+            node: owned(),
+            action: action(),
+        },
         WiringProblem::Unreachable { node: owned() },
     ];
+
     problems.iter().for_each(|problem| shown.line(problem));
 
-    let unwired =
-        Flow::builder(text).node(text, from_fn(|(): &mut ()| ())).edge(text, text.to_owned(), "?").build();
+    let unwired = Flow::builder(text)
+        .node(text, from_fn(|(): &mut ()| ()))
+        .edge(text, text.to_owned(), "?")
+        .build();
     shown.error(&unwired.unwrap_err());
 }
 
@@ -89,14 +149,23 @@ fn flow(text: &str, node: impl Node<()> + 'static) -> Flow<()> {
     let actions = node.actions();
     let builder = Flow::builder(text).start(text).node(text, node);
 
-    actions.into_iter().fold(builder, |builder, action| builder.end(text, action)).build().unwrap()
+    actions
+        .into_iter()
+        .fold(builder, |builder, action| builder.end(text, action))
+        .build()
+        .unwrap()
 }
 
 fn waiting(text: &str) -> Flow<()> {
     let why = text.to_owned();
     let wait = Wait::for_event(text, |(): &mut (), _: Answer| ()).why(move |()| why.clone());
 
-    Flow::builder(text).start(text).wait(text, wait).end(text, "default").build().unwrap()
+    Flow::builder(text)
+        .start(text)
+        .wait(text, wait)
+        .end(text, "default")
+        .build()
+        .unwrap()
 }
 
 /// What serde calls by its name when it does not know it.
@@ -108,7 +177,10 @@ enum Answer {
 /// Each way in which a run stops, and every event.
 async fn show_runs(shown: &Shown, text: &str) {
     let owned = text.to_owned();
-    let fails = flow(text, from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()))));
+    let fails = flow(
+        text,
+        from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()))),
+    );
     let owned = text.to_owned();
     let panics = flow(text, from_fn(move |(): &mut ()| panics_with(&owned)));
     let owned = text.to_owned();
@@ -116,6 +188,7 @@ async fn show_runs(shown: &Shown, text: &str) {
     let strays = flow(text, astray.with_actions([format!("{text}2")]));
     let waits = waiting(text);
     let cancelled = CancellationToken::new();
+
     cancelled.cancel();
 
     let errors = [
@@ -127,8 +200,13 @@ async fn show_runs(shown: &Shown, text: &str) {
         error_of(strays.begin()).await,
         error_of(waits.begin()).await,
         error_of(fails.begin().journal(Broken(text.to_owned()))).await,
-        waits.begin().deliver(&format!("{text}2"), &1).await.unwrap_err(),
+        waits
+            .begin()
+            .deliver(&format!("{text}2"), &1)
+            .await
+            .unwrap_err(),
     ];
+
     errors.iter().for_each(|error| shown.error(error));
 
     show_pause(shown, &waits).await;
@@ -147,7 +225,9 @@ async fn error_of(mut run: Run<'_, ()>) -> RunError {
 
 async fn show_pause(shown: &Shown, waits: &Flow<()>) {
     let mut run = waits.begin();
-    let Stepped::Paused(paused) = run.advance(&mut ()).await.unwrap() else { return };
+    let Stepped::Paused(paused) = run.advance(&mut ()).await.unwrap() else {
+        return;
+    };
 
     shown.line(&paused);
     shown.line(&paused.step);
@@ -161,13 +241,20 @@ async fn show_pause(shown: &Shown, waits: &Flow<()>) {
 async fn show_events(shown: &Shown, text: &str) {
     let (sink, mut told) = events(100);
     let waits = waiting(text);
-    waits.begin().id(text).events_to(sink).advance(&mut ()).await.unwrap();
+    waits
+        .begin()
+        .id(text)
+        .events_to(sink)
+        .advance(&mut ())
+        .await
+        .unwrap();
 
     let mut event = None;
     while let Some(next) = told.next().await {
         shown.line(&next);
         event = Some(next);
     }
+
     let mut event = event.unwrap();
     for kind in event_kinds(text, &event) {
         event.kind = kind;
@@ -183,11 +270,24 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
     vec![
         EventKind::RunStarted,
         EventKind::StepEntered,
-        EventKind::PhaseFinished { phase: Phase::Exec, took: Duration::ZERO },
-        EventKind::Retrying { attempts: 1, delay: Duration::ZERO, error: owned() },
+        EventKind::PhaseFinished {
+            phase: Phase::Exec,
+            took: Duration::ZERO,
+        },
+        EventKind::Retrying {
+            attempts: 1,
+            delay: Duration::ZERO,
+            error: owned(),
+        },
         EventKind::Noted { text: owned() },
-        EventKind::Moved { action: action(), to: owned() },
-        EventKind::Ended { action: action(), steps: 1 },
+        EventKind::Moved {
+            action: action(),
+            to: owned(),
+        },
+        EventKind::Ended {
+            action: action(),
+            steps: 1,
+        },
         EventKind::Replayed,
         paused.kind.clone(),
         EventKind::Failed { error: owned() },
@@ -197,7 +297,10 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
 
 async fn show_drawings(shown: &Shown, text: &str) {
     let waits = waiting(text);
-    let inner = flow(text, from_fn(|(): &mut ()| ()).with_actions([text.to_owned()]));
+    let inner = flow(
+        text,
+        from_fn(|(): &mut ()| ()).with_actions([text.to_owned()]),
+    );
     let outer = Flow::builder(text)
         .start(text)
         .subflow(text, inner, |(): &mut ()| Box::leak(Box::new(())))
@@ -210,6 +313,7 @@ async fn show_drawings(shown: &Shown, text: &str) {
         shown.lines(&flow.graphviz());
         shown.lines(&Visits::of(flow).mermaid());
     }
+
     assert_safe_line(&waits.shape().difference(&outer.shape()).unwrap());
 }
 
@@ -222,7 +326,10 @@ async fn show_work(shown: &Arc<Shown>, text: &str) {
     };
     let node = from_phases(|(): &mut ()| (), exec, |(): &mut (), ()| ());
     let fails = flow(text, node);
-    let journal = Telling { shown: Arc::clone(shown), inner: MemoryJournal::new(text) };
+    let journal = Telling {
+        shown: Arc::clone(shown),
+        inner: MemoryJournal::new(text),
+    };
 
     let error = error_of(fails.begin().journal(journal)).await;
     shown.error(&error);
@@ -300,9 +407,24 @@ async fn show_records(shown: &Shown, text: &str) {
 
     let step = text.to_owned();
     let event = text.to_owned();
-    let outcome = || Entry::Outcome { step: text.to_owned(), outcome: json.clone() };
-    for entries in [vec![Entry::TimedOut { step }], vec![Entry::Refused { event, error: String::new() }]] {
+    let outcome = || Entry::Outcome {
+        step: text.to_owned(),
+        outcome: json.clone(),
+    };
+
+    for entries in [
+        vec![Entry::TimedOut { step }],
+        vec![Entry::Refused {
+            event,
+            error: String::new(),
+        }],
+    ] {
         assert_safe_line(&Recorded::over(text, entries, ()).unwrap_err().1);
     }
-    assert_safe_line(&Recorded::over(text, [outcome(), outcome()], ()).unwrap_err().1);
+
+    assert_safe_line(
+        &Recorded::over(text, [outcome(), outcome()], ())
+            .unwrap_err()
+            .1,
+    );
 }

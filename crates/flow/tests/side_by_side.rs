@@ -1,6 +1,9 @@
 //! A flow over each of many items, and several flows side by side.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,25 +15,41 @@ use tokio::time::{Instant, sleep};
 /// Sleeps for its number of milliseconds, fails on 13, then doubles the number.
 fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
     struct Leaves(Arc<AtomicUsize>);
+
     impl Drop for Leaves {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::SeqCst);
         }
     }
+
     let node = from_phases(
         |n: &mut u64| *n,
         move |n: u64| {
             let (in_flight, most) = (Arc::clone(&in_flight), Arc::clone(&most));
             async move {
-                most.fetch_max(in_flight.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                most.fetch_max(
+                    in_flight.fetch_add(1, Ordering::SeqCst) + 1,
+                    Ordering::SeqCst,
+                );
                 let _leaves = Leaves(in_flight);
                 sleep(Duration::from_millis(n)).await;
-                if n == 13 { Err("13 is unlucky") } else { Ok(2 * n) }
+
+                if n == 13 {
+                    Err("13 is unlucky")
+                } else {
+                    Ok(2 * n)
+                }
             }
         },
         |n: &mut u64, doubled: u64| *n = doubled,
     );
-    Flow::builder("double").start("work").node("work", node).end("work", "default").build().unwrap()
+
+    Flow::builder("double")
+        .start("work")
+        .node("work", node)
+        .end("work", "default")
+        .build()
+        .unwrap()
 }
 
 struct Counts {
@@ -39,10 +58,25 @@ struct Counts {
 }
 
 fn over_each(at_most: usize) -> (Flow<Vec<u64>>, Counts) {
-    let counts = Counts { in_flight: Arc::default(), most: Arc::default() };
+    let counts = Counts {
+        in_flight: Arc::default(),
+        most: Arc::default(),
+    };
     let item = double(Arc::clone(&counts.in_flight), Arc::clone(&counts.most));
-    let each = Each::at_most(at_most, item, |items: &Vec<u64>| items.clone(), |items, done| *items = done);
-    let flow = Flow::builder("all").start("each").each("each", each).end("each", "default").build().unwrap();
+    let each = Each::at_most(
+        at_most,
+        item,
+        |items: &Vec<u64>| items.clone(),
+        |items, done| *items = done,
+    );
+
+    let flow = Flow::builder("all")
+        .start("each")
+        .each("each", each)
+        .end("each", "default")
+        .build()
+        .unwrap();
+
     (flow, counts)
 }
 
@@ -52,7 +86,10 @@ async fn items_come_back_in_their_order_whoever_is_first() {
     let mut items = vec![50, 10, 30, 20, 40];
     let ended = flow.run(&mut items).await.unwrap();
     assert_eq!(items, [100, 20, 60, 40, 80]);
-    assert_eq!(ended.steps, 6, "one step for each item and one for the visit around them");
+    assert_eq!(
+        ended.steps, 6,
+        "one step for each item and one for the visit around them"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,9 +116,22 @@ async fn an_item_that_fails_stops_the_others_and_is_named() {
     let (flow, counts) = over_each(3);
     let (mut items, started) = (vec![1000, 13, 1000, 1000], Instant::now());
     let error = flow.run(&mut items).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `all/each[1]`, node `work`: exec failed: 13 is unlucky");
-    assert_eq!(started.elapsed().as_millis(), 13, "it does not wait for the items before it");
-    assert_eq!(counts.in_flight.load(Ordering::SeqCst), 0, "the siblings are dropped, not left running");
+    assert_eq!(
+        error.to_string(),
+        "flow `all/each[1]`, node `work`: exec failed: 13 is unlucky"
+    );
+    assert_eq!(
+        started.elapsed().as_millis(),
+        13,
+        "it does not wait for the items before it"
+    );
+
+    assert_eq!(
+        counts.in_flight.load(Ordering::SeqCst),
+        0,
+        "the siblings are dropped, not left running"
+    );
+
     assert_eq!(items, [1000, 13, 1000, 1000], "the state is as it was");
 }
 
@@ -97,8 +147,9 @@ async fn each_item_has_its_own_attempts() {
             let (failures, tries) = (Arc::clone(&failures), Arc::clone(&counted));
             async move {
                 tries.fetch_add(1, Ordering::SeqCst);
-                match failures[n].fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
-                {
+                match failures[n].fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                }) {
                     Ok(_) => Err(format!("item {n} is not ready")),
                     Err(_) => Ok(10 * n),
                 }
@@ -108,12 +159,36 @@ async fn each_item_has_its_own_attempts() {
     )
     .retry(Backoff::of::<3>())
     .fallback(|n, error| if *n == 3 { Ok(99) } else { Err(error) });
-    let item = Flow::builder("item").start("work").node("work", node).end("work", "default").build().unwrap();
-    let each = Each::at_most(4, item, |items: &Vec<usize>| items.clone(), |items, done| *items = done);
-    let flow = Flow::builder("all").start("each").each("each", each).end("each", "default").build().unwrap();
+
+    let item = Flow::builder("item")
+        .start("work")
+        .node("work", node)
+        .end("work", "default")
+        .build()
+        .unwrap();
+
+    let each = Each::at_most(
+        4,
+        item,
+        |items: &Vec<usize>| items.clone(),
+        |items, done| *items = done,
+    );
+
+    let flow = Flow::builder("all")
+        .start("each")
+        .each("each", each)
+        .end("each", "default")
+        .build()
+        .unwrap();
+
     let mut items = vec![0, 1, 2, 3];
     flow.run(&mut items).await.unwrap();
-    assert_eq!(items, [0, 10, 20, 99], "three attempts are enough for three of them, and not for the last");
+    assert_eq!(
+        items,
+        [0, 10, 20, 99],
+        "three attempts are enough for three of them, and not for the last"
+    );
+
     assert_eq!(tries.load(Ordering::SeqCst), 1 + 2 + 3 + 3);
 }
 
@@ -123,14 +198,23 @@ async fn a_run_dropped_in_the_middle_leaves_the_state_and_drops_the_items() {
     let mut items = vec![10, 20, 30];
     let run = tokio::time::timeout(Duration::from_millis(15), flow.run(&mut items)).await;
     assert!(run.is_err());
-    assert_eq!((items.as_slice(), counts.in_flight.load(Ordering::SeqCst)), ([10, 20, 30].as_slice(), 0));
+    assert_eq!(
+        (items.as_slice(), counts.in_flight.load(Ordering::SeqCst)),
+        ([10, 20, 30].as_slice(), 0)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn steps_inside_count_towards_the_limit() {
     let (flow, _) = over_each(1);
     let mut items = vec![1, 2, 3, 4];
-    let error = flow.begin().max_steps(3).finish(&mut items).await.unwrap_err();
+    let error = flow
+        .begin()
+        .max_steps(3)
+        .finish(&mut items)
+        .await
+        .unwrap_err();
+
     assert!(error.is_step_limit());
     assert_eq!(
         error.to_string(),
@@ -145,7 +229,12 @@ async fn items_side_by_side_do_not_pass_the_limit_together() {
     let mut items = vec![10; 1000];
     let mut run = flow.begin().max_steps(11);
     assert!(run.finish(&mut items).await.unwrap_err().is_step_limit());
-    assert_eq!(counts.most.load(Ordering::SeqCst), 10, "one step is the visit around them");
+    assert_eq!(
+        counts.most.load(Ordering::SeqCst),
+        10,
+        "one step is the visit around them"
+    );
+
     assert_eq!(run.steps(), 0, "what came to nothing is given back");
     let mut run = run.max_steps(1001);
     assert_eq!(run.finish(&mut items).await.unwrap().steps, 1001);
@@ -158,34 +247,74 @@ fn busy() -> Flow<u64> {
         .node("up", from_fn(|n: &mut u64| *n += 1))
         .node(
             "look",
-            from_fn(|n: &mut u64| Action::from_static(if *n < 1_000_000_000 { "again" } else { "enough" }))
-                .with_actions(["again", "enough"]),
+            from_fn(|n: &mut u64| {
+                Action::from_static(if *n < 1_000_000_000 {
+                    "again"
+                } else {
+                    "enough"
+                })
+            })
+            .with_actions(["again", "enough"]),
         )
         .edge("up", "default", "look")
         .edge("look", "again", "up")
         .end("look", "enough")
         .build()
         .unwrap();
+
     let each = Each::in_turn(item, |n: &u64| vec![*n], |n, done| *n = done.iter().sum());
-    Flow::builder("busy").start("each").each("each", each).end("each", "default").build().unwrap()
+    Flow::builder("busy")
+        .start("each")
+        .each("each", each)
+        .end("each", "default")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn items_that_never_wait_can_be_stopped_too() {
     let (flow, mut n) = (busy(), 0);
-    let mut run = flow.begin().max_steps(u64::MAX).deadline(Instant::now() + Duration::from_millis(5));
+    let mut run = flow
+        .begin()
+        .max_steps(u64::MAX)
+        .deadline(Instant::now() + Duration::from_millis(5));
     assert!(run.finish(&mut n).await.unwrap_err().is_deadline());
     let mut run = flow.begin().max_steps(u64::MAX);
-    assert!(tokio::time::timeout(Duration::from_millis(5), run.finish(&mut n)).await.is_err());
+
+    assert!(
+        tokio::time::timeout(Duration::from_millis(5), run.finish(&mut n))
+            .await
+            .is_err()
+    );
+
     assert_eq!(n, 0);
 }
 
 fn branches() -> Flow<(u64, u64)> {
-    let (left, right) = (double(Arc::default(), Arc::default()), double(Arc::default(), Arc::default()));
+    let (left, right) = (
+        double(Arc::default(), Arc::default()),
+        double(Arc::default(), Arc::default()),
+    );
     let branches = Branches::new()
-        .branch("left", left, |both: &(u64, u64)| both.0, |both, left| both.0 = left)
-        .branch("right", right, |both: &(u64, u64)| both.1, |both, right| both.1 = right + both.0);
-    Flow::builder("both").start("fork").branches("fork", branches).end("fork", "default").build().unwrap()
+        .branch(
+            "left",
+            left,
+            |both: &(u64, u64)| both.0,
+            |both, left| both.0 = left,
+        )
+        .branch(
+            "right",
+            right,
+            |both: &(u64, u64)| both.1,
+            |both, right| both.1 = right + both.0,
+        );
+
+    Flow::builder("both")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -193,19 +322,23 @@ async fn branches_run_at_once_and_are_joined_in_the_order_they_were_added() {
     let (mut both, started) = ((40, 30), Instant::now());
     let ended = branches().run(&mut both).await.unwrap();
     assert_eq!((both, ended.steps), ((80, 140), 3));
-    assert_eq!(started.elapsed().as_millis(), 40, "the longest alone, not the sum");
+    assert_eq!(
+        started.elapsed().as_millis(),
+        40,
+        "the longest alone, not the sum"
+    );
 }
 
 #[test]
 fn branches_of_one_name_are_refused() {
     let one = || double(Arc::default(), Arc::default());
-    let branches = Branches::new().branch("same", one(), |n: &u64| *n, |n, one| *n = one).branch(
-        "same",
-        one(),
-        |n: &u64| *n,
-        |n, other| *n = other,
-    );
-    let flow = Flow::builder("both").start("fork").branches("fork", branches).end("fork", "default");
+    let branches = Branches::new()
+        .branch("same", one(), |n: &u64| *n, |n, one| *n = one)
+        .branch("same", one(), |n: &u64| *n, |n, other| *n = other);
+    let flow = Flow::builder("both")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default");
     insta::assert_snapshot!(flow.build().unwrap_err(), @"flow `both` has 1 problem: more than one branch of node `fork` is named `same`");
 }
 
@@ -213,7 +346,10 @@ fn branches_of_one_name_are_refused() {
 async fn a_branch_that_fails_stops_the_others() {
     let (mut both, started) = ((1000, 13), Instant::now());
     let error = branches().run(&mut both).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `both/fork/right`, node `work`: exec failed: 13 is unlucky");
+    assert_eq!(
+        error.to_string(),
+        "flow `both/fork/right`, node `work`: exec failed: 13 is unlucky"
+    );
     assert_eq!((both, started.elapsed().as_millis()), ((1000, 13), 13));
 }
 
@@ -224,28 +360,60 @@ async fn items_and_branches_nest() {
     let (left, _) = over_each(2);
     let (right, _) = over_each(2);
     let branches = Branches::new()
-        .branch("left", left, |pair: &Pair| pair.0.clone(), |pair, left| pair.0 = left)
-        .branch("right", right, |pair: &Pair| pair.1.clone(), |pair, right| pair.1 = right);
+        .branch(
+            "left",
+            left,
+            |pair: &Pair| pair.0.clone(),
+            |pair, left| pair.0 = left,
+        )
+        .branch(
+            "right",
+            right,
+            |pair: &Pair| pair.1.clone(),
+            |pair, right| pair.1 = right,
+        );
+
     let pair = Flow::builder("pair")
         .start("fork")
         .branches("fork", branches)
         .end("fork", "default")
         .build()
         .unwrap();
-    let each = Each::at_most(2, pair, |pairs: &Vec<Pair>| pairs.clone(), |pairs, done| *pairs = done);
+
+    let each = Each::at_most(
+        2,
+        pair,
+        |pairs: &Vec<Pair>| pairs.clone(),
+        |pairs, done| *pairs = done,
+    );
+
     let flow = Flow::builder("pairs")
         .start("each")
         .each("each", each)
-        .node("count", from_fn(|pairs: &mut Vec<Pair>| pairs.push((vec![], vec![]))))
+        .node(
+            "count",
+            from_fn(|pairs: &mut Vec<Pair>| pairs.push((vec![], vec![]))),
+        )
         .edge("each", Action::DEFAULT, "count")
         .end("count", "default")
         .build()
         .unwrap();
+
     let mut pairs = vec![(vec![1, 2], vec![3]), (vec![], vec![4, 5, 6])];
     flow.run(&mut pairs).await.unwrap();
-    assert_eq!(pairs, [(vec![2, 4], vec![6]), (vec![], vec![8, 10, 12]), (vec![], vec![])]);
+    assert_eq!(
+        pairs,
+        [
+            (vec![2, 4], vec![6]),
+            (vec![], vec![8, 10, 12]),
+            (vec![], vec![])
+        ]
+    );
 
-    let error = flow.run(&mut vec![(vec![], vec![7, 13])]).await.unwrap_err();
+    let error = flow
+        .run(&mut vec![(vec![], vec![7, 13])])
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "flow `pairs/each[0]/fork/right/each[1]`, node `work`: exec failed: 13 is unlucky"
@@ -254,11 +422,25 @@ async fn items_and_branches_nest() {
 
 fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
     let count = from_fn(|n: &mut u32| *n += 1);
-    let mut flow = Flow::builder("0").start("n").node("n", count).end("n", "default").build()?;
+    let mut flow = Flow::builder("0")
+        .start("n")
+        .node("n", count)
+        .end("n", "default")
+        .build()?;
+
     for level in 1..=levels {
-        let each = Each::in_turn(flow, |n: &u32| vec![*n], |n: &mut u32, done| *n = done.iter().sum());
-        flow = Flow::builder(level.to_string()).start("s").each("s", each).end("s", "default").build()?;
+        let each = Each::in_turn(
+            flow,
+            |n: &u32| vec![*n],
+            |n: &mut u32, done| *n = done.iter().sum(),
+        );
+        flow = Flow::builder(level.to_string())
+            .start("s")
+            .each("s", each)
+            .end("s", "default")
+            .build()?;
     }
+
     Ok(flow)
 }
 
@@ -268,11 +450,15 @@ fn nesting_that_would_exhaust_the_stack_is_refused() {
     insta::assert_snapshot!(error, @"flow `65` has 1 problem: node `s` is 65 levels of items or branches inside one another; at most 64 may be");
 
     let deepest = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let mut n = 0;
         runtime.block_on(nested(64).unwrap().run(&mut n)).unwrap();
+
         n
     });
+
     assert_eq!(deepest.unwrap().join().unwrap(), 1);
 }
 

@@ -1,7 +1,10 @@
 //! Runs as `tracing` spans.
 
 #![cfg(feature = "tracing")]
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +13,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, EventSink, Events, Flow, Node, Wait, events, from_fn, from_phases,
-    write_spans,
+    Action, Backoff, Batch, Branches, EventSink, Events, Flow, Node, Wait, events, from_fn,
+    from_phases, write_spans,
 };
 use insta::assert_snapshot;
 use tokio::time::sleep;
@@ -43,11 +46,17 @@ async fn written(told: Events) -> String {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
+
     let subscribed = tracing::subscriber::set_default(subscriber);
     write_spans(told).await;
     drop(subscribed);
     let written = lines.0.lock().unwrap().clone();
-    String::from_utf8(written).unwrap().lines().map(|line| without_idle(line) + "\n").collect()
+
+    String::from_utf8(written)
+        .unwrap()
+        .lines()
+        .map(|line| without_idle(line) + "\n")
+        .collect()
 }
 
 /// How long a span was open is the subscriber's own time.
@@ -70,12 +79,23 @@ fn flaky() -> impl Node<u32> {
         },
         |n: &mut u32, ()| *n += 1,
     );
-    node.retry(Backoff::of::<3>().first(Duration::from_millis(100)).factor(1.0).jitter(false))
+
+    node.retry(
+        Backoff::of::<3>()
+            .first(Duration::from_millis(100))
+            .factor(1.0)
+            .jitter(false),
+    )
 }
 
 fn one(name: &str) -> Flow<u32> {
     let node = from_fn(|n: &mut u32| *n += 1);
-    Flow::builder(name).start("work").node("work", node).end("work", "default").build().unwrap()
+    Flow::builder(name)
+        .start("work")
+        .node("work", node)
+        .end("work", "default")
+        .build()
+        .unwrap()
 }
 
 async fn told<S>(run: impl AsyncFnOnce(EventSink) -> S) -> Events {
@@ -86,12 +106,9 @@ async fn told<S>(run: impl AsyncFnOnce(EventSink) -> S) -> Events {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_a_span_around_those_of_its_steps() {
-    let branches = Branches::new().branch("left", one("any"), |n: &u32| *n, |n, left| *n = left).branch(
-        "right",
-        one("any"),
-        |n: &u32| *n,
-        |n, right| *n += right,
-    );
+    let branches = Branches::new()
+        .branch("left", one("any"), |n: &u32| *n, |n, left| *n = left)
+        .branch("right", one("any"), |n: &u32| *n, |n, right| *n += right);
     let flow = Flow::builder("all")
         .start("up")
         .node("up", flaky())
@@ -102,20 +119,46 @@ async fn a_run_is_a_span_around_those_of_its_steps() {
         .end("fork", "default")
         .build()
         .unwrap();
-    let told = told(async |sink| flow.begin().id("r").events_to(sink).finish(&mut 0).await.unwrap()).await;
+
+    let told = told(async |sink| {
+        flow.begin()
+            .id("r")
+            .events_to(sink)
+            .finish(&mut 0)
+            .await
+            .unwrap()
+    })
+    .await;
+
     assert_snapshot!(written(told).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_an_error_in_the_step_that_failed() {
     let unlucky = from_fn(|_: &mut u32| Err::<(), _>("13 is unlucky"));
-    let inner =
-        Flow::builder("inner").start("fail").node("fail", unlucky).end("fail", "default").build().unwrap();
+    let inner = Flow::builder("inner")
+        .start("fail")
+        .node("fail", unlucky)
+        .end("fail", "default")
+        .build()
+        .unwrap();
+
     let branches = Branches::new().branch("only", inner, |n: &u32| *n, |n, only| *n = only);
-    let flow = Flow::builder("all").start("fork").branches("fork", branches).end("fork", "default");
+    let flow = Flow::builder("all")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default");
     let flow = flow.build().unwrap();
-    let told =
-        told(async |sink| flow.begin().id("r").events_to(sink).finish(&mut 0).await.unwrap_err()).await;
+    let told = told(async |sink| {
+        flow.begin()
+            .id("r")
+            .events_to(sink)
+            .finish(&mut 0)
+            .await
+            .unwrap_err()
+    })
+    .await;
+
     assert_snapshot!(written(told).await, @r#"
     INFO run{run="r"}: new
     INFO run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}: new
@@ -134,8 +177,16 @@ fn doubled() -> Flow<Vec<u32>> {
         |n: u32| async move { Ok::<_, io::Error>(2 * n) },
         |n: &mut u32, doubled: u32| *n = doubled,
     );
-    let batch = Batch::at_most(2, double, |all: &Vec<u32>| all.clone(), |all, done| *all = done);
-    let wait = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n)).why(|_| "one more".into());
+
+    let batch = Batch::at_most(
+        2,
+        double,
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    let wait = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n))
+        .why(|_| "one more".into());
     Flow::builder("f")
         .start("double")
         .batch("double", batch)
@@ -164,6 +215,7 @@ async fn pauses_and_replays_are_told() {
         assert_eq!(state, [2, 4, 7]);
     })
     .await;
+
     assert_snapshot!(written(told).await);
 }
 
@@ -188,6 +240,7 @@ async fn where_events_were_lost_spans_are_opened_anew() {
         sleep(Duration::from_millis(1)).await; // they are read
         run.step(&mut 0).await.unwrap(); // five, of which one is
     };
+
     let (written, ()) = tokio::join!(written(told), stepped);
     assert_snapshot!(written, @r#"
     INFO run{run="r"}: new
@@ -213,8 +266,14 @@ async fn the_span_of_a_run_that_was_left_is_closed_at_last() {
     let (sink, told) = events(200_000);
     let flow = two_steps();
     for id in std::iter::once("left".to_owned()).chain((0..20_001).map(|id| id.to_string())) {
-        flow.begin().id(id).events_to(sink.clone()).step(&mut 0).await.unwrap();
+        flow.begin()
+            .id(id)
+            .events_to(sink.clone())
+            .step(&mut 0)
+            .await
+            .unwrap();
     }
+
     drop(sink);
     let written = written(told).await;
     let closed = written.find("run{run=\"left\"}: close").unwrap();

@@ -1,6 +1,9 @@
 //! A run that is stopped from outside says where, leaves the state whole, and can go on.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod lines;
 
@@ -22,7 +25,12 @@ fn clock() -> Flow<u32> {
         },
         |n: &mut u32, ()| *n += 1,
     );
-    Flow::builder("clock").start("tick").node("tick", tick).edge("tick", "default", "tick").build().unwrap()
+    Flow::builder("clock")
+        .start("tick")
+        .node("tick", tick)
+        .edge("tick", "default", "tick")
+        .build()
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +38,10 @@ async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
     let (flow, start, mut n) = (clock(), Instant::now(), 0);
     let mut run = flow.begin().deadline(start + Duration::from_millis(35));
     let error = run.finish(&mut n).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `clock`, node `tick`: the run reached its deadline at this node");
+    assert_eq!(
+        error.to_string(),
+        "flow `clock`, node `tick`: the run reached its deadline at this node"
+    );
     assert!(error.is_deadline() && !error.is_cancelled() && !error.is_step_limit());
     assert_eq!((n, run.steps(), start.elapsed().as_millis()), (3, 3, 35));
 
@@ -49,7 +60,11 @@ async fn a_token_stops_a_run_while_it_waits() {
     let mut run = flow.begin().cancelled_by(token.clone());
     let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
     let error = result.unwrap_err();
-    assert_eq!(error.to_string(), "flow `clock`, node `tick`: the run was cancelled at this node");
+
+    assert_eq!(
+        error.to_string(),
+        "flow `clock`, node `tick`: the run was cancelled at this node"
+    );
     assert!(error.is_cancelled());
     assert_eq!(n, 2);
 }
@@ -58,8 +73,22 @@ async fn a_token_stops_a_run_while_it_waits() {
 async fn a_run_cancelled_before_it_starts_visits_nothing() {
     let (flow, token, mut n) = (clock(), CancellationToken::new(), 0);
     token.cancel();
-    assert!(flow.begin().cancelled_by(token).finish(&mut n).await.unwrap_err().is_cancelled());
-    let late = flow.begin().deadline(Instant::now()).finish(&mut n).await.unwrap_err();
+    assert!(
+        flow.begin()
+            .cancelled_by(token)
+            .finish(&mut n)
+            .await
+            .unwrap_err()
+            .is_cancelled()
+    );
+
+    let late = flow
+        .begin()
+        .deadline(Instant::now())
+        .finish(&mut n)
+        .await
+        .unwrap_err();
+
     assert!(late.is_deadline());
     assert_eq!(n, 0);
 }
@@ -76,18 +105,36 @@ async fn whichever_comes_first_stops_a_run_with_both() {
         let mut n = 0;
         let mut run = flow.begin().cancelled_by(token.clone()).deadline(deadline);
         let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
+
         assert_eq!(result.unwrap_err().is_cancelled(), cancelled);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn items_stop_with_the_run_around_them() {
-    let each = Each::at_most(3, clock(), |n: &u32| vec![0; *n as usize], |n, done| *n = done.iter().sum());
-    let flow = Flow::builder("all").start("each").each("each", each).end("each", "default").build().unwrap();
+    let each = Each::at_most(
+        3,
+        clock(),
+        |n: &u32| vec![0; *n as usize],
+        |n, done| *n = done.iter().sum(),
+    );
+
+    let flow = Flow::builder("all")
+        .start("each")
+        .each("each", each)
+        .end("each", "default")
+        .build()
+        .unwrap();
+
     let mut n = 5;
-    let mut run = flow.begin().deadline(Instant::now() + Duration::from_millis(100));
+    let mut run = flow
+        .begin()
+        .deadline(Instant::now() + Duration::from_millis(100));
     let error = run.finish(&mut n).await.unwrap_err();
-    assert_eq!(error.to_string(), "flow `all`, node `each`: the run reached its deadline at this node");
+    assert_eq!(
+        error.to_string(),
+        "flow `all`, node `each`: the run reached its deadline at this node"
+    );
     assert_eq!(n, 5, "the state is as before the visit");
 }
 
@@ -124,16 +171,27 @@ async fn a_run_dropped_while_its_end_is_written_keeps_its_label() {
     let mut run = flow.begin().journal(lines.journal());
     until_the_end_is_queued(&lines, &mut run).await;
     let ended = run.finish(&mut 1).await.unwrap();
+
     assert_eq!((ended.action.as_str(), ended.steps), ("enough", 1));
-    assert_eq!((run.node(), run.flow_path()), (None, vec!["count".to_owned()]));
+    assert_eq!(
+        (run.node(), run.flow_path()),
+        (None, vec!["count".to_owned()])
+    );
 }
 
 #[tokio::test]
 async fn a_run_at_its_end_is_not_cancelled() {
     let (flow, lines, token) = (enough(), Lines::default(), CancellationToken::new());
-    let mut run = flow.begin().journal(lines.journal()).cancelled_by(token.clone());
+    let mut run = flow
+        .begin()
+        .journal(lines.journal())
+        .cancelled_by(token.clone());
     until_the_end_is_queued(&lines, &mut run).await;
     token.cancel();
     assert_eq!(run.finish(&mut 1).await.unwrap().action.as_str(), "enough");
-    assert!(matches!(lines.all().last(), Some(Entry::Ended { .. })), "no failure follows: {}", lines.text());
+    assert!(
+        matches!(lines.all().last(), Some(Entry::Ended { .. })),
+        "no failure follows: {}",
+        lines.text()
+    );
 }

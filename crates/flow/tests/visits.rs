@@ -1,9 +1,14 @@
 //! The way of runs on the drawing of their flow.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{Action, Branches, Each, Event, Events, Flow, Visits, Wait, events, from_fn, from_phases};
+use cogwork_flow::{
+    Action, Branches, Each, Event, Events, Flow, Visits, Wait, events, from_fn, from_phases,
+};
 use insta::assert_snapshot;
 
 async fn counted(visits: &mut Visits, told: &mut Events) {
@@ -16,12 +21,19 @@ async fn counted(visits: &mut Visits, told: &mut Events) {
 fn count(up_to: u32) -> Flow<u32> {
     let node = from_phases(
         |n: &mut u32| *n,
-        |n: u32| async move { if n == 12 { Err("13 is unlucky") } else { Ok(n + 1) } },
+        |n: u32| async move {
+            if n == 12 {
+                Err("13 is unlucky")
+            } else {
+                Ok(n + 1)
+            }
+        },
         move |n: &mut u32, next: u32| {
             *n = next;
             Action::from_static(if next < up_to { "again" } else { "enough" })
         },
     );
+
     let node = node.with_actions(["again", "enough", "never"]);
     Flow::builder("count")
         .start("up")
@@ -36,16 +48,30 @@ fn count(up_to: u32) -> Flow<u32> {
 }
 
 fn everything() -> Flow<Vec<u32>> {
-    let each = Each::at_most(2, count(3), |all: &Vec<u32>| all.clone(), |all, done| *all = done);
+    let each = Each::at_most(
+        2,
+        count(3),
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
     let branches = Branches::new()
-        .branch("left", count(4), |all: &Vec<u32>| all.len() as u32, |all, left| all.push(left))
+        .branch(
+            "left",
+            count(4),
+            |all: &Vec<u32>| all.len() as u32,
+            |all, left| all.push(left),
+        )
         .branch("right", count(5), |_| 4, |all, right| all.push(right));
+
     let wait = Wait::for_event("approval", |_: &mut Vec<u32>, yes: bool| {
         Action::from_static(if yes { "yes" } else { "no" })
     });
     Flow::builder("everything")
         .start("sub")
-        .subflow("sub", count(2), |all: &mut Vec<u32>| all.first_mut().unwrap())
+        .subflow("sub", count(2), |all: &mut Vec<u32>| {
+            all.first_mut().unwrap()
+        })
         .edge("sub", "enough", "each")
         .edge("sub", "default", "each")
         .each("each", each)
@@ -66,11 +92,18 @@ async fn runs_are_summed_under_the_places_they_visited() {
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
     let mut run = flow.begin().id("a").events_to(sink.clone());
+
     run.deliver("approval", &false).await.unwrap();
     run.deliver("approval", &true).await.unwrap();
     run.finish(&mut vec![0, 1, 2]).await.unwrap();
     drop(run);
-    flow.begin().id("b").events_to(sink).advance(&mut vec![0, 1, 2]).await.unwrap();
+    flow.begin()
+        .id("b")
+        .events_to(sink)
+        .advance(&mut vec![0, 1, 2])
+        .await
+        .unwrap();
+
     counted(&mut visits, &mut told).await;
     assert_snapshot!("visits_as_mermaid", visits.mermaid());
     assert_snapshot!("visits_as_graphviz", visits.graphviz());
@@ -83,13 +116,16 @@ async fn the_node_that_failed_is_marked_inside_items_too() {
     let (sink, mut told) = events(1_000);
     let mut run = flow.begin().events_to(sink);
     let mut state = vec![0, 12];
+
     run.finish(&mut state).await.unwrap_err();
     drop(run);
     counted(&mut visits, &mut told).await;
     let drawing = visits.mermaid().to_string();
-    let marked =
-        |line: &&str| line.contains("failed") || line.contains("class ") || line.contains("subgraph");
+    let marked = |line: &&str| {
+        line.contains("failed") || line.contains("class ") || line.contains("subgraph")
+    };
     let marked: Vec<_> = drawing.lines().filter(marked).collect();
+
     assert_snapshot!(marked.join("\n"), @r#"
     classDef failed stroke:#c00,stroke-width:4px
     subgraph n0["sub"]
@@ -120,6 +156,7 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
     let (sink, mut told) = events(1_000);
     let mut state = vec![0];
     let mut run = flow.begin().events_to(sink);
+
     run.advance(&mut state).await.unwrap();
     while let Some(event) = told.next().await {
         visits.count(&event);
@@ -127,13 +164,20 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
             break;
         }
     }
+
     run.deliver("approval", &true).await.unwrap();
     run.advance(&mut state).await.unwrap();
     drop(run);
     counted(&mut visits, &mut told).await;
+
     let drawing = visits.mermaid().to_string();
     assert!(!drawing.contains("paused here"));
-    let marked: Vec<_> = drawing.lines().filter(|line| line.contains("ask")).map(str::trim).collect();
+    let marked: Vec<_> = drawing
+        .lines()
+        .filter(|line| line.contains("ask"))
+        .map(str::trim)
+        .collect();
+
     assert_snapshot!(marked.join("\n"), @r#"n3[/"ask: waits for approval<br/>2×<br/>ended here"/]"#);
 }
 
@@ -141,21 +185,37 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
 async fn every_place_where_a_run_waits_is_marked() {
     let asks = |event: &str| {
         let wait = Wait::for_event(event, |_: &mut (), (): ()| ());
-        Flow::builder("asks").start("ask").wait("ask", wait).end("ask", "default").build().unwrap()
+        Flow::builder("asks")
+            .start("ask")
+            .wait("ask", wait)
+            .end("ask", "default")
+            .build()
+            .unwrap()
     };
-    let branches = Branches::new().branch("left", asks("a"), |()| (), |(), ()| ()).branch(
-        "right",
-        asks("b"),
-        |()| (),
-        |(), ()| (),
-    );
-    let flow = Flow::builder("f").start("fork").branches("fork", branches).end("fork", "default");
+
+    let branches = Branches::new()
+        .branch("left", asks("a"), |()| (), |(), ()| ())
+        .branch("right", asks("b"), |()| (), |(), ()| ());
+    let flow = Flow::builder("f")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default");
     let flow = flow.build().unwrap();
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(100);
-    flow.begin().journal(MemoryJournal::new("r")).events_to(sink).advance(&mut ()).await.unwrap();
+
+    flow.begin()
+        .journal(MemoryJournal::new("r"))
+        .events_to(sink)
+        .advance(&mut ())
+        .await
+        .unwrap();
+
     counted(&mut visits, &mut told).await;
-    assert_eq!(visits.mermaid().to_string().matches("paused here").count(), 2);
+    assert_eq!(
+        visits.mermaid().to_string().matches("paused here").count(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -181,6 +241,7 @@ async fn a_drawing_says_that_events_were_lost() {
         n0 -.->|"never"| n1
         n1 -.->|"default"| end0(((end)))
     "#);
+
     assert_snapshot!(visits.graphviz(), @r#"
     digraph flow {
         compound=true
@@ -201,9 +262,20 @@ async fn a_drawing_says_that_events_were_lost() {
 
 #[tokio::test]
 async fn events_of_other_flows_are_not_counted() {
-    let other = Flow::builder("other").start("up").node("up", from_fn(|_: &mut u32| ())).end("up", "default");
+    let other = Flow::builder("other")
+        .start("up")
+        .node("up", from_fn(|_: &mut u32| ()))
+        .end("up", "default");
     let (sink, mut told) = events(100);
-    other.build().unwrap().begin().events_to(sink).finish(&mut 0).await.unwrap();
+    other
+        .build()
+        .unwrap()
+        .begin()
+        .events_to(sink)
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
     let flow = count(2);
     let mut visits = Visits::of(&flow);
     let before = visits.mermaid().to_string();
@@ -219,9 +291,11 @@ async fn places_that_the_flow_has_not_are_not_counted() {
     flow.begin().events_to(sink).finish(&mut 0).await.unwrap();
     let mut visits = Visits::of(&flow);
     let before = visits.mermaid().to_string();
+
     while let Some(event) = told.next().await {
         visits.count(&elsewhere(event));
     }
+
     assert_eq!(visits.mermaid().to_string(), before);
 }
 

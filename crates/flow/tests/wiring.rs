@@ -1,6 +1,9 @@
 //! What `build` refuses, and the sentences in which it says so.
 
-#![expect(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, WiringProblem, from_fn};
 use insta::assert_snapshot;
@@ -26,13 +29,27 @@ fn an_empty_flow_lacks_a_node_and_a_start() {
     - it has no node; add one with `node`
     - it has no start; say one with `start`
     ");
+
     assert_eq!(error.flow(), "f");
-    assert_eq!(error.problems(), [WiringProblem::NoNodes, WiringProblem::NoStart { nodes: [].into() }]);
+    assert_eq!(
+        error.problems(),
+        [
+            WiringProblem::NoNodes,
+            WiringProblem::NoStart { nodes: [].into() }
+        ]
+    );
 }
 
 #[test]
 fn a_flow_has_exactly_one_start_and_it_is_a_node() {
-    let two = || flow().node("a", does(&["x"])).edge("a", "x", "b").node("b", does(&["x"])).end("b", "x");
+    let two = || {
+        flow()
+            .node("a", does(&["x"]))
+            .edge("a", "x", "b")
+            .node("b", does(&["x"]))
+            .end("b", "x")
+    };
+
     assert_snapshot!(refused(two()), @"flow `f` has 1 problem: it has no start; say one with `start`; the nodes are `a` and `b`");
     assert_snapshot!(refused(two().start("a").start("b")), @"flow `f` has 1 problem: it has more than one start: `a` and `b`");
     assert_snapshot!(refused(two().start("a").start("a")), @"flow `f` has 1 problem: it has more than one start: `a` and `a`");
@@ -59,8 +76,20 @@ fn a_node_and_a_subflow_can_be_left() {
     let error = refused(flow().start("a").node("a", does(&[])));
     assert_snapshot!(error, @"flow `f` has 1 problem: node `a` declares no action, so a run could never leave it");
 
-    let endless = flow().start("a").node("a", does(&["x"])).edge("a", "x", "a").build().unwrap();
-    let error = refused(flow().start("s").subflow("s", endless, |state| state).end("s", "x"));
+    let endless = flow()
+        .start("a")
+        .node("a", does(&["x"]))
+        .edge("a", "x", "a")
+        .build()
+        .unwrap();
+
+    let error = refused(
+        flow()
+            .start("s")
+            .subflow("s", endless, |state| state)
+            .end("s", "x"),
+    );
+
     assert_snapshot!(format!("{error:#}"), @r"
     flow `f` has 2 problems:
     - node `s` declares no action, so a run could never leave it
@@ -70,7 +99,14 @@ fn a_node_and_a_subflow_can_be_left() {
 
 #[test]
 fn edges_lead_from_nodes_to_nodes_on_declared_actions() {
-    let whole = || flow().start("a").node("a", does(&["x", "y"])).end("a", "x").end("a", "y");
+    let whole = || {
+        flow()
+            .start("a")
+            .node("a", does(&["x", "y"]))
+            .end("a", "x")
+            .end("a", "y")
+    };
+
     assert!(whole().build().is_ok());
     assert_snapshot!(refused(whole().edge("b", "x", "a")), @"flow `f` has 1 problem: the edge on `x` leaves `b`, which is not a node; the nodes are `a`");
     assert_snapshot!(refused(whole().end("b", "x")), @"flow `f` has 1 problem: the edge on `x` leaves `b`, which is not a node; the nodes are `a`");
@@ -84,9 +120,22 @@ fn edges_lead_from_nodes_to_nodes_on_declared_actions() {
 
 #[test]
 fn every_declared_action_leads_somewhere_once() {
-    let error = refused(flow().start("a").node("a", does(&["x", "y", "y"])).end("a", "x"));
+    let error = refused(
+        flow()
+            .start("a")
+            .node("a", does(&["x", "y", "y"]))
+            .end("a", "x"),
+    );
+
     assert_snapshot!(error, @"flow `f` has 1 problem: node `a` declares the action `y`, which leads nowhere; add an edge or an end for it");
-    assert!(flow().start("a").node("a", does(&["x", "x"])).end("a", "x").build().is_ok());
+    assert!(
+        flow()
+            .start("a")
+            .node("a", does(&["x", "x"]))
+            .end("a", "x")
+            .build()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -106,9 +155,21 @@ fn every_node_can_be_reached() {
 
 #[test]
 fn a_flow_names_each_label_it_ends_on_once() {
-    let flow = flow().start("a").node("a", does(&["on", "x", "y"])).node("b", does(&["y", "x"]));
-    let flow = flow.edge("a", "on", "b").end("a", "x").end("b", "x").end("b", "y").end("a", "y");
-    assert_eq!(flow.build().unwrap().actions(), ["x", "y"].map(Action::from_static));
+    let flow = flow()
+        .start("a")
+        .node("a", does(&["on", "x", "y"]))
+        .node("b", does(&["y", "x"]));
+    let flow = flow
+        .edge("a", "on", "b")
+        .end("a", "x")
+        .end("b", "x")
+        .end("b", "y")
+        .end("a", "y");
+
+    assert_eq!(
+        flow.build().unwrap().actions(),
+        ["x", "y"].map(Action::from_static)
+    );
 }
 
 #[test]
@@ -125,6 +186,7 @@ fn all_problems_are_reported_at_once() {
             .edge("reed", "empty", "judge")
             .end("read", "emtpy"),
     );
+
     assert_snapshot!(format!("{error:#}"), @r"
     flow `f` has 8 problems:
     - more than one node is named `read`
@@ -136,16 +198,35 @@ fn all_problems_are_reported_at_once() {
     - the edge from `read` on `emtpy` is never taken: `read` declares `done` and `empty`
     - node `read` declares the action `empty`, which leads nowhere; add an edge or an end for it
     ");
+
     assert_eq!(error.problems().len(), 8);
 }
 
 #[test]
 fn subflows_have_a_greatest_depth() {
-    let mut deep = flow().start("n").node("n", does(&["x"])).end("n", "x").build().unwrap();
+    let mut deep = flow()
+        .start("n")
+        .node("n", does(&["x"]))
+        .end("n", "x")
+        .build()
+        .unwrap();
+
     for _ in 0..1_000 {
-        deep = flow().start("s").subflow("s", deep, |state| state).end("s", "x").build().unwrap();
+        deep = flow()
+            .start("s")
+            .subflow("s", deep, |state| state)
+            .end("s", "x")
+            .build()
+            .unwrap();
     }
-    let error = refused(flow().start("s").subflow("s", deep, |state| state).end("s", "x"));
+
+    let error = refused(
+        flow()
+            .start("s")
+            .subflow("s", deep, |state| state)
+            .end("s", "x"),
+    );
+
     assert_snapshot!(error, @"flow `f` has 1 problem: node `s` is 1001 subflows inside one another; at most 1000 may be");
 }
 
@@ -164,45 +245,84 @@ async fn names_and_labels_may_come_from_configuration() {
             })
             .with_actions([String::from("good"), String::from("bad")]),
         );
+
     for line in &lines {
         let mut words = line.split(' ').map(String::from);
-        let (from, label, to) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-        builder = if to == "-" { builder.end(from, label) } else { builder.edge(from, label, to) };
+        let (from, label, to) = (
+            words.next().unwrap(),
+            words.next().unwrap(),
+            words.next().unwrap(),
+        );
+
+        builder = if to == "-" {
+            builder.end(from, label)
+        } else {
+            builder.edge(from, label, to)
+        };
     }
+
     let ended = builder.build().unwrap().run(&mut 0).await.unwrap();
-    assert_eq!((ended.action, ended.steps), (Action::from_static("good"), 6));
+    assert_eq!(
+        (ended.action, ended.steps),
+        (Action::from_static("good"), 6)
+    );
 }
 
 #[tokio::test]
 async fn names_are_any_text_and_messages_stay_one_line() {
     let long = "x".repeat(10_000);
-    let names =
-        ["", " ", "it's \"quoted\" `ticked`", "zwei\nZeilen\r\n\t\u{1b}[31m\u{2028}", "思考", "👩‍🚀/é", &long];
+    let names = [
+        "",
+        " ",
+        "it's \"quoted\" `ticked`",
+        "zwei\nZeilen\r\n\t\u{1b}[31m\u{2028}",
+        "思考",
+        "👩‍🚀/é",
+        &long,
+    ];
+
     for name in names {
         let build = |end: &str| {
             Flow::builder(name)
                 .start(name)
-                .node(name, from_fn(|(): &mut ()| ()).with_actions([name.to_owned()]))
+                .node(
+                    name,
+                    from_fn(|(): &mut ()| ()).with_actions([name.to_owned()]),
+                )
                 .end(name, end.to_owned())
                 .build()
         };
+
         let flow = build(name).unwrap();
         assert_eq!(flow.actions(), [Action::new(name)]);
         let error = flow.run(&mut ()).await.unwrap_err();
         let refused = build("other").unwrap_err();
+
         for line in [error.to_string(), refused.to_string()] {
-            assert!(!line.contains(|c: char| c.is_control() || c == '\u{2028}'), "{line}");
+            assert!(
+                !line.contains(|c: char| c.is_control() || c == '\u{2028}'),
+                "{line}"
+            );
             assert!(line.len() < 1_000, "{line}");
         }
-        assert_eq!((error.node(), error.flow_path(), refused.flow()), (name, &[name.to_owned()][..], name));
+
+        assert_eq!(
+            (error.node(), error.flow_path(), refused.flow()),
+            (name, &[name.to_owned()][..], name)
+        );
     }
+
     let odd = names[3];
     let error = refused(flow().start(odd).node("a", does(&["x"])).end("a", "x"));
     assert_snapshot!(error, @r"flow `f` has 1 problem: the start `zwei\nZeilen\r\n\t\u{1b}[31m\u{2028}` is not a node; the nodes are `a`");
     let error = refused(flow().start(&*long).node("a", does(&["x"])).end("a", "x"));
+
     assert_eq!(
         error.to_string(),
-        format!("flow `f` has 1 problem: the start `{}…` is not a node; the nodes are `a`", "x".repeat(80))
+        format!(
+            "flow `f` has 1 problem: the start `{}…` is not a node; the nodes are `a`",
+            "x".repeat(80)
+        )
     );
 }
 
@@ -210,8 +330,11 @@ async fn names_are_any_text_and_messages_stay_one_line() {
 fn many_names_are_listed_in_part() {
     let mut builder = flow().start("n");
     for index in 0..21 {
-        builder = builder.node(format!("n{index}"), does(&["x"])).end(format!("n{index}"), "x");
+        builder = builder
+            .node(format!("n{index}"), does(&["x"]))
+            .end(format!("n{index}"), "x");
     }
+
     assert_snapshot!(refused(builder), @"flow `f` has 1 problem: the start `n` is not a node; the nodes are `n0`, `n1`, `n2`, `n3`, `n4`, `n5`, `n6`, `n7`, `n8`, `n9`, `n10`, `n11`, `n12`, `n13`, `n14`, `n15`, `n16`, `n17`, `n18`, `n19` and 1 more");
 }
 
@@ -222,8 +345,13 @@ fn a_large_wrong_graph_is_reported_in_full_without_growing_quadratically() {
     const NODES: usize = 20_000;
     let mut builder = flow().start("n0");
     for index in 0..NODES {
-        builder = builder.node(format!("n{index}"), does(&["x"])).edge(format!("n{index}"), "x", "nowhere");
+        builder = builder.node(format!("n{index}"), does(&["x"])).edge(
+            format!("n{index}"),
+            "x",
+            "nowhere",
+        );
     }
+
     let error = refused(builder);
     assert_eq!(error.problems().len(), NODES + (NODES - 1)); // wrong edges, and nodes not reached
     assert!(format!("{error:#}").len() < NODES * 400);
@@ -234,9 +362,20 @@ fn a_large_wrong_graph_is_reported_in_full_without_growing_quadratically() {
 fn many_labels_are_checked_and_collected() {
     const LABELS: usize = 20_000;
     let labels = || (0..LABELS).map(|index| format!("label {index}"));
-    let mut builder = flow().start("a").node("a", from_fn(|(): &mut ()| ()).with_actions(labels()));
+    let mut builder = flow()
+        .start("a")
+        .node("a", from_fn(|(): &mut ()| ()).with_actions(labels()));
+
     for label in labels() {
         builder = builder.end("a", label);
     }
-    assert!(builder.build().unwrap().actions().into_iter().eq(labels().map(Action::new)));
+
+    assert!(
+        builder
+            .build()
+            .unwrap()
+            .actions()
+            .into_iter()
+            .eq(labels().map(Action::new))
+    );
 }

@@ -1,6 +1,9 @@
 //! Retry, timeout, fallback and focus around a node, alone and around one another.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -27,11 +30,17 @@ struct Job {
 
 impl Job {
     fn failing(failures: u32) -> Self {
-        Self { failures, ..Self::default() }
+        Self {
+            failures,
+            ..Self::default()
+        }
     }
 
     fn taking(takes: Duration) -> Self {
-        Self { takes, ..Self::default() }
+        Self {
+            takes,
+            ..Self::default()
+        }
     }
 
     fn calls(&self) -> u32 {
@@ -65,27 +74,40 @@ impl Node<Job> for Service {
         if job.failures == u32::MAX {
             return Err(ServiceError::NoAccount);
         }
+
         Ok((Arc::clone(&job.calls), job.failures, job.takes))
     }
 
     async fn exec(&self, (calls, failures, takes): &Self::Prep) -> Result<u32, ServiceError> {
         let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
         tokio::time::sleep(*takes).await;
-        if call <= *failures { Err(ServiceError::Busy(call)) } else { Ok(call) }
+        if call <= *failures {
+            Err(ServiceError::Busy(call))
+        } else {
+            Ok(call)
+        }
     }
 
     fn post(&self, job: &mut Job, _: Self::Prep, call: u32) -> Result<Action, ServiceError> {
         if call == 99 {
             return Err(ServiceError::NoAccount);
         }
+
         job.result = Some(call);
-        Ok(Action::from_static(if call == 1 { "first" } else { "later" }))
+        Ok(Action::from_static(if call == 1 {
+            "first"
+        } else {
+            "later"
+        }))
     }
 }
 
 /// 1 s, 2 s, 4 s…
 fn doubling(attempts: u32) -> Backoff {
-    Backoff::attempts(NonZeroU32::new(attempts).unwrap()).first(secs(1)).factor(2.0).jitter(false)
+    Backoff::attempts(NonZeroU32::new(attempts).unwrap())
+        .first(secs(1))
+        .factor(2.0)
+        .jitter(false)
 }
 
 fn secs(secs: u64) -> Duration {
@@ -93,7 +115,10 @@ fn secs(secs: u64) -> Duration {
 }
 
 fn flow<S: Send + 'static>(node: impl Node<S> + 'static) -> Flow<S> {
-    let flow = Flow::builder("f").start("call").node("call", node).end("call", "first");
+    let flow = Flow::builder("f")
+        .start("call")
+        .node("call", node)
+        .end("call", "first");
     flow.end("call", "later").build().unwrap()
 }
 
@@ -107,7 +132,10 @@ async fn run(node: impl Node<Job> + 'static, job: &mut Job) -> (Result<Ended, Ru
 /// Timers of tokio are exact to a millisecond and fire at its end.
 #[track_caller]
 fn assert_took(took: Duration, expected: Duration) {
-    assert!(took >= expected && took < expected + Duration::from_millis(20), "took {took:?}");
+    assert!(
+        took >= expected && took < expected + Duration::from_millis(20),
+        "took {took:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +151,10 @@ async fn a_retry_succeeds_at_the_second_attempt_after_its_delay() {
 async fn a_retry_that_needs_no_second_attempt_does_not_wait() {
     let mut job = Job::failing(0);
     let (outcome, took) = run(Service.retry(doubling(3)), &mut job).await;
-    assert_eq!((outcome.unwrap().action.as_str(), job.calls()), ("first", 1));
+    assert_eq!(
+        (outcome.unwrap().action.as_str(), job.calls()),
+        ("first", 1)
+    );
     assert_took(took, Duration::ZERO);
 }
 
@@ -133,7 +164,10 @@ async fn a_retry_gives_up_with_the_last_error_and_the_count() {
     let (outcome, took) = run(Service.retry(doubling(4)), &mut job).await;
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: exec failed after 4 attempts: busy at call 4");
-    assert_eq!((error.attempts(), error.phase()), (Some(4), Some(Phase::Exec)));
+    assert_eq!(
+        (error.attempts(), error.phase()),
+        (Some(4), Some(Phase::Exec))
+    );
     assert_eq!(error.downcast_ref(), Some(&ServiceError::Busy(4)));
     assert_eq!((job.calls(), job.result), (4, None));
     assert_took(took, secs(1 + 2 + 4));
@@ -142,15 +176,23 @@ async fn a_retry_gives_up_with_the_last_error_and_the_count() {
 #[tokio::test(start_paused = true)]
 async fn only_errors_worth_it_are_tried_again() {
     let mut job = Job::failing(9);
-    let node = Service.retry(doubling(5)).when(|error: &ServiceError| *error != ServiceError::Busy(2));
+    let node = Service
+        .retry(doubling(5))
+        .when(|error: &ServiceError| *error != ServiceError::Busy(2));
     let (outcome, took) = run(node, &mut job).await;
     let error = outcome.unwrap_err();
+
     assert_snapshot!(error, @"flow `f`, node `call`: exec failed after 2 attempts: busy at call 2");
     assert_eq!(job.calls(), 2);
     assert_took(took, secs(1));
 
     let mut job = Job::failing(9);
-    let (outcome, took) = run(Service.retry(doubling(5)).when(|_: &ServiceError| false), &mut job).await;
+    let (outcome, took) = run(
+        Service.retry(doubling(5)).when(|_: &ServiceError| false),
+        &mut job,
+    )
+    .await;
+
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: exec failed: busy at call 1");
     assert_eq!((error.attempts(), job.calls()), (Some(1), 1));
@@ -163,14 +205,23 @@ async fn prep_and_post_are_not_tried_again() {
     let (outcome, _) = run(Service.retry(doubling(3)).fallback(|_, _| Ok(7)), &mut job).await;
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: prep failed: no such account");
-    assert_eq!((error.attempts(), error.phase()), (Some(1), Some(Phase::Prep)));
+    assert_eq!(
+        (error.attempts(), error.phase()),
+        (Some(1), Some(Phase::Prep))
+    );
     assert_eq!((job.prepared, job.calls()), (1, 0));
 
-    let mut job = Job { calls: Arc::new(98.into()), ..Job::default() };
+    let mut job = Job {
+        calls: Arc::new(98.into()),
+        ..Job::default()
+    };
     let (outcome, _) = run(Service.timeout(secs(1)).retry(doubling(3)), &mut job).await;
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: post failed: no such account");
-    assert_eq!((error.attempts(), error.downcast_ref()), (Some(1), Some(&ServiceError::NoAccount)));
+    assert_eq!(
+        (error.attempts(), error.downcast_ref()),
+        (Some(1), Some(&ServiceError::NoAccount))
+    );
     assert_eq!((job.prepared, job.calls()), (1, 99));
 }
 
@@ -187,11 +238,17 @@ async fn a_timeout_inside_a_retry_is_for_each_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_around_a_retry_is_for_all_attempts_together() {
-    let mut job = Job { failures: 9, ..Job::taking(secs(2)) };
+    let mut job = Job {
+        failures: 9,
+        ..Job::taking(secs(2))
+    };
     let (outcome, took) = run(Service.retry(doubling(9)).timeout(secs(6)), &mut job).await;
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: exec failed: no outcome within 6s");
-    assert_eq!((error.downcast_ref(), error.attempts()), (Some(&Elapsed { limit: secs(6) }), Some(1)));
+    assert_eq!(
+        (error.downcast_ref(), error.attempts()),
+        (Some(&Elapsed { limit: secs(6) }), Some(1))
+    );
     assert_eq!(job.calls(), 2); // at 0 s and 3 s; the third would be at 7 s
     assert_took(took, secs(6));
 
@@ -203,11 +260,21 @@ async fn a_timeout_around_a_retry_is_for_all_attempts_together() {
 
 #[tokio::test(start_paused = true)]
 async fn the_longest_timeout_and_delay_are_taken_as_they_are() {
-    let mut job = Job { failures: 1, ..Job::taking(secs(5)) };
+    let mut job = Job {
+        failures: 1,
+        ..Job::taking(secs(5))
+    };
     let longest = doubling(2).first(Duration::MAX).ceiling(Duration::MAX);
-    let node = Service.timeout(Duration::MAX).retry(longest).timeout(secs(3_600));
+    let node = Service
+        .timeout(Duration::MAX)
+        .retry(longest)
+        .timeout(secs(3_600));
     let (outcome, took) = run(node, &mut job).await;
-    assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&Elapsed { limit: secs(3_600) }));
+
+    assert_eq!(
+        outcome.unwrap_err().downcast_ref(),
+        Some(&Elapsed { limit: secs(3_600) })
+    );
     assert_eq!(job.calls(), 1);
     assert_took(took, secs(3_600));
 }
@@ -217,14 +284,20 @@ async fn a_fallback_outside_a_retry_comes_after_all_attempts() {
     let mut job = Job::failing(9);
     let seen = Arc::new(AtomicU32::new(0));
     let attempts = Arc::clone(&seen);
-    let node = Service.retry(doubling(3)).fallback(move |(_, failures, _), error| {
-        attempts.store(error.attempts, Ordering::SeqCst);
-        assert_eq!(error.error, ServiceError::Busy(3));
-        Ok(failures + 1_000)
-    });
+    let node = Service
+        .retry(doubling(3))
+        .fallback(move |(_, failures, _), error| {
+            attempts.store(error.attempts, Ordering::SeqCst);
+            assert_eq!(error.error, ServiceError::Busy(3));
+            Ok(failures + 1_000)
+        });
+
     let (outcome, took) = run(node, &mut job).await;
     assert_eq!(outcome.unwrap().action.as_str(), "later");
-    assert_eq!((job.calls(), job.result, seen.load(Ordering::SeqCst)), (3, Some(1_009), 3));
+    assert_eq!(
+        (job.calls(), job.result, seen.load(Ordering::SeqCst)),
+        (3, Some(1_009), 3)
+    );
     assert_took(took, secs(3));
 }
 
@@ -237,7 +310,14 @@ async fn a_fallback_inside_a_retry_leaves_it_nothing_to_do_unless_it_fails_too()
     assert_took(took, Duration::ZERO);
 
     let mut job = Job::failing(9);
-    let picky = Service.fallback(|_, error| if error == ServiceError::Busy(2) { Ok(7) } else { Err(error) });
+    let picky = Service.fallback(|_, error| {
+        if error == ServiceError::Busy(2) {
+            Ok(7)
+        } else {
+            Err(error)
+        }
+    });
+
     let (outcome, took) = run(picky.retry(doubling(3)), &mut job).await;
     assert!(outcome.is_ok());
     assert_eq!((job.calls(), job.result), (2, Some(7)));
@@ -258,12 +338,19 @@ async fn a_fallback_may_fail_with_another_error() {
 #[tokio::test(start_paused = true)]
 async fn retries_around_retries_keep_the_nodes_own_error() {
     let mut job = Job::failing(9);
-    let node = Service.retry(doubling(2)).timeout(secs(60)).retry(doubling(3));
+    let node = Service
+        .retry(doubling(2))
+        .timeout(secs(60))
+        .retry(doubling(3));
     let (outcome, _) = run(node, &mut job).await;
     let error = outcome.unwrap_err();
+
     assert_snapshot!(error, @"flow `f`, node `call`: exec failed after 3 attempts: busy at call 6");
     assert_eq!(error.downcast_ref(), Some(&ServiceError::Busy(6)));
-    assert_eq!(error.into_source().unwrap().downcast_ref(), Some(&ServiceError::Busy(6)));
+    assert_eq!(
+        error.into_source().unwrap().downcast_ref(),
+        Some(&ServiceError::Busy(6))
+    );
 }
 
 struct App {
@@ -276,12 +363,22 @@ fn job(app: &mut App) -> &mut Job {
 
 #[tokio::test(start_paused = true)]
 async fn wrapped_nodes_go_into_larger_states_and_the_other_way_round() {
-    let mut app = App { job: Job::failing(1) };
-    flow(Service.retry(doubling(2)).focus(job)).run(&mut app).await.unwrap();
+    let mut app = App {
+        job: Job::failing(1),
+    };
+    flow(Service.retry(doubling(2)).focus(job))
+        .run(&mut app)
+        .await
+        .unwrap();
     assert_eq!(app.job.result, Some(2));
 
-    let mut app = App { job: Job::failing(2) };
-    let node = Service.focus(job).retry(doubling(2)).fallback(|_, error| Ok(error.attempts));
+    let mut app = App {
+        job: Job::failing(2),
+    };
+    let node = Service
+        .focus(job)
+        .retry(doubling(2))
+        .fallback(|_, error| Ok(error.attempts));
     flow(node).run(&mut app).await.unwrap();
     assert_eq!((app.job.calls(), app.job.result), (2, Some(2)));
 }
@@ -293,16 +390,23 @@ async fn attempts_are_counted_for_each_call_of_a_node_that_serves_many_runs() {
         .map(|index| {
             let flow = Arc::clone(&flow);
             tokio::spawn(async move {
-                let mut job = Job { failures: index % 8, ..Job::taking(secs(1)) };
+                let mut job = Job {
+                    failures: index % 8,
+                    ..Job::taking(secs(1))
+                };
                 let outcome = flow.run(&mut job).await;
                 (job, outcome)
             })
         })
         .collect();
+
     for run in runs {
         let (job, outcome) = run.await.unwrap();
         match outcome {
-            Ok(_) => assert_eq!((job.calls(), job.result), (job.failures + 1, Some(job.failures + 1))),
+            Ok(_) => assert_eq!(
+                (job.calls(), job.result),
+                (job.failures + 1, Some(job.failures + 1))
+            ),
             Err(error) => {
                 assert!(job.failures >= 5);
                 assert_eq!((job.calls(), error.attempts()), (5, Some(5)));
@@ -316,10 +420,14 @@ fn wrappers_declare_the_actions_of_their_node() {
     fn declared<S>(node: &impl Node<S>) -> Vec<Action> {
         node.actions()
     }
+
     let expected = declared::<Job>(&Service);
     assert_eq!(expected.len(), 2);
     assert_eq!(declared::<Job>(&Service.retry(doubling(2))), expected);
-    assert_eq!(declared::<Job>(&Service.retry(doubling(2)).when(|_: &ServiceError| true)), expected);
+    assert_eq!(
+        declared::<Job>(&Service.retry(doubling(2)).when(|_: &ServiceError| true)),
+        expected
+    );
     assert_eq!(declared::<Job>(&Service.timeout(secs(1))), expected);
     assert_eq!(declared::<Job>(&Service.fallback(|_, _| Ok(1))), expected);
     assert_eq!(declared::<App>(&Service.focus(job)), expected);
@@ -344,14 +452,22 @@ async fn closures_can_be_wrapped() {
         |job: &mut Job| Arc::clone(&job.calls),
         |calls: Arc<AtomicU32>| async move {
             let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
-            if call < 3 { Err(ServiceError::Busy(call)) } else { Ok(call) }
+            if call < 3 {
+                Err(ServiceError::Busy(call))
+            } else {
+                Ok(call)
+            }
         },
         |job: &mut Job, call: u32| {
             job.result = Some(call);
             Action::from_static("first")
         },
     );
-    let node = node.with_actions(["first", "later"]).timeout(secs(1)).retry(doubling(3));
+
+    let node = node
+        .with_actions(["first", "later"])
+        .timeout(secs(1))
+        .retry(doubling(3));
     let mut job = Job::default();
     let (outcome, took) = run(node, &mut job).await;
     assert!(outcome.is_ok());
@@ -366,7 +482,12 @@ fn again_after(wait: Duration) -> impl Fn(&ServiceError) -> Again + Send + Sync 
 #[tokio::test(start_paused = true)]
 async fn an_error_that_asks_for_a_longer_wait_than_the_backoff_has_it() {
     let mut job = Job::failing(2);
-    let (outcome, took) = run(Service.retry(doubling(3)).asking(again_after(secs(7))), &mut job).await;
+    let (outcome, took) = run(
+        Service.retry(doubling(3)).asking(again_after(secs(7))),
+        &mut job,
+    )
+    .await;
+
     assert!(outcome.is_ok());
     assert_eq!(job.calls(), 3);
     assert_took(took, secs(7 + 7));
@@ -374,9 +495,14 @@ async fn an_error_that_asks_for_a_longer_wait_than_the_backoff_has_it() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_that_asks_for_a_shorter_wait_waits_as_the_backoff_says() {
-    for again in [Again::NotBefore(Duration::from_millis(10)), Again::AsBackoffSays] {
+    for again in [
+        Again::NotBefore(Duration::from_millis(10)),
+        Again::AsBackoffSays,
+    ] {
         let mut job = Job::failing(2);
-        let node = Service.retry(doubling(3)).asking(move |_: &ServiceError| again);
+        let node = Service
+            .retry(doubling(3))
+            .asking(move |_: &ServiceError| again);
         let (outcome, took) = run(node, &mut job).await;
         assert!(outcome.is_ok());
         assert_took(took, secs(1 + 2));
@@ -386,17 +512,33 @@ async fn an_error_that_asks_for_a_shorter_wait_waits_as_the_backoff_says() {
 #[tokio::test(start_paused = true)]
 async fn an_error_that_asks_for_too_long_is_the_last() {
     let mut job = Job::failing(9);
-    let (outcome, took) = run(Service.retry(doubling(3)).asking(again_after(secs(61))), &mut job).await;
+    let (outcome, took) = run(
+        Service.retry(doubling(3)).asking(again_after(secs(61))),
+        &mut job,
+    )
+    .await;
+
     assert_snapshot!(outcome.unwrap_err(), @"flow `f`, node `call`: exec failed: busy at call 1");
     assert_took(took, Duration::ZERO);
 
     let mut job = Job::failing(1);
-    let (outcome, took) = run(Service.retry(doubling(3)).asking(again_after(secs(60))), &mut job).await;
-    assert!(outcome.is_ok(), "a minute is not too long unless it is said to be");
+    let (outcome, took) = run(
+        Service.retry(doubling(3)).asking(again_after(secs(60))),
+        &mut job,
+    )
+    .await;
+
+    assert!(
+        outcome.is_ok(),
+        "a minute is not too long unless it is said to be"
+    );
     assert_took(took, secs(60));
 
     let mut job = Job::failing(9);
-    let node = Service.retry(doubling(3)).asking(again_after(secs(7))).longest_wait(secs(6));
+    let node = Service
+        .retry(doubling(3))
+        .asking(again_after(secs(7)))
+        .longest_wait(secs(6));
     let (outcome, took) = run(node, &mut job).await;
     assert_eq!(outcome.unwrap_err().attempts(), Some(1));
     assert_took(took, Duration::ZERO);
@@ -407,26 +549,38 @@ async fn an_error_that_asks_for_too_long_is_the_last() {
         .asking(again_after(Duration::MAX))
         .longest_wait(Duration::MAX)
         .timeout(secs(9));
+
     let (outcome, took) = run(node, &mut job).await;
-    assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&Elapsed { limit: secs(9) }));
+    assert_eq!(
+        outcome.unwrap_err().downcast_ref(),
+        Some(&Elapsed { limit: secs(9) })
+    );
     assert_took(took, secs(9));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_may_ask_for_no_other_attempt() {
     let mut job = Job::failing(9);
-    let node = Service.retry(doubling(9)).asking(|error: &ServiceError| match error {
-        ServiceError::Busy(1) => Again::AsBackoffSays,
-        ServiceError::Busy(2) => Again::NotBefore(secs(5)),
-        _ => Again::Never,
-    });
+    let node = Service
+        .retry(doubling(9))
+        .asking(|error: &ServiceError| match error {
+            ServiceError::Busy(1) => Again::AsBackoffSays,
+            ServiceError::Busy(2) => Again::NotBefore(secs(5)),
+            _ => Again::Never,
+        });
+
     let (outcome, took) = run(node, &mut job).await;
     assert_snapshot!(outcome.unwrap_err(), @"flow `f`, node `call`: exec failed after 3 attempts: busy at call 3");
     assert_took(took, secs(1 + 5));
 
     // However it asks, there are no more attempts than the backoff has.
     let mut job = Job::failing(9);
-    let (outcome, took) = run(Service.retry(doubling(3)).asking(again_after(secs(5))), &mut job).await;
+    let (outcome, took) = run(
+        Service.retry(doubling(3)).asking(again_after(secs(5))),
+        &mut job,
+    )
+    .await;
+
     assert_eq!((outcome.unwrap_err().attempts(), job.calls()), (Some(3), 3));
     assert_took(took, secs(5 + 5));
 }

@@ -32,6 +32,7 @@ impl Job {
                 }
             }
         }
+
         (replacement, appended)
     }
 }
@@ -74,7 +75,13 @@ impl Behind {
         let queue = Mutex::default();
         let writer: Mutex<Box<dyn Write>> = Mutex::new(Box::new(writer));
         let (written, _) = watch::channel(Written::default());
-        Self(Arc::new(Shared { place, queue, writer, written }))
+
+        Self(Arc::new(Shared {
+            place,
+            queue,
+            writer,
+            written,
+        }))
     }
 
     fn queue(&self, job: Job) -> u64 {
@@ -84,17 +91,23 @@ impl Behind {
             if self.0.written.borrow().failed.is_some() {
                 return queue.pushed;
             }
+
             queue.jobs.push(job);
             (queue.pushed, !std::mem::replace(&mut queue.active, true))
         };
+
         // Not under the lock: a runtime that shuts down drops the work at once, in here.
         if idle {
-            let drain = Drain { shared: Arc::clone(&self.0), done: false };
+            let drain = Drain {
+                shared: Arc::clone(&self.0),
+                done: false,
+            };
             match Handle::try_current() {
                 Ok(runtime) => drop(runtime.spawn_blocking(move || drain.run())),
                 Err(_) => drain.fail(StoreError::no_runtime(&self.0.place)),
             }
         }
+
         number
     }
 }
@@ -111,10 +124,15 @@ impl Log for Behind {
 
     async fn written(&self, number: u64) -> Result<(), BoxError> {
         let mut written = self.0.written.subscribe();
-        let seen = written.wait_for(|written| written.upto >= number || written.failed.is_some()).await;
+        let seen = written
+            .wait_for(|written| written.upto >= number || written.failed.is_some())
+            .await;
         match seen {
             Ok(written) if written.upto >= number => Ok(()),
-            Ok(written) => Err(written.failed.clone().map_or_else(|| self.broken_off(), Into::into)),
+            Ok(written) => Err(written
+                .failed
+                .clone()
+                .map_or_else(|| self.broken_off(), Into::into)),
             // The sender lives as long as `self`.
             Err(_) => Err(self.broken_off()),
         }
@@ -130,7 +148,10 @@ impl Behind {
 impl Shared {
     fn broken_off(&self) -> StoreError {
         let place = &self.place;
-        StoreError::new(Kind::Other, format_args!("{place}: writing was broken off: the runtime shut down"))
+        StoreError::new(
+            Kind::Other,
+            format_args!("{place}: writing was broken off: the runtime shut down"),
+        )
     }
 }
 
@@ -150,11 +171,16 @@ impl Drain {
                     self.done = true;
                     return;
                 }
+
                 (std::mem::take(&mut queue.jobs), queue.pushed)
             };
+
             let done = lock(&self.shared.writer).write(jobs);
             match done {
-                Ok(()) => self.shared.written.send_modify(|written| written.upto = upto),
+                Ok(()) => self
+                    .shared
+                    .written
+                    .send_modify(|written| written.upto = upto),
                 Err(error) => return self.fail(error),
             }
         }
@@ -162,7 +188,9 @@ impl Drain {
 
     fn fail(mut self, error: StoreError) {
         self.done = true;
-        self.shared.written.send_modify(|written| written.failed = Some(error));
+        self.shared
+            .written
+            .send_modify(|written| written.failed = Some(error));
         lock(&self.shared.queue).jobs.clear();
     }
 }
@@ -171,7 +199,9 @@ impl Drop for Drain {
     fn drop(&mut self) {
         if !self.done {
             let error = self.shared.broken_off();
-            self.shared.written.send_modify(|written| written.failed = Some(error));
+            self.shared
+                .written
+                .send_modify(|written| written.failed = Some(error));
         }
     }
 }
@@ -188,6 +218,9 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(StoreError::new(Kind::Other, format_args!("{place}: it was broken off: {error}")))
+        Err(StoreError::new(
+            Kind::Other,
+            format_args!("{place}: it was broken off: {error}"),
+        ))
     })
 }

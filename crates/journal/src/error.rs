@@ -90,7 +90,12 @@ impl StoreError {
     }
 
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
-        Self(Arc::new(Problem { kind, text: shown(text), excerpt: None, source: None }))
+        Self(Arc::new(Problem {
+            kind,
+            text: shown(text),
+            excerpt: None,
+            source: None,
+        }))
     }
 
     /// A line that is not what it should be.
@@ -98,7 +103,13 @@ impl StoreError {
         let start = line.get(..4 * EXCERPT).unwrap_or(line);
         let start = String::from_utf8_lossy(start);
         let excerpt = format!("{number:>4} | {}", Escaped::new(&start).max_chars(EXCERPT));
-        Self(Arc::new(Problem { kind, text: shown(text), excerpt: Some(excerpt), source: None }))
+
+        Self(Arc::new(Problem {
+            kind,
+            text: shown(text),
+            excerpt: Some(excerpt),
+            source: None,
+        }))
     }
 
     /// The operating system refused something: `what` says to which file and what it was.
@@ -110,7 +121,12 @@ impl StoreError {
     pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
         let source = error.into();
         let text = shown(format_args!("{what}: {source}"));
-        Self(Arc::new(Problem { kind, text, excerpt: None, source: Some(source) }))
+        Self(Arc::new(Problem {
+            kind,
+            text,
+            excerpt: None,
+            source: Some(source),
+        }))
     }
 
     /// What a journal over this store answered.
@@ -124,19 +140,25 @@ impl StoreError {
     pub(crate) fn no_runtime(place: impl fmt::Display) -> Self {
         Self::new(
             Kind::Other,
-            format_args!("{place}: a journal is written from within a tokio runtime, and there is none here"),
+            format_args!(
+                "{place}: a journal is written from within a tokio runtime, and there is none here"
+            ),
         )
     }
 
     /// `place` was there when the run was taken up.
     pub(crate) fn gone(place: impl fmt::Display) -> Self {
-        let text = "it was removed, moved or replaced while it was in use; nothing more is recorded";
+        let text =
+            "it was removed, moved or replaced while it was in use; nothing more is recorded";
         Self::new(Kind::Gone, format_args!("{place}: {text}"))
     }
 
     pub(crate) fn ended(run_id: &str) -> Self {
         let run_id = Name(run_id);
-        Self::new(Kind::Ended, format_args!("the run `{run_id}` has ended: no step will take an answer"))
+        Self::new(
+            Kind::Ended,
+            format_args!("the run `{run_id}` has ended: no step will take an answer"),
+        )
     }
 }
 

@@ -16,7 +16,10 @@ pub(crate) struct StoreFolder {
 
 impl StoreFolder {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, opened: Arc::default() }
+        Self {
+            path,
+            opened: Arc::default(),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -59,6 +62,9 @@ impl StoreFolder {
     }
 
     fn failed(&self, what: &str, error: cogwork_files::Error) -> StoreError {
-        StoreError::io(format_args!("{}: {what}", self.path.display()), error.into())
+        StoreError::io(
+            format_args!("{}: {what}", self.path.display()),
+            error.into(),
+        )
     }
 }

@@ -36,22 +36,34 @@ pub(crate) struct FlowIs {
 
 impl FlowIs {
     pub(crate) fn of<S>(flow: &Flow<S>) -> Self {
-        Self { name: flow.name().to_owned(), shape: flow.shape() }
+        Self {
+            name: flow.name().to_owned(),
+            shape: flow.shape(),
+        }
     }
 }
 
 impl Header {
-    pub(crate) fn new(run_id: &str, flow: FlowIs, input: &impl Serialize) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        run_id: &str,
+        flow: FlowIs,
+        input: &impl Serialize,
+    ) -> Result<Self, StoreError> {
         let refused = |problem: &dyn std::fmt::Display| {
             let run_id = Name(run_id);
-            let text = format!("the input of the run `{run_id}` cannot be written as JSON: {problem}");
+            let text =
+                format!("the input of the run `{run_id}` cannot be written as JSON: {problem}");
             StoreError::new(Kind::Value, text)
         };
+
         let input = serde_json::value::to_raw_value(input).map_err(|error| refused(&error))?;
         if input.get().contains(['\n', '\r']) {
             return Err(refused(&"it has more than one line"));
         }
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+
+        let started = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Ok(Self {
             cogwork_journal: FORMAT,
             run_id: run_id.to_owned(),
@@ -63,7 +75,9 @@ impl Header {
     }
 
     pub(crate) fn started(&self) -> SystemTime {
-        UNIX_EPOCH.checked_add(Duration::from_millis(self.started)).unwrap_or(UNIX_EPOCH)
+        UNIX_EPOCH
+            .checked_add(Duration::from_millis(self.started))
+            .unwrap_or(UNIX_EPOCH)
     }
 
     /// That a node of the flow waits for this event.
@@ -72,11 +86,13 @@ impl Header {
         if events.contains(&event) {
             return Ok(());
         }
+
         let known = NameList::and(events);
         let (flow, event) = (Name(&self.flow), Name(event));
         let text = format_args!(
             "{place}: no node of the flow `{flow}` waits for the event `{event}`; it waits for {known}"
         );
+
         Err(StoreError::new(Kind::UnknownEvent, text))
     }
 
@@ -85,16 +101,22 @@ impl Header {
         if self.flow == flow.name {
             return Ok(());
         }
+
         let (run_id, recorded, other) = (Name(&self.run_id), Name(&self.flow), Name(&flow.name));
         Err(StoreError::new(
             Kind::AnotherFlow,
-            format_args!("{place}: the run `{run_id}` is one of the flow `{recorded}`, not of `{other}`"),
+            format_args!(
+                "{place}: the run `{run_id}` is one of the flow `{recorded}`, not of `{other}`"
+            ),
         ))
     }
 
     /// That the flow is as it was when the run began.
     pub(crate) fn check_shape(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
-        let Some(difference) = flow.shape.difference(&self.shape) else { return Ok(()) };
+        let Some(difference) = flow.shape.difference(&self.shape) else {
+            return Ok(());
+        };
+
         let flow = Name(&self.flow);
         Err(StoreError::new(
             Kind::AnotherFlow,

@@ -2,7 +2,9 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{Awaited, Entry, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work};
+use cogwork_flow::journal::{
+    Awaited, Entry, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work,
+};
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
@@ -53,7 +55,11 @@ impl RunJournal {
     ) -> Result<Self, (usize, String)> {
         let log = Behind::new(place.clone(), writer);
         let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
-        Ok(Self { place, header, recorded })
+        Ok(Self {
+            place,
+            header,
+            recorded,
+        })
     }
 
     /// The state to run over: that of the last snapshot, or else the input.

@@ -62,10 +62,17 @@ impl Take {
     fn from(self, run: &dyn Keep) -> Result<RunJournal, StoreError> {
         let missing = || {
             let (run_id, place) = (Name(run.run_id()), run.place());
-            StoreError::new(Kind::Missing, format_args!("there is no run `{run_id}`: it would be in {place}"))
+            StoreError::new(
+                Kind::Missing,
+                format_args!("there is no run `{run_id}`: it would be in {place}"),
+            )
         };
+
         let create = matches!(self, Self::Start(_) | Self::Either(..));
-        let Some(folder) = run.open(create)? else { return Err(missing()) };
+        let Some(folder) = run.open(create)? else {
+            return Err(missing());
+        };
+
         // Looked at first, so that asking for a run leaves no lock file.
         if !create && !folder.is_there()? {
             return Err(missing());
@@ -84,7 +91,9 @@ impl Take {
                     ),
                 ))
             }
-            (Self::Resume(flow) | Self::Either(_, flow), true) => folder.resume(Wanted::Same(flow), lock),
+            (Self::Resume(flow) | Self::Either(_, flow), true) => {
+                folder.resume(Wanted::Same(flow), lock)
+            }
             (Self::Changed(flow), true) => folder.resume(Wanted::Changed(flow), lock),
             (Self::Answer(event), true) => {
                 let journal = folder.resume(Wanted::Answerable, lock)?;
@@ -97,7 +106,12 @@ impl Take {
 
 impl Wanted {
     /// That the first line, which is at `place`, is that of the run.
-    pub(crate) fn check_header(&self, place: &str, run_id: &str, header: &Header) -> Result<(), StoreError> {
+    pub(crate) fn check_header(
+        &self,
+        place: &str,
+        run_id: &str,
+        header: &Header,
+    ) -> Result<(), StoreError> {
         if header.run_id != run_id {
             let (run_id, other) = (Name(run_id), Name(&header.run_id));
             return Err(StoreError::new(
@@ -105,6 +119,7 @@ impl Wanted {
                 format_args!("{place}: this is the run `{other}`, not `{run_id}`"),
             ));
         }
+
         match self {
             Self::Same(flow) => {
                 header.check_name(place, flow)?;

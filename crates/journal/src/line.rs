@@ -50,17 +50,21 @@ impl Chain {
         place: impl Display,
     ) -> Result<(), StoreError> {
         let start = lines.len();
-        serde_json::to_writer(&mut *lines, object)
-            .map_err(|error| StoreError::io(format_args!("{place}: cannot be written"), error.into()))?;
+        serde_json::to_writer(&mut *lines, object).map_err(|error| {
+            StoreError::io(format_args!("{place}: cannot be written"), error.into())
+        })?;
         lines.pop(); // the closing brace
+
         if joins == Joins::TheLineBefore {
             lines.extend_from_slice(JOINED);
         }
+
         let checksum = self.next(lines.get(start..).unwrap_or_default());
         lines.extend_from_slice(FIELD);
         lines.extend_from_slice(checksum.as_bytes());
         lines.extend_from_slice(END);
         lines.push(b'\n');
+
         let length = lines.len() - start;
         if length > max_line {
             return Err(StoreError::new(
@@ -71,6 +75,7 @@ impl Chain {
                 ),
             ));
         }
+
         Ok(())
     }
 
@@ -81,13 +86,19 @@ impl Chain {
                 "this is no journal of a run: expected a line that begins with `{START}{FORMAT},`"
             ));
         };
-        let digits: String =
-            rest.iter().take_while(|byte| byte.is_ascii_digit()).map(|b| char::from(*b)).collect();
+
+        let digits: String = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .map(|b| char::from(*b))
+            .collect();
+
         if digits != FORMAT.to_string() {
             return Err(format!(
                 "this is format {digits:.20} of a journal; this version reads format {FORMAT}"
             ));
         }
+
         self.read(line)
     }
 
@@ -98,12 +109,16 @@ impl Chain {
 
     fn read<T: DeserializeOwned>(&mut self, line: &mut Vec<u8>) -> Result<T, String> {
         self.check(line)?;
-        serde_json::from_slice(line).map_err(|error| format!("the line is none of a journal: {error}"))
+        serde_json::from_slice(line)
+            .map_err(|error| format!("the line is none of a journal: {error}"))
     }
 
     /// Takes the checksum from a line, which then is the object as it was.
     fn check(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
-        let Some((object, digits)) = split(line) else { return Err(NO_CHECKSUM.to_owned()) };
+        let Some((object, digits)) = split(line) else {
+            return Err(NO_CHECKSUM.to_owned());
+        };
+
         let expected = self.next(object);
         if digits != expected.as_bytes() {
             return Err(format!(
@@ -111,9 +126,11 @@ impl Chain {
                 digits.escape_ascii()
             ));
         }
+
         let object = object.strip_suffix(JOINED).unwrap_or(object).len();
         line.truncate(object);
         line.push(b'}');
+
         Ok(())
     }
 
@@ -123,9 +140,11 @@ impl Chain {
         if let Some(before) = self.before {
             hasher.update(format!("{before:08x}").as_bytes());
         }
+
         hasher.update(object);
         let checksum = hasher.finalize();
         self.before = Some(checksum);
+
         format!("{checksum:08x}")
     }
 }
@@ -135,6 +154,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let content = line.len().checked_sub(FIELD.len() + DIGITS + END.len())?;
     let (object, field) = line.split_at_checked(content)?;
     let digits = field.strip_prefix(FIELD)?.strip_suffix(END)?;
+
     Some((object, digits))
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn safe(run_id: &str) -> String {
         // Nothing else becomes this.
         return "%".to_owned();
     }
+
     let reserved = is_reserved(run_id);
     let mut name = String::with_capacity(run_id.len());
     for (index, byte) in run_id.bytes().enumerate() {
@@ -26,17 +27,20 @@ pub(crate) fn safe(run_id: &str) -> String {
             b'0'..=b'9' | b'_' | b'-' => true,
             _ => false,
         };
+
         if plain {
             name.push(char::from(byte));
         } else {
             let _ = write!(name, "%{byte:02x}");
         }
+
         if name.len() > LONGEST {
             name.truncate(LONGEST);
             let _ = write!(name, "~{:016x}", hash(run_id.as_bytes()));
             break;
         }
     }
+
     name
 }
 
@@ -46,7 +50,9 @@ fn is_reserved(run_id: &str) -> bool {
     match stem {
         "con" | "prn" | "aux" | "nul" => true,
         _ => {
-            let number = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+            let number = stem
+                .strip_prefix("com")
+                .or_else(|| stem.strip_prefix("lpt"));
             number.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']))
         }
     }

@@ -70,7 +70,10 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         // Here and below all that is borrowed is read before anything waits, so that neither states
         // nor inputs need be `Sync`.
-        let (kept, header) = (self.kept(run_id), Header::new(run_id, FlowIs::of(flow), input));
+        let (kept, header) = (
+            self.kept(run_id),
+            Header::new(run_id, FlowIs::of(flow), input),
+        );
         async move { open(kept.0, Take::Start(header?)).await }
     }
 
@@ -102,7 +105,10 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         flow: &Flow<S>,
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let (kept, header) = (self.kept(run_id), Header::new(run_id, FlowIs::of(flow), input));
+        let (kept, header) = (
+            self.kept(run_id),
+            Header::new(run_id, FlowIs::of(flow), input),
+        );
         let flow = FlowIs::of(flow);
         async move { open(kept.0, Take::Either(header?, flow)).await }
     }
@@ -150,12 +156,17 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
                 format_args!("the answer to `{event}` cannot be written as JSON: {error}"),
             )
         });
+
         let (kept, event) = (self.kept(run_id), event.to_owned());
         async move {
             let answer = answer?;
             let place = kept.0.place();
             let journal = open(kept.0, Take::Answer(event.clone())).await?;
-            journal.deliver(&event, answer).await.map_err(|error| StoreError::of_journal(&place, error))
+
+            journal
+                .deliver(&event, answer)
+                .await
+                .map_err(|error| StoreError::of_journal(&place, error))
         }
     }
 

@@ -88,10 +88,23 @@ impl Standing {
         self.entries += 1;
         self.stopped = None;
         match entry {
-            Entry::Waiting { step, event, why, until } => {
+            Entry::Waiting {
+                step,
+                event,
+                why,
+                until,
+            } => {
                 let until = until.and_then(time);
                 let (step, event, why) = (step.clone(), event.clone(), why.clone());
-                return Some(self.waits.begin(self.entries, WaitSummary { step, event, why, until }));
+                return Some(self.waits.begin(
+                    self.entries,
+                    WaitSummary {
+                        step,
+                        event,
+                        why,
+                        until,
+                    },
+                ));
             }
             Entry::Shortened { step, until } => return self.waits.shorten(step, time(*until)),
             Entry::Answer { event, .. } => self.waits.answer(event),
@@ -102,15 +115,26 @@ impl Standing {
             Entry::Refused { event, .. } => self.waits.use_up(event),
             Entry::TimedOut { step } => return self.waits.end(step),
             Entry::Snapshot(_) => {
-                *self = Self { entries: 1, ..Self::default() };
+                *self = Self {
+                    entries: 1,
+                    ..Self::default()
+                };
                 return Some(WaitChange::AllEnded);
             }
-            Entry::Failed { error } => self.stopped = Some(Stopped::Failed { error: error.clone() }),
+            Entry::Failed { error } => {
+                self.stopped = Some(Stopped::Failed {
+                    error: error.clone(),
+                })
+            }
             Entry::Ended { action, steps } => {
-                self.stopped = Some(Stopped::Ended { action: action.clone(), steps: *steps });
+                self.stopped = Some(Stopped::Ended {
+                    action: action.clone(),
+                    steps: *steps,
+                });
             }
             _ => {}
         }
+
         None
     }
 
@@ -126,13 +150,19 @@ impl Standing {
 
     fn into_status(self) -> RunStatus {
         if self.is_paused() {
-            return RunStatus::Paused { waits: self.waits.into_summaries() };
+            return RunStatus::Paused {
+                waits: self.waits.into_summaries(),
+            };
         }
+
         match self.stopped() {
-            Some(Stopped::Failed { error }) => RunStatus::Failed { error: error.clone() },
-            Some(Stopped::Ended { action, steps }) => {
-                RunStatus::Ended { action: action.clone(), steps: *steps }
-            }
+            Some(Stopped::Failed { error }) => RunStatus::Failed {
+                error: error.clone(),
+            },
+            Some(Stopped::Ended { action, steps }) => RunStatus::Ended {
+                action: action.clone(),
+                steps: *steps,
+            },
             None => RunStatus::Open,
         }
     }

@@ -30,7 +30,10 @@ impl Event {
 }
 
 /// What an entry changes about the steps that wait.
-#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only a database has rows to change"))]
+#[cfg_attr(
+    not(feature = "sqlite"),
+    expect(dead_code, reason = "only a database has rows to change")
+)]
 pub(crate) enum WaitChange {
     /// A step waits, with this number.
     Began(u64, WaitSummary),
@@ -47,6 +50,7 @@ impl Waits {
         self.numbers.insert(wait.step.clone(), number);
         self.change(&wait.event, |event| event.steps += 1);
         self.waiting.insert(number, wait.clone());
+
         WaitChange::Began(number, wait)
     }
 
@@ -59,7 +63,10 @@ impl Waits {
     pub(crate) fn end(&mut self, step: &str) -> Option<WaitChange> {
         let number = self.numbers.remove(step)?;
         let wait = self.waiting.remove(&number)?;
-        self.change(&wait.event, |event| event.steps = event.steps.saturating_sub(1));
+        self.change(&wait.event, |event| {
+            event.steps = event.steps.saturating_sub(1)
+        });
+
         Some(WaitChange::Ended(number))
     }
 
@@ -69,13 +76,16 @@ impl Waits {
 
     /// An answer is gone.
     pub(crate) fn use_up(&mut self, event: &str) {
-        self.change(event, |event| event.answers = event.answers.saturating_sub(1));
+        self.change(event, |event| {
+            event.answers = event.answers.saturating_sub(1)
+        });
     }
 
     fn change(&mut self, event: &str, change: impl FnOnce(&mut Event)) {
         let event = self.events.entry(event.to_owned()).or_default();
         let was_answered = event.is_answered();
         change(event);
+
         match (was_answered, event.is_answered()) {
             (false, true) => self.answered += 1,
             (true, false) => self.answered -= 1,

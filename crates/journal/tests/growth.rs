@@ -2,7 +2,10 @@
 //! writes, so nothing else may run in it: there is one test.
 
 #![cfg(all(target_os = "linux", feature = "sqlite"))]
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_flow::{Action, Each, Flow, Stepped, Wait};
 use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
@@ -10,7 +13,10 @@ use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
 /// How many bytes the process has written so far, to whatever file.
 fn written() -> u64 {
     let counts = std::fs::read_to_string("/proc/self/io").unwrap();
-    let line = counts.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap();
+    let line = counts
+        .lines()
+        .find_map(|line| line.strip_prefix("wchar: "))
+        .unwrap();
     line.parse().unwrap()
 }
 
@@ -18,12 +24,26 @@ fn written() -> u64 {
 fn items() -> Flow<Vec<u32>> {
     let question = Flow::builder("item")
         .start("ask")
-        .wait("ask", Wait::for_event("word", |item: &mut u32, word: u32| *item = word))
+        .wait(
+            "ask",
+            Wait::for_event("word", |item: &mut u32, word: u32| *item = word),
+        )
         .end("ask", Action::DEFAULT)
         .build()
         .unwrap();
-    let each = Each::in_turn(question, |all: &Vec<u32>| all.clone(), |all, done| *all = done);
-    Flow::builder("items").start("each").each("each", each).end("each", Action::DEFAULT).build().unwrap()
+
+    let each = Each::in_turn(
+        question,
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    Flow::builder("items")
+        .start("each")
+        .each("each", each)
+        .end("each", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 /// Lets so many items wait, and answers each; answers how much that wrote.
@@ -34,14 +54,21 @@ async fn ask_and_answer(store: impl Store, count: usize) -> u64 {
     let mut run = flow.begin().max_steps(u64::MAX).journal(journal);
     let mut all = vec![0; count];
 
-    assert!(matches!(run.advance(&mut all).await.unwrap(), Stepped::Paused(_)));
+    assert!(matches!(
+        run.advance(&mut all).await.unwrap(),
+        Stepped::Paused(_)
+    ));
     let run_that_waits = store.runs().await.unwrap().pop().unwrap();
-    let RunStatus::Paused { waits } = run_that_waits.status else { unreachable!("not paused") };
+    let RunStatus::Paused { waits } = run_that_waits.status else {
+        unreachable!("not paused")
+    };
+
     assert_eq!(waits.len(), count);
 
     for word in 0..count {
         run.deliver("word", &word).await.unwrap();
     }
+
     run.finish(&mut all).await.unwrap();
     assert!(all.into_iter().eq(0..u32::try_from(count).unwrap()));
     written() - before
@@ -49,13 +76,18 @@ async fn ask_and_answer(store: impl Store, count: usize) -> u64 {
 
 #[test]
 fn writing_grows_with_the_steps_that_wait() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     for name in ["files", "database"] {
         let [few, many] = [200, 800].map(|count| {
             let folder = tempfile::tempdir().unwrap();
             runtime.block_on(async {
                 match name {
-                    "files" => ask_and_answer(FileStore::new(folder.path()).sync(false), count).await,
+                    "files" => {
+                        ask_and_answer(FileStore::new(folder.path()).sync(false), count).await
+                    }
                     _ => {
                         let store = SqliteStore::new(folder.path().join("runs.db")).sync(false);
                         ask_and_answer(store, count).await
@@ -63,8 +95,12 @@ fn writing_grows_with_the_steps_that_wait() {
                 }
             })
         });
+
         let times = many as f64 / few as f64;
         println!("{name}: {few} bytes, {many} bytes, {times:.1} times");
-        assert!(times < 6.0, "{name}: four times the steps took {times:.1} times the writing");
+        assert!(
+            times < 6.0,
+            "{name}: four times the steps took {times:.1} times the writing"
+        );
     }
 }

@@ -46,7 +46,10 @@ pub enum Block {
 impl Block {
     /// An image, with its data in base64.
     pub fn image(media_type: impl Into<Arc<str>>, data: impl Into<Arc<str>>) -> Self {
-        Self::Image { media_type: media_type.into(), data: data.into() }
+        Self::Image {
+            media_type: media_type.into(),
+            data: data.into(),
+        }
     }
 
     /// An image that the server fetches.
@@ -60,7 +63,11 @@ impl Block {
         media_type: impl Into<Arc<str>>,
         data: impl Into<Arc<str>>,
     ) -> Self {
-        Self::File { name: name.into(), media_type: media_type.into(), data: data.into() }
+        Self::File {
+            name: name.into(),
+            media_type: media_type.into(),
+            data: data.into(),
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -75,10 +82,20 @@ impl fmt::Debug for Block {
     /// Without the data, which may be megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Image { media_type, data } => write!(f, "Image({media_type:?}, {} characters)", data.len()),
+            Self::Image { media_type, data } => {
+                write!(f, "Image({media_type:?}, {} characters)", data.len())
+            }
             Self::ImageUrl { url } => write!(f, "ImageUrl({url:?})"),
-            Self::File { name, media_type, data } => {
-                write!(f, "File({name:?}, {media_type:?}, {} characters)", data.len())
+            Self::File {
+                name,
+                media_type,
+                data,
+            } => {
+                write!(
+                    f,
+                    "File({name:?}, {media_type:?}, {} characters)",
+                    data.len()
+                )
             }
         }
     }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::request::RequestKey;
-use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
+};
 
 /// What an entry takes besides its texts, in bytes, about.
 const ENTRY_BYTES: usize = 256;
@@ -43,7 +45,12 @@ pub struct Cache<C> {
 impl<C> Cache<C> {
     /// `client`, asked once for each request.
     pub fn new(client: C) -> Self {
-        Self { client, max_entries: 1000, max_bytes: 64 * 1024 * 1024, kept: Arc::default() }
+        Self {
+            client,
+            max_entries: 1000,
+            max_bytes: 64 * 1024 * 1024,
+            kept: Arc::default(),
+        }
     }
 
     /// How many replies are kept at most.
@@ -99,35 +106,57 @@ impl Kept {
         if let Some(key) = self.by_use.remove(&entry.used) {
             self.by_use.insert(self.requests, key);
         }
+
         entry.used = self.requests;
 
         Some(entry.response.clone())
     }
 
-    fn keep(&mut self, key: RequestKey, response: &ChatResponse, max_entries: usize, max_bytes: usize) {
-        let bytes = ENTRY_BYTES.saturating_add(key.bytes()).saturating_add(response.bytes());
-        let is_whole = matches!(response.finish_reason(), FinishReason::Stop | FinishReason::ToolCalls);
+    fn keep(
+        &mut self,
+        key: RequestKey,
+        response: &ChatResponse,
+        max_entries: usize,
+        max_bytes: usize,
+    ) {
+        let bytes = ENTRY_BYTES
+            .saturating_add(key.bytes())
+            .saturating_add(response.bytes());
+        let is_whole = matches!(
+            response.finish_reason(),
+            FinishReason::Stop | FinishReason::ToolCalls
+        );
         if !is_whole || bytes > max_bytes || max_entries == 0 {
             return;
         }
 
         self.remove(&key);
         while self.entries.len() >= max_entries || self.bytes.saturating_add(bytes) > max_bytes {
-            let Some((_, oldest)) = self.by_use.pop_first() else { break };
+            let Some((_, oldest)) = self.by_use.pop_first() else {
+                break;
+            };
+
             self.remove(&oldest);
         }
 
         // Of its own, because the key may have been put in and removed again since the request was counted.
         self.requests += 1;
         let key = Arc::new(key);
-        let entry = Entry { response: response.clone(), bytes, used: self.requests };
+        let entry = Entry {
+            response: response.clone(),
+            bytes,
+            used: self.requests,
+        };
+
         self.by_use.insert(entry.used, Arc::clone(&key));
         self.entries.insert(key, entry);
         self.bytes += bytes;
     }
 
     fn remove(&mut self, key: &RequestKey) {
-        let Some(entry) = self.entries.remove(key) else { return };
+        let Some(entry) = self.entries.remove(key) else {
+            return;
+        };
 
         self.by_use.remove(&entry.used);
         self.bytes = self.bytes.saturating_sub(entry.bytes);
@@ -140,13 +169,18 @@ impl<C: LlmClient> LlmClient for Cache<C> {
     ///
     /// Those of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let Some(key) = RequestKey::of(&request) else { return self.client.complete(request).await };
+        let Some(key) = RequestKey::of(&request) else {
+            return self.client.complete(request).await;
+        };
+
         let found = self.kept().find(&key);
         if let Some(response) = found {
             return Ok(response);
         }
+
         let response = self.client.complete(request).await?;
-        self.kept().keep(key, &response, self.max_entries, self.max_bytes);
+        self.kept()
+            .keep(key, &response, self.max_entries, self.max_bytes);
         Ok(response)
     }
 
@@ -156,14 +190,19 @@ impl<C: LlmClient> LlmClient for Cache<C> {
     ///
     /// Those of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let Some(key) = RequestKey::of(&request) else { return self.client.stream(request).await };
+        let Some(key) = RequestKey::of(&request) else {
+            return self.client.stream(request).await;
+        };
+
         let found = self.kept().find(&key);
         if let Some(response) = found {
             return Ok(response.into());
         }
+
         let reply = self.client.stream(request).await?;
         let (kept, max_entries, max_bytes) = (self.kept.clone(), self.max_entries, self.max_bytes);
         let mut key = Some(key);
+
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta
                 && let Some(key) = key.take()

@@ -14,8 +14,12 @@ pub enum Capability {
     JsonSchema,
 }
 
-const ALL: [Capability; 4] =
-    [Capability::Streaming, Capability::Tools, Capability::JsonMode, Capability::JsonSchema];
+const ALL: [Capability; 4] = [
+    Capability::Streaming,
+    Capability::Tools,
+    Capability::JsonMode,
+    Capability::JsonSchema,
+];
 
 /// What a backend is known to be able to do. What is not in it may work all the same: nobody
 /// has said so.
@@ -67,6 +71,8 @@ const fn bit(capability: Capability) -> u8 {
 
 impl fmt::Debug for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(ALL.iter().filter(|capability| self.has(**capability))).finish()
+        f.debug_set()
+            .entries(ALL.iter().filter(|capability| self.has(**capability)))
+            .finish()
     }
 }

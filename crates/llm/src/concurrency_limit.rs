@@ -41,7 +41,10 @@ impl<C> ConcurrencyLimit<C> {
     }
 
     fn with_places(client: C, places: usize) -> Self {
-        Self { client, places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))) }
+        Self {
+            client,
+            places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))),
+        }
     }
 
     /// A place, held until it is dropped. None only of a semaphore that was closed, and nobody
@@ -61,6 +64,7 @@ impl<C: LlmClient> LlmClient for ConcurrencyLimit<C> {
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let place = self.place().await;
         let reply = self.client.stream(request).await?;
+
         // The stream drops what looks at it when it ends.
         Ok(reply.inspect(move |_| {
             let _held = &place;

@@ -229,6 +229,7 @@ impl LlmError {
     /// timeout, a broken connection or stream. Quota is not: it comes back with money, not with time.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
+
         matches!(
             self.0.kind,
             Kind::RateLimit
@@ -243,24 +244,40 @@ impl LlmError {
 
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, status, retry_after, body, request_id, attempts, .. } = self.0.as_ref();
+        let Inner {
+            kind,
+            message,
+            status,
+            retry_after,
+            body,
+            request_id,
+            attempts,
+            ..
+        } = self.0.as_ref();
+
         write!(f, "{kind}: {}", OneLine::new(message).max_chars(SHOWN))?;
 
         let known = [
             status.map(|status| format!("status {status}")),
             retry_after.map(|wait| format!("retry after {wait:?}")),
-            request_id.as_ref().map(|id| format!("request {}", Escaped::new(id).max_chars(SHOWN))),
+            request_id
+                .as_ref()
+                .map(|id| format!("request {}", Escaped::new(id).max_chars(SHOWN))),
         ];
+
         let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
         if !known.is_empty() {
             write!(f, " ({known})")?;
         }
+
         if *attempts > 1 {
             write!(f, ", after {attempts} attempts")?;
         }
+
         if let (true, Some(body)) = (f.alternate(), body) {
             write!(f, "\n{}", MultiLine::new(body).max_chars(SHOWN))?;
         }
+
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 use async_trait::async_trait;
 
-use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+};
 
 /// Failures of a server that another server need not have.
 const KINDS: [LlmErrorKind; 7] = [
@@ -40,7 +42,11 @@ pub struct Fallback<A, B> {
 impl<A, B> Fallback<A, B> {
     /// `first`, and `second` where it fails.
     pub fn new(first: A, second: B) -> Self {
-        Self { first, second, kinds: KINDS.into() }
+        Self {
+            first,
+            second,
+            kinds: KINDS.into(),
+        }
     }
 
     /// After which failures of the first the second is asked.
@@ -68,7 +74,9 @@ impl<A, B> Fallback<A, B> {
         };
         second.await.map_err(|error| {
             let attempts = before.attempts().saturating_add(error.attempts());
-            error.with_attempts(attempts).with_note(format_args!("before it: {before}"))
+            error
+                .with_attempts(attempts)
+                .with_note(format_args!("before it: {before}"))
         })
     }
 }
@@ -80,7 +88,10 @@ impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
     /// Of the first client, if it is of another kind; of the second, with a note of the first.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let again = request.clone();
-        self.either(self.first.complete(request), async { self.second.complete(again).await }).await
+        self.either(self.first.complete(request), async {
+            self.second.complete(again).await
+        })
+        .await
     }
 
     /// Answers when the first piece is there; after it, the other client is not asked any more.
@@ -91,11 +102,14 @@ impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let again = request.clone();
         let first = async { self.first.stream(request).await?.started().await };
-        self.either(first, async { self.second.stream(again).await }).await
+        self.either(first, async { self.second.stream(again).await })
+            .await
     }
 
     /// What both can do.
     fn capabilities(&self) -> Capabilities {
-        self.first.capabilities().in_common(self.second.capabilities())
+        self.first
+            .capabilities()
+            .in_common(self.second.capabilities())
     }
 }

@@ -31,6 +31,9 @@ pub enum ReplyFormat {
 impl ReplyFormat {
     /// JSON of the shape that this JSON Schema tells.
     pub fn schema(name: impl Into<Arc<str>>, schema: impl Into<Arc<str>>) -> Self {
-        Self::Schema { name: name.into(), schema: schema.into() }
+        Self::Schema {
+            name: name.into(),
+            schema: schema.into(),
+        }
     }
 }

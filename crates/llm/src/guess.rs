@@ -16,7 +16,9 @@ pub(crate) fn of_request(request: &ChatRequest) -> u64 {
 fn of_message(message: &Message) -> usize {
     let calls = message.tool_calls().iter().map(ToolCall::bytes);
     let blocks = message.blocks().iter().map(|_| BLOCK);
-    calls.chain(blocks).fold(message.text().len(), usize::saturating_add)
+    calls
+        .chain(blocks)
+        .fold(message.text().len(), usize::saturating_add)
 }
 
 /// Tokens of this many bytes of text.

@@ -76,7 +76,13 @@ impl Message {
     /// A message in any role.
     pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
         let (blocks, tool_calls) = (Arc::default(), Arc::default());
-        Self { role, content: text.into(), blocks, tool_calls, result_of: None }
+        Self {
+            role,
+            content: text.into(),
+            blocks,
+            tool_calls,
+            result_of: None,
+        }
     }
 
     /// Standing instructions to the model.
@@ -96,14 +102,28 @@ impl Message {
 
     /// What a tool gave back for a call.
     pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
-        let result_of = ResultOf { id: call.id().to_owned(), name: call.name().to_owned(), failed: false };
-        Self { result_of: Some(Arc::new(result_of)), ..Self::new(Role::Tool, text) }
+        let result_of = ResultOf {
+            id: call.id().to_owned(),
+            name: call.name().to_owned(),
+            failed: false,
+        };
+        Self {
+            result_of: Some(Arc::new(result_of)),
+            ..Self::new(Role::Tool, text)
+        }
     }
 
     /// What went wrong with the call of a tool, for the model to read.
     pub fn tool_failure(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
-        let result_of = ResultOf { id: call.id().to_owned(), name: call.name().to_owned(), failed: true };
-        Self { result_of: Some(Arc::new(result_of)), ..Self::new(Role::Tool, text) }
+        let result_of = ResultOf {
+            id: call.id().to_owned(),
+            name: call.name().to_owned(),
+            failed: true,
+        };
+        Self {
+            result_of: Some(Arc::new(result_of)),
+            ..Self::new(Role::Tool, text)
+        }
     }
 
     /// Adds images and files, which stand before the text. Unset: none.
@@ -132,7 +152,9 @@ impl Message {
 
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
-        calls.chain(self.blocks.iter().map(Block::bytes)).fold(self.content.len(), usize::saturating_add)
+        calls
+            .chain(self.blocks.iter().map(Block::bytes))
+            .fold(self.content.len(), usize::saturating_add)
     }
 
     /// The images and files of the message.

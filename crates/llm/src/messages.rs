@@ -43,7 +43,11 @@ impl Messages {
     /// Adds a message at the end.
     pub fn push(&mut self, message: Message) {
         let length = self.len() + 1;
-        self.newest = Some(Arc::new(Link { message, length, earlier: self.newest.take() }));
+        self.newest = Some(Arc::new(Link {
+            message,
+            length,
+            earlier: self.newest.take(),
+        }));
     }
 
     /// Takes the newest message off the end. Clones keep it.
@@ -76,6 +80,7 @@ impl Messages {
             messages.push(&link.message);
             next = link.earlier.as_ref();
         }
+
         messages.reverse();
         messages.into_iter()
     }
@@ -143,6 +148,8 @@ impl Serialize for Messages {
 
 impl<'de> Deserialize<'de> for Messages {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Vec::<Message>::deserialize(deserializer)?.into_iter().collect())
+        Ok(Vec::<Message>::deserialize(deserializer)?
+            .into_iter()
+            .collect())
     }
 }

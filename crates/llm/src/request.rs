@@ -110,7 +110,11 @@ impl ChatRequest {
         let messages = self.messages.iter().map(Message::bytes);
         let tools = self.tools.iter().map(ToolDefinition::bytes);
         let stop = self.stop.iter().map(String::len);
-        messages.chain(tools).chain(stop).fold(0, usize::saturating_add)
+
+        messages
+            .chain(tools)
+            .chain(stop)
+            .fold(0, usize::saturating_add)
     }
 
     /// Returns an estimate of the tokens that the model reads: one for every four bytes of the
@@ -172,7 +176,16 @@ impl ChatRequest {
 impl Hash for ChatRequest {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // Taken apart, so that a new field cannot be forgotten.
-        let Self { messages, max_tokens, temperature, seed, stop, format, tools, tool_choice } = self;
+        let Self {
+            messages,
+            max_tokens,
+            temperature,
+            seed,
+            stop,
+            format,
+            tools,
+            tool_choice,
+        } = self;
 
         messages.hash(state);
         max_tokens.hash(state);
@@ -213,6 +226,9 @@ impl Eq for RequestKey {}
 
 impl From<Messages> for ChatRequest {
     fn from(messages: Messages) -> Self {
-        Self { messages, ..Self::default() }
+        Self {
+            messages,
+            ..Self::default()
+        }
     }
 }

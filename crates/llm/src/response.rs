@@ -35,7 +35,10 @@ pub struct ChatResponse {
 impl ChatResponse {
     /// A whole reply with this text.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// Why the model stopped. Unset: [`FinishReason::Stop`].
@@ -94,7 +97,9 @@ impl ChatResponse {
     /// ```
     #[must_use]
     pub fn separate_thinking(self) -> Self {
-        let Some(split) = split_thinking(&self.text) else { return self };
+        let Some(split) = split_thinking(&self.text) else {
+            return self;
+        };
 
         let answer = split.answer.trim_start();
         if answer.is_empty() && !split.is_opened {
@@ -112,26 +117,47 @@ impl ChatResponse {
     /// The same with what a server may have told beside the reply.
     #[cfg(feature = "http")]
     pub(crate) fn with_told(self, usage: Option<Usage>, model: Option<String>) -> Self {
-        Self { usage, model, ..self }
+        Self {
+            usage,
+            model,
+            ..self
+        }
     }
 
     /// The same with these texts.
     pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
-        Self { text, ..self.with_reasoning(reasoning) }
+        Self {
+            text,
+            ..self.with_reasoning(reasoning)
+        }
     }
 
     /// The whole response as the deltas of a stream.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> + Send {
         let reasoning = self.reasoning.clone().map(Delta::Reasoning);
-        let text = Some(self.text.clone()).filter(|text| !text.is_empty()).map(Delta::Text);
-        let calls: Vec<_> = self.tool_calls.iter().cloned().map(Delta::ToolCall).collect();
-        reasoning.into_iter().chain(text).chain(calls).chain([Delta::End(self)])
+        let text = Some(self.text.clone())
+            .filter(|text| !text.is_empty())
+            .map(Delta::Text);
+        let calls: Vec<_> = self
+            .tool_calls
+            .iter()
+            .cloned()
+            .map(Delta::ToolCall)
+            .collect();
+
+        reasoning
+            .into_iter()
+            .chain(text)
+            .chain(calls)
+            .chain([Delta::End(self)])
     }
 
     /// How many bytes the model wrote.
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
-        calls.chain(self.reasoning.as_ref().map(String::len)).fold(self.text.len(), usize::saturating_add)
+        calls
+            .chain(self.reasoning.as_ref().map(String::len))
+            .fold(self.text.len(), usize::saturating_add)
     }
 
     /// Returns an estimate of the tokens that the model wrote: one for every four bytes of text,
@@ -229,7 +255,11 @@ fn is_zero(tokens: &u64) -> bool {
 impl Usage {
     /// Usage of one call, nothing cached, no reasoning.
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
-        Self { prompt_tokens, completion_tokens, ..Self::default() }
+        Self {
+            prompt_tokens,
+            completion_tokens,
+            ..Self::default()
+        }
     }
 
     /// Sets how many of the prompt's tokens came from the server's cache.
@@ -255,7 +285,9 @@ impl Usage {
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
-        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
+        self.completion_tokens = self
+            .completion_tokens
+            .saturating_add(other.completion_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
     }

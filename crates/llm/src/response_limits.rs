@@ -29,7 +29,11 @@ pub struct ResponseLimits {
 
 impl Default for ResponseLimits {
     fn default() -> Self {
-        Self { tool_calls: 64, tool_call_bytes: 256 * 1024, text_bytes: 16 * 1024 * 1024 }
+        Self {
+            tool_calls: 64,
+            tool_call_bytes: 256 * 1024,
+            text_bytes: 16 * 1024 * 1024,
+        }
     }
 }
 
@@ -53,13 +57,23 @@ impl ResponseLimits {
         let calls = response.tool_calls();
         let count = calls.len();
         if count > self.tool_calls {
-            return Err(ResponseTooLarge(Excess::Calls { count, max: self.tool_calls }));
+            return Err(ResponseTooLarge(Excess::Calls {
+                count,
+                max: self.tool_calls,
+            }));
         }
 
-        let bytes = calls.iter().map(ToolCall::bytes).fold(0, usize::saturating_add);
+        let bytes = calls
+            .iter()
+            .map(ToolCall::bytes)
+            .fold(0, usize::saturating_add);
         if bytes > self.tool_call_bytes {
-            return Err(ResponseTooLarge(Excess::CallBytes { bytes, max: self.tool_call_bytes }));
+            return Err(ResponseTooLarge(Excess::CallBytes {
+                bytes,
+                max: self.tool_call_bytes,
+            }));
         }
+
         Ok(())
     }
 
@@ -70,8 +84,12 @@ impl ResponseLimits {
     /// When there are more than [`text_bytes`](Self::text_bytes).
     pub fn check_text(&self, bytes: usize) -> Result<(), ResponseTooLarge> {
         if bytes > self.text_bytes {
-            return Err(ResponseTooLarge(Excess::TextBytes { bytes, max: self.text_bytes }));
+            return Err(ResponseTooLarge(Excess::TextBytes {
+                bytes,
+                max: self.text_bytes,
+            }));
         }
+
         Ok(())
     }
 }

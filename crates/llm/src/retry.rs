@@ -43,7 +43,11 @@ pub struct Retry<C> {
 impl<C> Retry<C> {
     /// `client`, called as often as `backoff` says.
     pub fn new(client: C, backoff: Backoff) -> Self {
-        Self { client, backoff, retry_after_ceiling: Duration::from_secs(60) }
+        Self {
+            client,
+            backoff,
+            retry_after_ceiling: Duration::from_secs(60),
+        }
     }
 
     /// The longest wait a server may ask for and get.
@@ -70,18 +74,26 @@ impl<C: LlmClient> Retry<C> {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
+
             // The error's own count, because the client inside may try again too.
             attempts = attempts.saturating_add(error.attempts());
             let error = error.with_attempts(attempts);
             if !error.is_retryable() {
                 return Err(error);
             }
-            let Some(delay) = delays.next() else { return Err(error) };
+
+            let Some(delay) = delays.next() else {
+                return Err(error);
+            };
+
             let asked = error.retry_after().unwrap_or_default();
             let ceiling = self.retry_after_ceiling;
             if asked > ceiling {
-                return Err(error.with_note(format_args!("not tried again: the wait is over {ceiling:?}")));
+                return Err(error.with_note(format_args!(
+                    "not tried again: the wait is over {ceiling:?}"
+                )));
             }
+
             tokio::time::sleep(delay.max(asked)).await;
         }
     }
@@ -103,7 +115,8 @@ impl<C: LlmClient> LlmClient for Retry<C> {
     ///
     /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.tries(|| async { self.client.stream(request.clone()).await?.started().await }).await
+        self.tries(|| async { self.client.stream(request.clone()).await?.started().await })
+            .await
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -39,7 +39,10 @@ pub struct ScriptedClient {
 
 impl Default for ScriptedClient {
     fn default() -> Self {
-        Self { script: Arc::default(), capabilities: Capabilities::none().with(Capability::Streaming) }
+        Self {
+            script: Arc::default(),
+            capabilities: Capabilities::none().with(Capability::Streaming),
+        }
     }
 }
 
@@ -64,6 +67,7 @@ impl ScriptedClient {
         script.replies.push_back(reply.into());
         script.length += 1;
         drop(script);
+
         self
     }
 
@@ -85,11 +89,14 @@ impl ScriptedClient {
             let mut script = self.script();
             script.requests.push(request);
             let (seen, length) = (script.requests.len(), script.length);
+
             script.replies.pop_front().ok_or_else(|| {
-                let message = format!("the script has no reply to request {seen}: it had {length} in all");
+                let message =
+                    format!("the script has no reply to request {seen}: it had {length} in all");
                 LlmError::new(LlmErrorKind::Other, message)
             })?
         };
+
         pause(reply.after).await;
         Ok(reply)
     }
@@ -119,8 +126,15 @@ impl LlmClient for ScriptedClient {
         for _ in &pieces {
             pause(reply.between).await;
         }
+
         let text = pieces.concat();
-        reply.outcome.map_err(|error| if text.is_empty() { error } else { error.with_text_so_far(text) })
+        reply.outcome.map_err(|error| {
+            if text.is_empty() {
+                error
+            } else {
+                error.with_text_so_far(text)
+            }
+        })
     }
 
     /// The pieces of the next reply; one that was not scripted in pieces is one.
@@ -130,18 +144,36 @@ impl LlmClient for ScriptedClient {
     /// As of [`complete`](Self::complete). An error after pieces comes through the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let reply = self.next(request).await?;
-        let Some(pieces) = reply.pieces else { return Ok(reply.outcome?.into()) };
-        let reasoning = reply.outcome.as_ref().ok().and_then(ChatResponse::reasoning);
+        let Some(pieces) = reply.pieces else {
+            return Ok(reply.outcome?.into());
+        };
+
+        let reasoning = reply
+            .outcome
+            .as_ref()
+            .ok()
+            .and_then(ChatResponse::reasoning);
+
         let reasoning = reasoning.map(|text| Delta::Reasoning(text.to_owned()));
         let between = reply.between;
         let pieces = stream::iter(pieces).then(move |text| async move {
             pause(between).await;
             Ok(Delta::Text(text))
         });
-        let calls = reply.outcome.as_ref().map(|response| response.tool_calls().to_vec()).unwrap_or_default();
+        let calls = reply
+            .outcome
+            .as_ref()
+            .map(|response| response.tool_calls().to_vec())
+            .unwrap_or_default();
+
         let calls = stream::iter(calls).map(|call| Ok(Delta::ToolCall(call)));
         let end = stream::iter([reply.outcome.map(Delta::End)]);
-        Ok(ReplyStream::new(stream::iter(reasoning.map(Ok)).chain(pieces).chain(calls).chain(end)))
+        Ok(ReplyStream::new(
+            stream::iter(reasoning.map(Ok))
+                .chain(pieces)
+                .chain(calls)
+                .chain(end),
+        ))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -171,7 +203,10 @@ impl ScriptedReply {
     pub fn in_pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(Into::into).collect();
         let reply = Self::from(pieces.concat());
-        Self { pieces: Some(pieces), ..reply }
+        Self {
+            pieces: Some(pieces),
+            ..reply
+        }
     }
 
     /// Lets the reply end with this error after its pieces: a stream that has begun, even where there are
@@ -212,7 +247,12 @@ impl ScriptedReply {
 
 impl From<Result<ChatResponse, LlmError>> for ScriptedReply {
     fn from(outcome: Result<ChatResponse, LlmError>) -> Self {
-        Self { pieces: None, outcome, after: Duration::ZERO, between: Duration::ZERO }
+        Self {
+            pieces: None,
+            outcome,
+            after: Duration::ZERO,
+            between: Duration::ZERO,
+        }
     }
 }
 

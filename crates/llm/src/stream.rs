@@ -77,7 +77,13 @@ impl ReplyStream {
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
         let deltas: BoxStream<'static, _> = Box::pin(deltas);
         let (text, reasoning) = (String::new(), String::new());
-        Self { deltas: Some(deltas), first: None, text, reasoning, tool_calls: Vec::new() }
+        Self {
+            deltas: Some(deltas),
+            first: None,
+            text,
+            reasoning,
+            tool_calls: Vec::new(),
+        }
     }
 
     /// The next piece; nothing once the reply has ended. Dropping the future loses no piece.
@@ -93,10 +99,12 @@ impl ReplyStream {
     /// The one that came instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
         // The pieces already given cannot be taken back, so a stream in use is a started one.
-        let unread = self.text.is_empty() && self.reasoning.is_empty() && self.tool_calls.is_empty();
+        let unread =
+            self.text.is_empty() && self.reasoning.is_empty() && self.tool_calls.is_empty();
         if unread && self.first.is_none() && self.deltas.is_some() {
             self.first = self.next().await.transpose()?;
         }
+
         Ok(self)
     }
 
@@ -111,20 +119,30 @@ impl ReplyStream {
                 return Ok(response);
             }
         }
-        Err(LlmError::new(LlmErrorKind::Other, "the stream had been read to its end already"))
+
+        Err(LlmError::new(
+            LlmErrorKind::Other,
+            "the stream had been read to its end already",
+        ))
     }
 
     /// Shows every piece, or the error at the end, to `look` before it is given on.
     #[must_use]
     pub fn inspect(self, mut look: impl FnMut(&Result<Delta, LlmError>) + Send + 'static) -> Self {
-        Self::new(futures_util::StreamExt::inspect(self, move |delta| look(delta)))
+        Self::new(futures_util::StreamExt::inspect(self, move |delta| {
+            look(delta)
+        }))
     }
 
     fn poll_delta(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Delta, LlmError>>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        let Some(deltas) = &mut self.deltas else { return Poll::Ready(None) };
+
+        let Some(deltas) = &mut self.deltas else {
+            return Poll::Ready(None);
+        };
+
         let delta = ready!(deltas.as_mut().poll_next(context));
         let delta = delta.unwrap_or_else(|| {
             let message = "the reply broke off: its stream ended without the mark of an end";
@@ -133,9 +151,15 @@ impl ReplyStream {
         Poll::Ready(Some(match delta {
             Ok(Delta::End(response)) => {
                 self.deltas = None;
-                let (text, reasoning) = (std::mem::take(&mut self.text), std::mem::take(&mut self.reasoning));
+                let (text, reasoning) = (
+                    std::mem::take(&mut self.text),
+                    std::mem::take(&mut self.reasoning),
+                );
                 let calls = std::mem::take(&mut self.tool_calls);
-                Ok(Delta::End(response.with_texts(text, reasoning).with_tool_calls(calls)))
+
+                Ok(Delta::End(
+                    response.with_texts(text, reasoning).with_tool_calls(calls),
+                ))
             }
             Ok(delta) => {
                 match &delta {
@@ -144,13 +168,19 @@ impl ReplyStream {
                     Delta::ToolCall(call) => self.tool_calls.push(call.clone()),
                     Delta::End(_) => {}
                 }
+
                 Ok(delta)
             }
             Err(error) => {
                 self.deltas = None;
                 let text = std::mem::take(&mut self.text);
+
                 // A client further in may know of text that it has not handed out.
-                Err(if error.text_so_far().is_some() { error } else { error.with_text_so_far(text) })
+                Err(if error.text_so_far().is_some() {
+                    error
+                } else {
+                    error.with_text_so_far(text)
+                })
             }
         }))
     }

@@ -41,12 +41,20 @@ pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
     for (opening, closing) in TAGS {
         if let Some(rest) = trimmed.strip_prefix(opening) {
             let (thinking, answer) = rest.split_once(closing).unwrap_or((rest, ""));
-            return Some(SplitThinking { thinking, answer, is_opened: true });
+            return Some(SplitThinking {
+                thinking,
+                answer,
+                is_opened: true,
+            });
         }
     }
 
     TAGS.iter().find_map(|(_, closing)| {
         let (thinking, answer) = text.split_once(closing)?;
-        Some(SplitThinking { thinking, answer, is_opened: false })
+        Some(SplitThinking {
+            thinking,
+            answer,
+            is_opened: false,
+        })
     })
 }

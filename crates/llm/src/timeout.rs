@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+};
 
 /// A client that gives up on another one that takes too long.
 ///
@@ -41,7 +43,12 @@ pub struct Timeout<C> {
 impl<C> Timeout<C> {
     /// `client`, without limits so far.
     pub fn new(client: C) -> Self {
-        Self { client, first: None, idle: None, total: None }
+        Self {
+            client,
+            first: None,
+            idle: None,
+            total: None,
+        }
     }
 
     /// How long the first piece of a stream may take. Unset: no limit.
@@ -77,17 +84,30 @@ struct Limit {
 
 impl Limit {
     fn from_now(limit: Option<Duration>, missing: &'static str) -> Option<Self> {
-        limit.map(|limit| Self { end: Instant::now().checked_add(limit), limit, missing })
+        limit.map(|limit| Self {
+            end: Instant::now().checked_add(limit),
+            limit,
+            missing,
+        })
     }
 
     fn error(self) -> LlmError {
-        LlmError::new(LlmErrorKind::Timeout, format!("no {} within {:?}", self.missing, self.limit))
+        LlmError::new(
+            LlmErrorKind::Timeout,
+            format!("no {} within {:?}", self.missing, self.limit),
+        )
     }
 }
 
 /// What `future` gives, or the error of the limit that ends first.
-async fn within<T>(limits: [Option<Limit>; 2], future: impl Future<Output = T>) -> Result<T, LlmError> {
-    let soonest = limits.into_iter().flatten().filter_map(|limit| Some((limit.end?, limit)));
+async fn within<T>(
+    limits: [Option<Limit>; 2],
+    future: impl Future<Output = T>,
+) -> Result<T, LlmError> {
+    let soonest = limits
+        .into_iter()
+        .flatten()
+        .filter_map(|limit| Some((limit.end?, limit)));
     match soonest.min_by_key(|(end, _)| *end) {
         Some((end, limit)) => timeout_at(end, future).await.map_err(|_| limit.error()),
         None => Ok(future.await),
@@ -115,11 +135,15 @@ impl<C: LlmClient> LlmClient for Timeout<C> {
         let started = async { self.client.stream(request).await?.started().await };
         let reply = within([total, first], started).await??;
         let idle = self.idle;
-        Ok(ReplyStream::new(stream::unfold(reply, move |mut reply| async move {
-            let idle = Limit::from_now(idle, "further piece of the reply");
-            let delta = within([total, idle], reply.next()).await;
-            Some((delta.unwrap_or_else(|late| Some(Err(late)))?, reply))
-        })))
+
+        Ok(ReplyStream::new(stream::unfold(
+            reply,
+            move |mut reply| async move {
+                let idle = Limit::from_now(idle, "further piece of the reply");
+                let delta = within([total, idle], reply.next()).await;
+                Some((delta.unwrap_or_else(|late| Some(Err(late)))?, reply))
+            },
+        )))
     }
 
     fn capabilities(&self) -> Capabilities {

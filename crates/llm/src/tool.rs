@@ -27,7 +27,11 @@ impl ToolDefinition {
         description: impl Into<Arc<str>>,
         input_schema: impl Into<Arc<str>>,
     ) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema: input_schema.into() }
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema: input_schema.into(),
+        }
     }
 
     /// By what the model calls it.
@@ -88,8 +92,16 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// A call. `id` tells it from other calls of the conversation; `arguments` are JSON, as text.
-    pub fn new(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, arguments: impl Into<Arc<str>>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    pub fn new(
+        id: impl Into<Arc<str>>,
+        name: impl Into<Arc<str>>,
+        arguments: impl Into<Arc<str>>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
     }
 
     /// What tells it from other calls of the conversation.

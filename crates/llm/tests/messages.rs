@@ -60,9 +60,11 @@ fn a_million_messages_are_dropped_without_a_deep_stack() {
         let messages: Messages = std::iter::repeat_n(message, 1_000_000).collect();
         let shared = messages.clone();
         drop(messages);
+
         let length = shared.len();
         drop(shared);
         length
     });
+
     assert_eq!(built.unwrap().join().unwrap(), 1_000_000);
 }

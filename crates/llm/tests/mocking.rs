@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry, Role, async_trait,
+    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry, Role,
+    async_trait,
 };
 use mockall::{Sequence, mock};
 
@@ -33,6 +34,7 @@ async fn a_mock_sees_the_request_and_answers() {
         })
         .times(1)
         .returning(|_| Ok(ChatResponse::new("chat")));
+
     assert_eq!(translate(&client, "cat").await.unwrap(), "chat");
 }
 
@@ -57,7 +59,13 @@ async fn a_mock_goes_behind_a_decorator_and_an_arc() {
         .times(1)
         .in_sequence(&mut order)
         .returning(|_| Err(LlmError::new(LlmErrorKind::Server, "down")));
-    client.expect_complete().times(1).in_sequence(&mut order).returning(|_| Ok(ChatResponse::new("oiseau")));
+
+    client
+        .expect_complete()
+        .times(1)
+        .in_sequence(&mut order)
+        .returning(|_| Ok(ChatResponse::new("oiseau")));
+
     let client: Arc<dyn LlmClient> = Arc::new(client);
     let client = Retry::new(client, Backoff::default());
     assert_eq!(translate(&client, "bird").await.unwrap(), "oiseau");

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry, ScriptedClient,
-    ScriptedReply,
+    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry,
+    ScriptedClient, ScriptedReply,
 };
 use tokio::time::Instant;
 
@@ -14,23 +14,32 @@ fn fails(kind: LlmErrorKind) -> LlmError {
 }
 
 fn limited(wait: Duration) -> LlmError {
-    LlmError::new(LlmErrorKind::RateLimit, "slow down").with_status(429).with_retry_after(wait)
+    LlmError::new(LlmErrorKind::RateLimit, "slow down")
+        .with_status(429)
+        .with_retry_after(wait)
 }
 
 /// Waits of 1 s and 2 s between three attempts.
 fn steady() -> Backoff {
-    Backoff::of::<3>().first(Duration::from_secs(1)).jitter(false)
+    Backoff::of::<3>()
+        .first(Duration::from_secs(1))
+        .jitter(false)
 }
 
 async fn ask(client: impl LlmClient) -> (Result<ChatResponse, LlmError>, Duration) {
     let started = Instant::now();
-    let outcome = client.complete(ChatRequest::new([Message::user("Hello?")])).await;
+    let outcome = client
+        .complete(ChatRequest::new([Message::user("Hello?")]))
+        .await;
     (outcome, started.elapsed())
 }
 
 /// tokio rounds a sleep up to the next millisecond.
 fn assert_took(took: Duration, expected: Duration) {
-    assert!(took >= expected && took <= expected + Duration::from_millis(3), "{took:?}, not {expected:?}");
+    assert!(
+        took >= expected && took <= expected + Duration::from_millis(3),
+        "{took:?}, not {expected:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -51,6 +60,7 @@ async fn every_attempt_sends_the_same_request() {
     let (outcome, took) = ask(Retry::new(script.clone(), steady())).await;
     assert_eq!(outcome.unwrap().text(), "Hi.");
     assert_took(took, Duration::from_secs(3));
+
     let hello = ChatRequest::new([Message::user("Hello?")]);
     assert_eq!(script.requests(), [hello.clone(), hello.clone(), hello]);
 }
@@ -58,6 +68,7 @@ async fn every_attempt_sends_the_same_request() {
 #[tokio::test(start_paused = true)]
 async fn exactly_the_kinds_that_pass_with_time_are_tried_again() {
     use LlmErrorKind::*;
+
     let kinds = [
         (RateLimit, 3),
         (Overloaded, 3),
@@ -76,6 +87,7 @@ async fn exactly_the_kinds_that_pass_with_time_are_tried_again() {
         (Cancelled, 1),
         (Other, 1),
     ];
+
     for (kind, attempts) in kinds {
         let script = ScriptedClient::new([kind, kind, kind, kind].map(fails));
         let (outcome, _) = ask(Retry::new(script.clone(), steady())).await;
@@ -92,15 +104,22 @@ async fn the_last_error_says_how_many_attempts_there_were() {
         .then(fails(LlmErrorKind::Transport))
         .then(LlmError::new(LlmErrorKind::Server, "on fire").with_status(500));
     let error = ask(Retry::new(script, steady())).await.0.unwrap_err();
-    assert_eq!(error.to_string(), "server: on fire (status 500), after 3 attempts");
+    assert_eq!(
+        error.to_string(),
+        "server: on fire (status 500), after 3 attempts"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_of_no_use_to_repeat_ends_the_tries() {
-    let script =
-        ScriptedClient::default().then(fails(LlmErrorKind::Server)).then(fails(LlmErrorKind::Authentication));
+    let script = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Server))
+        .then(fails(LlmErrorKind::Authentication));
     let error = ask(Retry::new(script, steady())).await.0.unwrap_err();
-    assert_eq!(error.to_string(), "authentication: no luck, after 2 attempts");
+    assert_eq!(
+        error.to_string(),
+        "authentication: no luck, after 2 attempts"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,17 +145,29 @@ async fn the_longer_of_backoff_and_retry_after_is_waited() {
 #[tokio::test(start_paused = true)]
 async fn jitter_leaves_the_servers_wait_alone_and_shortens_ones_own() {
     let jittered = Backoff::of::<2>().first(Duration::from_secs(8));
-    let asked = ScriptedClient::default().then(limited(Duration::from_secs(10))).then("Hi.");
-    assert_took(ask(Retry::new(asked, jittered)).await.1, Duration::from_secs(10));
+    let asked = ScriptedClient::default()
+        .then(limited(Duration::from_secs(10)))
+        .then("Hi.");
+    assert_took(
+        ask(Retry::new(asked, jittered)).await.1,
+        Duration::from_secs(10),
+    );
 
-    let own = ScriptedClient::default().then(fails(LlmErrorKind::Server)).then("Hi.");
+    let own = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Server))
+        .then("Hi.");
     let took = ask(Retry::new(own, jittered)).await.1;
-    assert!((Duration::from_secs(4)..=Duration::from_millis(8003)).contains(&took), "{took:?}");
+    assert!(
+        (Duration::from_secs(4)..=Duration::from_millis(8003)).contains(&took),
+        "{took:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_over_the_ceiling_is_not_waited() {
-    let script = ScriptedClient::default().then(limited(Duration::from_secs(61))).then("Hi.");
+    let script = ScriptedClient::default()
+        .then(limited(Duration::from_secs(61)))
+        .then("Hi.");
     let (outcome, took) = ask(Retry::new(script.clone(), steady())).await;
     let error = outcome.unwrap_err();
     assert_eq!(
@@ -150,14 +181,23 @@ async fn a_wait_over_the_ceiling_is_not_waited() {
 
 #[tokio::test(start_paused = true)]
 async fn the_ceiling_itself_is_still_waited_and_can_be_set() {
-    let script = ScriptedClient::default().then(limited(Duration::from_secs(60))).then("Hi.");
-    assert_took(ask(Retry::new(script, steady())).await.1, Duration::from_secs(60));
+    let script = ScriptedClient::default()
+        .then(limited(Duration::from_secs(60)))
+        .then("Hi.");
+    assert_took(
+        ask(Retry::new(script, steady())).await.1,
+        Duration::from_secs(60),
+    );
 
-    let script = ScriptedClient::default().then(limited(Duration::from_secs(600))).then("Hi.");
+    let script = ScriptedClient::default()
+        .then(limited(Duration::from_secs(600)))
+        .then("Hi.");
     let patient = Retry::new(script, steady()).retry_after_ceiling(Duration::from_secs(600));
     assert_took(ask(patient).await.1, Duration::from_secs(600));
 
-    let script = ScriptedClient::default().then(limited(Duration::MAX)).then("Hi.");
+    let script = ScriptedClient::default()
+        .then(limited(Duration::MAX))
+        .then("Hi.");
     let error = ask(Retry::new(script, steady())).await.0.unwrap_err();
     assert_eq!(error.attempts(), 1);
 }
@@ -166,14 +206,19 @@ async fn the_ceiling_itself_is_still_waited_and_can_be_set() {
 async fn attempts_of_a_retry_inside_a_retry_are_all_counted() {
     let script = ScriptedClient::new([LlmErrorKind::Server; 4].map(fails));
     let inner = Retry::new(script.clone(), Backoff::of::<2>());
-    let error = ask(Retry::new(inner, Backoff::of::<2>())).await.0.unwrap_err();
+    let error = ask(Retry::new(inner, Backoff::of::<2>()))
+        .await
+        .0
+        .unwrap_err();
     assert_eq!(error.attempts(), 4);
     assert_eq!(script.requests().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_in_its_wait_leaves_the_client_ready() {
-    let script = ScriptedClient::default().then(limited(Duration::from_secs(50))).then("Hi.");
+    let script = ScriptedClient::default()
+        .then(limited(Duration::from_secs(50)))
+        .then("Hi.");
     let client = Retry::new(script.clone(), steady());
     let dropped = tokio::time::timeout(Duration::from_secs(5), ask(&client)).await;
     assert!(dropped.is_err());
@@ -186,7 +231,12 @@ async fn a_call_dropped_in_an_attempt_leaves_the_client_ready() {
     let late = ScriptedReply::from("Late.").after(Duration::from_secs(90));
     let script = ScriptedClient::default().then(late).then("Hi.");
     let client = Retry::new(script, steady());
-    assert!(tokio::time::timeout(Duration::from_secs(5), ask(&client)).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(5), ask(&client))
+            .await
+            .is_err()
+    );
+
     let (outcome, took) = ask(&client).await;
     assert_eq!(outcome.unwrap().text(), "Hi.");
     assert_eq!(took, Duration::ZERO);

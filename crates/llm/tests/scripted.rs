@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient, ScriptedReply,
-    Usage,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
+    ScriptedReply, Usage,
 };
 use tokio::time::Instant;
 
@@ -21,7 +21,10 @@ async fn replies_of_every_form_come_in_order() {
         .then(String::from("4"));
     assert_eq!(client.complete(saying("a")).await.unwrap().text(), "1");
     assert_eq!(client.complete(saying("b")).await.unwrap(), response);
-    assert_eq!(client.complete(saying("c")).await.unwrap_err().kind(), LlmErrorKind::Overloaded);
+    assert_eq!(
+        client.complete(saying("c")).await.unwrap_err().kind(),
+        LlmErrorKind::Overloaded
+    );
     assert_eq!(client.complete(saying("d")).await.unwrap().text(), "4");
     assert_eq!(client.requests(), ["a", "b", "c", "d"].map(saying));
 }
@@ -32,16 +35,26 @@ async fn a_script_at_its_end_says_how_long_it_was() {
     client.complete(saying("a")).await.unwrap();
     client.complete(saying("b")).await.unwrap();
     let error = client.complete(saying("c")).await.unwrap_err();
+
     assert_eq!(error.kind(), LlmErrorKind::Other);
     assert!(!error.is_retryable());
-    assert_eq!(error.to_string(), "other: the script has no reply to request 3: it had 2 in all");
+    assert_eq!(
+        error.to_string(),
+        "other: the script has no reply to request 3: it had 2 in all"
+    );
     assert_eq!(client.requests().len(), 3);
 }
 
 #[tokio::test]
 async fn an_empty_script_answers_nothing() {
-    let error = ScriptedClient::default().complete(saying("a")).await.unwrap_err();
-    assert_eq!(error.to_string(), "other: the script has no reply to request 1: it had 0 in all");
+    let error = ScriptedClient::default()
+        .complete(saying("a"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "other: the script has no reply to request 1: it had 0 in all"
+    );
 }
 
 #[tokio::test]
@@ -55,7 +68,8 @@ async fn clones_share_the_script() {
 
 #[tokio::test(start_paused = true)]
 async fn a_late_reply_comes_after_its_delay() {
-    let client = ScriptedClient::default().then(ScriptedReply::from("1").after(Duration::from_secs(90)));
+    let client =
+        ScriptedClient::default().then(ScriptedReply::from("1").after(Duration::from_secs(90)));
     let started = Instant::now();
     assert_eq!(client.complete(saying("a")).await.unwrap().text(), "1");
     assert!(started.elapsed() >= Duration::from_secs(90));
@@ -70,10 +84,12 @@ async fn many_callers_at_once_each_get_one_reply() {
             tokio::spawn(async move { client.complete(saying("a")).await.unwrap().into_text() })
         })
         .collect();
+
     let mut replies = Vec::new();
     for call in calls {
         replies.push(call.await.unwrap().parse::<u32>().unwrap());
     }
+
     replies.sort_unstable();
     assert_eq!(replies, (0..100).collect::<Vec<_>>());
 }

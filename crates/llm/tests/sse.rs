@@ -10,7 +10,10 @@ use proptest::prelude::*;
 use sse::{Event, Events, Lines, TooLong};
 
 /// All events of these bytes, fed in these chunks.
-fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, limit: usize) -> Result<Vec<Event>, TooLong> {
+fn decode<'a>(
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+    limit: usize,
+) -> Result<Vec<Event>, TooLong> {
     let (mut lines, mut events, mut all) = (Lines::new(limit), Events::new(limit), Vec::new());
     let mut take = |events: &mut Events, line: &str| {
         all.extend(events.line(line)?);
@@ -19,6 +22,7 @@ fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, limit: usize) -> Resul
     for chunk in chunks {
         lines.feed(chunk, |line| take(&mut events, line))?;
     }
+
     lines.finish(|line| take(&mut events, line))?;
     all.extend(events.end());
     Ok(all)
@@ -29,13 +33,22 @@ fn whole(text: &str) -> Vec<Event> {
 }
 
 fn event(name: &str, data: &str) -> Event {
-    Event { name: name.to_owned(), data: data.to_owned() }
+    Event {
+        name: name.to_owned(),
+        data: data.to_owned(),
+    }
 }
 
 #[test]
 fn an_event_is_its_lines_of_data() {
-    assert_eq!(whole("data: a\n\ndata: b\ndata:c\n\n"), [event("", "a"), event("", "b\nc")]);
-    assert_eq!(whole("event: e\ndata:  two spaces\n\ndata\n\n"), [event("e", " two spaces"), event("", "")]);
+    assert_eq!(
+        whole("data: a\n\ndata: b\ndata:c\n\n"),
+        [event("", "a"), event("", "b\nc")]
+    );
+    assert_eq!(
+        whole("event: e\ndata:  two spaces\n\ndata\n\n"),
+        [event("e", " two spaces"), event("", "")]
+    );
 }
 
 #[test]
@@ -50,7 +63,11 @@ fn what_has_no_data_is_no_event() {
 fn lines_end_in_any_of_three_ways_and_may_begin_with_a_mark() {
     for end in ["\n", "\r", "\r\n"] {
         let text = "\u{feff}data: a🤔|data: b||event: e|data: \u{feff}c||".replace('|', end);
-        assert_eq!(whole(&text), [event("", "a🤔\nb"), event("e", "\u{feff}c")], "{end:?}");
+        assert_eq!(
+            whole(&text),
+            [event("", "a🤔\nb"), event("e", "\u{feff}c")],
+            "{end:?}"
+        );
     }
 }
 
@@ -59,6 +76,7 @@ fn the_end_of_the_stream_ends_the_last_event() {
     for text in ["data: a\n\n", "data: a\n", "data: a", "data: a\r"] {
         assert_eq!(whole(text), [event("", "a")]);
     }
+
     assert_eq!(whole(""), []);
     assert_eq!(whole("data: a\n\nevent: e"), [event("", "a")]);
 }
@@ -76,9 +94,20 @@ fn lines_and_events_have_a_limit() {
     let line = |length| format!("data:{}\n\n", "x".repeat(length));
     assert_eq!(decode([line(95).as_bytes()], 100).unwrap().len(), 1);
     assert_eq!(decode([line(96).as_bytes()], 100), Err(TooLong));
-    assert_eq!(decode(std::iter::repeat_n(b"x".as_slice(), 101), 100), Err(TooLong));
-    assert_eq!(decode(std::iter::repeat_n(b"data:xxxx\n".as_slice(), 30), 100), Err(TooLong));
-    assert_eq!(decode(std::iter::repeat_n(b"data:xxxx\n\n".as_slice(), 300), 100).unwrap().len(), 300);
+    assert_eq!(
+        decode(std::iter::repeat_n(b"x".as_slice(), 101), 100),
+        Err(TooLong)
+    );
+    assert_eq!(
+        decode(std::iter::repeat_n(b"data:xxxx\n".as_slice(), 30), 100),
+        Err(TooLong)
+    );
+    assert_eq!(
+        decode(std::iter::repeat_n(b"data:xxxx\n\n".as_slice(), 300), 100)
+            .unwrap()
+            .len(),
+        300
+    );
 }
 
 /// Lines of streams, their ends, and pieces that make no sense.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_llm::{
-    Backoff, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
-    LlmErrorKind, Message, ReplyStream, Retry, ScriptedClient, ScriptedReply, Usage, async_trait,
+    Backoff, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient,
+    LlmError, LlmErrorKind, Message, ReplyStream, Retry, ScriptedClient, ScriptedReply, Usage,
+    async_trait,
 };
 use futures_util::stream;
 use tokio::time::Instant;
@@ -26,7 +27,11 @@ fn full() -> ChatResponse {
     ChatResponse::new("Good morning.")
         .with_reasoning("It is early.")
         .with_finish_reason(FinishReason::Length)
-        .with_usage(Usage::new(5, 7).with_cached_tokens(2).with_reasoning_tokens(3))
+        .with_usage(
+            Usage::new(5, 7)
+                .with_cached_tokens(2)
+                .with_reasoning_tokens(3),
+        )
         .with_model("m")
         .with_request_id("req_1")
 }
@@ -46,6 +51,7 @@ async fn all(mut stream: ReplyStream) -> Vec<Result<Delta, String>> {
     while let Some(delta) = stream.next().await {
         seen.push(delta.map_err(|error| error.to_string()));
     }
+
     assert!(stream.next().await.is_none());
     seen
 }
@@ -62,7 +68,17 @@ async fn a_backend_without_streams_gives_its_reply_as_one_piece() {
             Ok(Delta::End(full()))
         ]
     );
-    assert_eq!(client.stream(hello()).await.unwrap().collect().await.unwrap(), full());
+
+    assert_eq!(
+        client
+            .stream(hello())
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap(),
+        full()
+    );
 }
 
 #[tokio::test]
@@ -75,16 +91,29 @@ async fn the_end_holds_the_texts_that_came_and_not_its_own() {
         Ok(Delta::End(full())),
         text("never read"),
     ];
+
     let seen = all(ReplyStream::new(stream::iter(deltas))).await;
     assert_eq!(seen.len(), 5);
-    let Ok(Delta::End(response)) = &seen[4] else { panic!("{seen:?}") };
-    assert_eq!((response.text(), response.reasoning()), ("Good day.", Some("Hmm.")));
-    assert_eq!((response.usage(), response.request_id()), (full().usage(), Some("req_1")));
+    let Ok(Delta::End(response)) = &seen[4] else {
+        panic!("{seen:?}")
+    };
+
+    assert_eq!(
+        (response.text(), response.reasoning()),
+        ("Good day.", Some("Hmm."))
+    );
+    assert_eq!(
+        (response.usage(), response.request_id()),
+        (full().usage(), Some("req_1"))
+    );
 }
 
 #[tokio::test]
 async fn a_stream_that_just_stops_is_an_error_with_the_text_so_far() {
-    let error = ReplyStream::new(stream::iter([text("Good "), text("mor")])).collect().await.unwrap_err();
+    let error = ReplyStream::new(stream::iter([text("Good "), text("mor")]))
+        .collect()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::InterruptedStream);
     assert!(error.is_retryable());
     assert_eq!(
@@ -97,35 +126,66 @@ async fn a_stream_that_just_stops_is_an_error_with_the_text_so_far() {
 
 #[tokio::test]
 async fn every_error_ends_a_stream_and_carries_the_text_so_far() {
-    let mut reply = ReplyStream::new(stream::iter([text("Good "), Err(busy()), text("never read")]));
-    assert_eq!(reply.next().await.unwrap().unwrap(), Delta::Text("Good ".to_owned()));
+    let mut reply = ReplyStream::new(stream::iter([
+        text("Good "),
+        Err(busy()),
+        text("never read"),
+    ]));
+
+    assert_eq!(
+        reply.next().await.unwrap().unwrap(),
+        Delta::Text("Good ".to_owned())
+    );
     let error = reply.next().await.unwrap().unwrap_err();
-    assert_eq!((error.kind(), error.text_so_far()), (LlmErrorKind::Overloaded, Some("Good ")));
+    assert_eq!(
+        (error.kind(), error.text_so_far()),
+        (LlmErrorKind::Overloaded, Some("Good "))
+    );
     assert!(reply.next().await.is_none());
+
     let error = reply.collect().await.unwrap_err();
-    assert_eq!(error.to_string(), "other: the stream had been read to its end already");
+    assert_eq!(
+        error.to_string(),
+        "other: the stream had been read to its end already"
+    );
 }
 
 #[tokio::test]
 async fn a_started_stream_has_lost_nothing() {
-    let reply =
-        ReplyStream::new(stream::iter([text("a"), text("b"), Ok(Delta::End(ChatResponse::default()))]));
+    let reply = ReplyStream::new(stream::iter([
+        text("a"),
+        text("b"),
+        Ok(Delta::End(ChatResponse::default())),
+    ]));
+
     let reply = reply.started().await.unwrap().started().await.unwrap();
     assert_eq!(reply.collect().await.unwrap().text(), "ab");
 
-    let error = ReplyStream::new(stream::iter([Err(busy())])).started().await.unwrap_err();
+    let error = ReplyStream::new(stream::iter([Err(busy())]))
+        .started()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::Overloaded);
-    let whole = ReplyStream::from(ChatResponse::default()).started().await.unwrap();
+    let whole = ReplyStream::from(ChatResponse::default())
+        .started()
+        .await
+        .unwrap();
     assert_eq!(all(whole).await, [Ok(Delta::End(ChatResponse::default()))]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_wait_for_a_piece_loses_none() {
-    let script = ScriptedClient::new([ScriptedReply::in_pieces(["a", "b"]).every(Duration::from_secs(9))]);
+    let script =
+        ScriptedClient::new([ScriptedReply::in_pieces(["a", "b"]).every(Duration::from_secs(9))]);
     let mut reply = script.stream(hello()).await.unwrap();
     for _ in 0..3 {
-        assert!(tokio::time::timeout(Duration::from_secs(2), reply.next()).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_secs(2), reply.next())
+                .await
+                .is_err()
+        );
     }
+
     assert_eq!(reply.collect().await.unwrap().text(), "ab");
 }
 
@@ -136,9 +196,17 @@ async fn a_script_streams_in_pieces_and_completes_with_their_sum() {
             .after(Duration::from_secs(2))
             .every(Duration::from_secs(3))
     };
+
     let script = ScriptedClient::new([reply(), reply()]);
     let started = Instant::now();
-    let streamed = script.stream(hello()).await.unwrap().collect().await.unwrap();
+    let streamed = script
+        .stream(hello())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+
     assert_eq!(started.elapsed().as_secs(), 8);
     assert_eq!(script.complete(hello()).await.unwrap(), streamed);
     assert_eq!(started.elapsed().as_secs(), 16);
@@ -146,9 +214,19 @@ async fn a_script_streams_in_pieces_and_completes_with_their_sum() {
 
     let broken = || ScriptedReply::in_pieces(["Good "]).but_then(busy());
     let script = ScriptedClient::new([broken(), broken()]);
-    let streamed = script.stream(hello()).await.unwrap().collect().await.unwrap_err();
+    let streamed = script
+        .stream(hello())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap_err();
+
     let whole = script.complete(hello()).await.unwrap_err();
-    assert_eq!((streamed.to_string(), streamed.text_so_far()), (whole.to_string(), whole.text_so_far()));
+    assert_eq!(
+        (streamed.to_string(), streamed.text_so_far()),
+        (whole.to_string(), whole.text_so_far())
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,16 +236,30 @@ async fn a_retry_begins_a_stream_anew_only_before_its_first_piece() {
         .then(ScriptedReply::in_pieces([""; 0]).but_then(busy()))
         .then(ScriptedReply::in_pieces(["Good "]).but_then(busy()))
         .then("never asked for");
+
     let client = Retry::new(script.clone(), Backoff::of::<5>());
-    let error = client.stream(hello()).await.unwrap().collect().await.unwrap_err();
-    assert_eq!((error.kind(), error.text_so_far()), (LlmErrorKind::Overloaded, Some("Good ")));
+    let error = client
+        .stream(hello())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap_err();
+
+    assert_eq!(
+        (error.kind(), error.text_so_far()),
+        (LlmErrorKind::Overloaded, Some("Good "))
+    );
     assert_eq!(script.requests().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_gives_up_on_a_stream_as_on_a_call() {
     let script = ScriptedClient::new([busy(), busy(), busy()]);
-    let error = Retry::new(script, Backoff::of::<2>()).stream(hello()).await.unwrap_err();
+    let error = Retry::new(script, Backoff::of::<2>())
+        .stream(hello())
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), "overloaded: busy, after 2 attempts");
 }
 
@@ -177,6 +269,7 @@ async fn clients_behind_pointers_stream_as_themselves() {
         assert!(client.capabilities().has(Capability::Streaming));
         all(client.stream(hello()).await.unwrap()).await.len()
     }
+
     let script = || ScriptedClient::new([ScriptedReply::in_pieces(["a", "b", "c"])]);
     assert_eq!(pieces(script()).await, 4);
     assert_eq!(pieces(&script()).await, 4);
@@ -187,9 +280,18 @@ async fn clients_behind_pointers_stream_as_themselves() {
 
 #[test]
 fn capabilities_are_a_set() {
-    let one = Capabilities::none().with(Capability::Streaming).with(Capability::Tools);
-    let other = Capabilities::none().with(Capability::Tools).with(Capability::JsonSchema);
+    let one = Capabilities::none()
+        .with(Capability::Streaming)
+        .with(Capability::Tools);
+    let other = Capabilities::none()
+        .with(Capability::Tools)
+        .with(Capability::JsonSchema);
     assert_eq!(format!("{:?}", one.in_common(other)), "{Tools}");
-    assert_eq!(one.without(Capability::Tools).without(Capability::Streaming), Capabilities::none());
+    assert_eq!(
+        one.without(Capability::Tools)
+            .without(Capability::Streaming),
+        Capabilities::none()
+    );
+
     assert!(other.has(Capability::JsonSchema) && !other.has(Capability::JsonMode));
 }

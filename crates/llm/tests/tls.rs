@@ -13,12 +13,22 @@ async fn first_bytes(scheme: &str) -> [u8; 2] {
     let base_url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
         let mut bytes = [0; 2];
-        listener.accept().await.unwrap().0.read_exact(&mut bytes).await.unwrap();
+        listener
+            .accept()
+            .await
+            .unwrap()
+            .0
+            .read_exact(&mut bytes)
+            .await
+            .unwrap();
+
         bytes
     });
+
     let client = OpenAiClient::builder(base_url, "m").build().unwrap();
     let error = client.complete(ChatRequest::default()).await.unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::Transport, "{error}");
+
     server.await.unwrap()
 }
 
@@ -36,7 +46,9 @@ async fn https_begins_with_a_handshake() {
 #[cfg(not(any(feature = "rustls", feature = "native-tls")))]
 #[test]
 fn https_is_refused_before_anything_is_sent() {
-    let error = OpenAiClient::builder("https://api.openai.com/v1", "m").build().unwrap_err();
+    let error = OpenAiClient::builder("https://api.openai.com/v1", "m")
+        .build()
+        .unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::Settings);
     assert_eq!(
         error.to_string(),

@@ -11,7 +11,9 @@ fn seeded(seed: u64) -> ChatRequest {
 
 /// The allocations of asking this client `count` requests, from `first` on.
 fn allocations(client: &impl LlmClient, first: u64, count: u64) -> u64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let requests: Vec<_> = (first..first + count).map(seeded).collect();
 
     let measured = allocation_counter::measure(|| {
@@ -21,6 +23,7 @@ fn allocations(client: &impl LlmClient, first: u64, count: u64) -> u64 {
             }
         });
     });
+
     measured.count_total
 }
 
@@ -30,7 +33,11 @@ fn a_cache_compares_no_request_with_those_of_other_settings() {
     let early = allocations(&client, 0, 200);
     allocations(&client, 200, 1_600);
     let late = allocations(&client, 1_800, 200);
-    assert!(late < early * 2, "200 requests made {early} allocations, and after 1,800 others {late}");
+
+    assert!(
+        late < early * 2,
+        "200 requests made {early} allocations, and after 1,800 others {late}"
+    );
 }
 
 #[cfg(feature = "cassette")]
@@ -50,5 +57,8 @@ fn a_replay_compares_no_request_with_those_of_other_settings() {
     };
 
     let (few, many) = (allocations(100), allocations(1_000));
-    assert!(many < few * 2, "100 requests made {few} allocations of 100 recordings, and {many} of 1,000");
+    assert!(
+        many < few * 2,
+        "100 requests made {few} allocations of 100 recordings, and {many} of 1,000"
+    );
 }

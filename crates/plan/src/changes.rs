@@ -76,15 +76,23 @@ impl fmt::Display for Change {
             ChangeKind::ResultChanged { from, to } => {
                 write_texts(f, "result", from.as_deref(), to.as_deref())?
             }
-            ChangeKind::MarkChanged { from, to } => write_texts(f, "mark", from.as_deref(), to.as_deref())?,
+            ChangeKind::MarkChanged { from, to } => {
+                write_texts(f, "mark", from.as_deref(), to.as_deref())?
+            }
             ChangeKind::Reworded { from } => write!(f, "reworded from \"{}\"", OneLine::new(from))?,
             ChangeKind::Moved { from } => write!(f, "moved from {from}")?,
         }
+
         write!(f, ": {}", OneLine::new(&self.description))
     }
 }
 
-fn write_texts(f: &mut fmt::Formatter<'_>, name: &str, from: Option<&str>, to: Option<&str>) -> fmt::Result {
+fn write_texts(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> fmt::Result {
     match (from, to) {
         (Some(from), Some(to)) => write!(f, "{name} {} → {}", OneLine::new(from), OneLine::new(to)),
         (None, Some(to)) => write!(f, "{name} {}", OneLine::new(to)),
@@ -98,10 +106,17 @@ pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
     let mut levels = vec![pair(earlier, later).into_iter()];
     let mut old_parents: Vec<usize> = Vec::new();
     let mut new_parents: Vec<usize> = Vec::new();
-    let path = |parents: &[usize], at: usize| StepPath::from_positions(parents.iter().copied().chain([at]));
-    let mut report = |path: StepPath, step: &Step, kind: ChangeKind| {
-        changes.push(Change { path, description: step.description.clone(), kind });
+    let path = |parents: &[usize], at: usize| {
+        StepPath::from_positions(parents.iter().copied().chain([at]))
     };
+    let mut report = |path: StepPath, step: &Step, kind: ChangeKind| {
+        changes.push(Change {
+            path,
+            description: step.description.clone(),
+            kind,
+        });
+    };
+
     while let Some(level) = levels.last_mut() {
         match level.next() {
             None => {
@@ -110,39 +125,65 @@ pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
                 new_parents.pop();
             }
             Some(Pair::Added(at, step)) => report(path(&new_parents, at), step, ChangeKind::Added),
-            Some(Pair::Removed(at, step)) => report(path(&old_parents, at), step, ChangeKind::Removed),
-            Some(Pair::Kept { old: (old_at, old), new: (new_at, new), moved }) => {
+            Some(Pair::Removed(at, step)) => {
+                report(path(&old_parents, at), step, ChangeKind::Removed)
+            }
+            Some(Pair::Kept {
+                old: (old_at, old),
+                new: (new_at, new),
+                moved,
+            }) => {
                 if moved {
                     let from = path(&old_parents, old_at);
                     report(path(&new_parents, new_at), new, ChangeKind::Moved { from });
                 }
-                compare_fields(old, new, |kind| report(path(&new_parents, new_at), new, kind));
+
+                compare_fields(old, new, |kind| {
+                    report(path(&new_parents, new_at), new, kind)
+                });
                 let was_leaf = old.sub_steps.is_empty();
                 if !was_leaf {
                     levels.push(pair(&old.sub_steps, &new.sub_steps).into_iter());
                     old_parents.push(old_at);
                     new_parents.push(new_at);
                 } else if !new.sub_steps.is_empty() {
-                    let kind = ChangeKind::Refined { sub_steps: new.sub_steps.len() };
+                    let kind = ChangeKind::Refined {
+                        sub_steps: new.sub_steps.len(),
+                    };
                     report(path(&new_parents, new_at), new, kind);
                 }
             }
         }
     }
+
     changes
 }
 
 fn compare_fields(old: &Step, new: &Step, mut report: impl FnMut(ChangeKind)) {
     if old.description != new.description {
-        report(ChangeKind::Reworded { from: old.description.clone() });
+        report(ChangeKind::Reworded {
+            from: old.description.clone(),
+        });
     }
+
     if old.status != new.status {
-        report(ChangeKind::StatusChanged { from: old.status, to: new.status });
+        report(ChangeKind::StatusChanged {
+            from: old.status,
+            to: new.status,
+        });
     }
+
     if old.result != new.result {
-        report(ChangeKind::ResultChanged { from: old.result.clone(), to: new.result.clone() });
+        report(ChangeKind::ResultChanged {
+            from: old.result.clone(),
+            to: new.result.clone(),
+        });
     }
+
     if old.mark != new.mark {
-        report(ChangeKind::MarkChanged { from: old.mark.clone(), to: new.mark.clone() });
+        report(ChangeKind::MarkChanged {
+            from: old.mark.clone(),
+            to: new.mark.clone(),
+        });
     }
 }

@@ -6,7 +6,11 @@ use crate::Step;
 
 /// What became of one step. Positions count from 0 in the list the step is in.
 pub(crate) enum Pair<'a> {
-    Kept { old: (usize, &'a Step), new: (usize, &'a Step), moved: bool },
+    Kept {
+        old: (usize, &'a Step),
+        new: (usize, &'a Step),
+        moved: bool,
+    },
     Added(usize, &'a Step),
     Removed(usize, &'a Step),
 }
@@ -21,44 +25,69 @@ struct Waiting<'a> {
 pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
     let mut by_description: HashMap<&str, VecDeque<(usize, &Step)>> = HashMap::new();
     for (position, step) in old.iter().enumerate() {
-        by_description.entry(&step.description).or_default().push_back((position, step));
+        by_description
+            .entry(&step.description)
+            .or_default()
+            .push_back((position, step));
     }
+
     let matches: Vec<Option<(usize, &Step)>> = new
         .iter()
-        .map(|step| by_description.get_mut(step.description.as_str()).and_then(VecDeque::pop_front))
+        .map(|step| {
+            by_description
+                .get_mut(step.description.as_str())
+                .and_then(VecDeque::pop_front)
+        })
         .collect();
+
     let mut unmatched: Vec<(usize, &Step)> = by_description.into_values().flatten().collect();
     unmatched.sort_unstable_by_key(|(position, _)| *position);
     let mut unmatched = unmatched.into_iter().peekable();
 
     let mut pairs = Vec::with_capacity(new.len());
     let mut waiting: Vec<Waiting> = Vec::new();
+
     // Closes the gap that ends before `end` in the old list.
     let mut close_gap = |end: usize, waiting: &mut Vec<Waiting<'a>>, pairs: &mut Vec<Pair<'a>>| {
         for Waiting { new, moved_from } in waiting.drain(..) {
             let reworded = |(position, _): &(usize, &Step)| *position < end;
             pairs.push(match moved_from {
-                Some(old) => Pair::Kept { old, new, moved: true },
+                Some(old) => Pair::Kept {
+                    old,
+                    new,
+                    moved: true,
+                },
                 None => match unmatched.next_if(reworded) {
-                    Some(old) => Pair::Kept { old, new, moved: false },
+                    Some(old) => Pair::Kept {
+                        old,
+                        new,
+                        moved: false,
+                    },
                     None => Pair::Added(new.0, new.1),
                 },
             });
         }
+
         while let Some((position, step)) = unmatched.next_if(|(position, _)| *position < end) {
             pairs.push(Pair::Removed(position, step));
         }
     };
+
     let kept_order = in_order(&matches);
     for ((new, old), in_order) in new.iter().enumerate().zip(matches).zip(kept_order) {
         match old {
             Some(old) if in_order => {
                 close_gap(old.0, &mut waiting, &mut pairs);
-                pairs.push(Pair::Kept { old, new, moved: false });
+                pairs.push(Pair::Kept {
+                    old,
+                    new,
+                    moved: false,
+                });
             }
             moved_from => waiting.push(Waiting { new, moved_from }),
         }
     }
+
     close_gap(usize::MAX, &mut waiting, &mut pairs);
     pairs
 }
@@ -74,13 +103,21 @@ fn in_order(matches: &[Option<(usize, &Step)>]) -> Vec<bool> {
             before.push(None);
             continue;
         };
+
         let length = ends.partition_point(|(end, _)| *end < old);
-        before.push(length.checked_sub(1).and_then(|shorter| ends.get(shorter)).map(|(_, new)| *new));
+        before.push(
+            length
+                .checked_sub(1)
+                .and_then(|shorter| ends.get(shorter))
+                .map(|(_, new)| *new),
+        );
+
         match ends.get_mut(length) {
             Some(end) => *end = (old, new),
             None => ends.push((old, new)),
         }
     }
+
     let mut marks = vec![false; matches.len()];
     let mut next = ends.last().map(|(_, new)| *new);
     while let Some(new) = next {
@@ -89,5 +126,6 @@ fn in_order(matches: &[Option<(usize, &Step)>]) -> Vec<bool> {
         }
         next = before.get(new).copied().flatten();
     }
+
     marks
 }

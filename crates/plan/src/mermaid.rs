@@ -38,18 +38,27 @@ impl fmt::Display for Mermaid<'_> {
             let indices = path.indices();
             let label = format_args!("{path} {}", StepLine(step));
             let class = class(step.status);
-            writeln!(f, "    {}[\"{}\"]:::{class}", Node(indices), MermaidLabel(label))?;
+
+            writeln!(
+                f,
+                "    {}[\"{}\"]:::{class}",
+                Node(indices),
+                MermaidLabel(label)
+            )?;
+
             if let Some((last, parents)) = indices.split_last() {
                 match (entry.position(), parents) {
                     (0, []) => {}
                     (0, parents) => writeln!(f, "    {} -.-> {}", Node(parents), Node(indices))?,
                     (_, parents) => {
-                        let before: Vec<usize> = parents.iter().copied().chain([last - 1]).collect();
+                        let before: Vec<usize> =
+                            parents.iter().copied().chain([last - 1]).collect();
                         writeln!(f, "    {} --> {}", Node(&before), Node(indices))?;
                     }
                 }
             }
         }
+
         f.write_str(
             "    classDef pending stroke-dasharray:4\n    \
              classDef done fill:#d3f2d9,stroke:#2e7d32,color:#000\n    \

@@ -23,7 +23,10 @@ pub struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
-        Self { plan, colored: false }
+        Self {
+            plan,
+            colored: false,
+        }
     }
 
     /// Whether the status is coloured for a terminal, in ANSI codes.
@@ -42,11 +45,18 @@ impl fmt::Display for Outline<'_> {
             if number > 0 {
                 f.write_str("\n")?;
             }
+
             let step = entry.step;
-            let style = if self.colored { style(step.status) } else { Style::new() };
+            let style = if self.colored {
+                style(step.status)
+            } else {
+                Style::new()
+            };
+
             indent(f, entry.depth - 1)?;
             write!(f, "- {style}[{}]{style:#} {}", step.status, StepLine(step))?;
         }
+
         Ok(())
     }
 }

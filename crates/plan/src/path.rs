@@ -33,7 +33,9 @@ impl StepPath {
 
     /// From positions counting from 0, as they come out of slices.
     pub(crate) fn from_positions(positions: impl IntoIterator<Item = usize>) -> Self {
-        Self { indices: positions.into_iter().map(|position| position + 1).collect() }
+        Self {
+            indices: positions.into_iter().map(|position| position + 1).collect(),
+        }
     }
 
     /// The positions counting from 0: of the parents, top level first, and of the step itself.
@@ -45,10 +47,13 @@ impl StepPath {
 
 impl fmt::Display for StepPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.indices.iter().enumerate().try_for_each(|(level, index)| {
-            let dot = if level == 0 { "" } else { "." };
-            write!(f, "{dot}{index}")
-        })
+        self.indices
+            .iter()
+            .enumerate()
+            .try_for_each(|(level, index)| {
+                let dot = if level == 0 { "" } else { "." };
+                write!(f, "{dot}{index}")
+            })
     }
 }
 
@@ -66,10 +71,17 @@ impl FromStr for StepPath {
         let number = |part: &str| {
             // `parse` alone would take "+1" too.
             let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-            part.parse().ok().filter(|&index: &usize| digits && index > 0)
+            part.parse()
+                .ok()
+                .filter(|&index: &usize| digits && index > 0)
         };
+
         let indices = text.split('.').map(number).collect::<Option<Vec<_>>>();
-        indices.map(|indices| Self { indices }).ok_or_else(|| StepPathError { text: excerpt(text) })
+        indices
+            .map(|indices| Self { indices })
+            .ok_or_else(|| StepPathError {
+                text: excerpt(text),
+            })
     }
 }
 
@@ -79,8 +91,11 @@ impl TryFrom<Vec<usize>> for StepPath {
     fn try_from(indices: Vec<usize>) -> Result<Self, StepPathError> {
         let path = Self { indices };
         if path.indices.is_empty() || path.indices.contains(&0) {
-            return Err(StepPathError { text: excerpt(&path.to_string()) });
+            return Err(StepPathError {
+                text: excerpt(&path.to_string()),
+            });
         }
+
         Ok(path)
     }
 }

@@ -66,13 +66,19 @@ impl Plan {
     /// The step at a path.
     pub fn get(&self, path: &StepPath) -> Option<&Step> {
         let (mut parents, last) = path.positions()?;
-        parents.try_fold(&self.steps, |steps, at| Some(&steps.get(at)?.sub_steps))?.get(last)
+        parents
+            .try_fold(&self.steps, |steps, at| Some(&steps.get(at)?.sub_steps))?
+            .get(last)
     }
 
     /// The step at a path, to be changed.
     pub fn get_mut(&mut self, path: &StepPath) -> Option<&mut Step> {
         let (mut parents, last) = path.positions()?;
-        parents.try_fold(&mut self.steps, |steps, at| Some(&mut steps.get_mut(at)?.sub_steps))?.get_mut(last)
+        parents
+            .try_fold(&mut self.steps, |steps, at| {
+                Some(&mut steps.get_mut(at)?.sub_steps)
+            })?
+            .get_mut(last)
     }
 
     /// All steps in document order: each before its sub-steps.
@@ -108,9 +114,16 @@ impl Plan {
                     parents.pop()?
                 }
             };
-            let closes = step.sub_steps.iter().all(|sub_step| sub_step.status == Status::Done);
+
+            let closes = step
+                .sub_steps
+                .iter()
+                .all(|sub_step| sub_step.status == Status::Done);
             if step.status == Status::Pending && closes {
-                let positions = parents.iter().map(|(position, _)| *position).chain([position]);
+                let positions = parents
+                    .iter()
+                    .map(|(position, _)| *position)
+                    .chain([position]);
                 return Some((StepPath::from_positions(positions), step));
             }
         }
@@ -183,7 +196,9 @@ impl From<Vec<Step>> for Plan {
 
 impl FromIterator<Step> for Plan {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
-        Self { steps: steps.into_iter().collect() }
+        Self {
+            steps: steps.into_iter().collect(),
+        }
     }
 }
 

@@ -46,13 +46,20 @@ impl fmt::Display for Problem {
             ProblemKind::ParentDoneBeforeChildren => {
                 write!(f, "Step {path} is done before all its sub-steps are.")
             }
-            ProblemKind::ResultOnPending => write!(f, "Step {path} has a result though it is pending."),
+            ProblemKind::ResultOnPending => {
+                write!(f, "Step {path} has a result though it is pending.")
+            }
             ProblemKind::EmptyDescription => write!(f, "Step {path} has an empty description."),
             ProblemKind::DoneWithoutResult => write!(f, "Step {path} is done without a result."),
             ProblemKind::VerificationWithoutMark => {
-                write!(f, "Step {path} needs verification without a mark that says why.")
+                write!(
+                    f,
+                    "Step {path} needs verification without a mark that says why."
+                )
             }
-            ProblemKind::TooDeep => write!(f, "Step {path} is nested deeper than {MAX_DEPTH} levels."),
+            ProblemKind::TooDeep => {
+                write!(f, "Step {path} is nested deeper than {MAX_DEPTH} levels.")
+            }
         }
     }
 }
@@ -61,13 +68,19 @@ impl fmt::Display for Problem {
 pub(crate) fn check(plan: &Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in plan.walk().filter(|entry| entry.depth <= MAX_DEPTH + 1) {
-        let mut found = |kind| problems.push(Problem { path: entry.path(), kind });
+        let mut found = |kind| {
+            problems.push(Problem {
+                path: entry.path(),
+                kind,
+            })
+        };
         if entry.depth > MAX_DEPTH {
             found(ProblemKind::TooDeep);
         } else {
             check_step(entry.step, &mut found);
         }
     }
+
     problems
 }
 
@@ -77,7 +90,12 @@ fn check_step(step: &Step, found: &mut impl FnMut(ProblemKind)) {
     }
     match step.status {
         Status::Pending if said(&step.result).is_some() => found(ProblemKind::ResultOnPending),
-        Status::Done if step.sub_steps.iter().any(|sub_step| sub_step.status != Status::Done) => {
+        Status::Done
+            if step
+                .sub_steps
+                .iter()
+                .any(|sub_step| sub_step.status != Status::Done) =>
+        {
             found(ProblemKind::ParentDoneBeforeChildren);
         }
         Status::Done if step.sub_steps.is_empty() && said(&step.result).is_none() => {

@@ -33,6 +33,7 @@ impl Progress {
             };
             *count += 1;
         }
+
         progress
     }
 

@@ -31,10 +31,12 @@ impl fmt::Display for Prompt<'_> {
         if self.0.is_empty() {
             return f.write_str("[]");
         }
+
         for (number, entry) in self.0.walk().enumerate() {
             if number > 0 {
                 f.write_str("\n")?;
             }
+
             let step = entry.step;
             indent(f, entry.depth - 1)?;
             write!(f, "- description: {}", Scalar(&step.description))?;
@@ -43,6 +45,7 @@ impl fmt::Display for Prompt<'_> {
                 indent(f, entry.depth)?;
                 write!(f, "{name}:")
             };
+
             key(f, "status")?;
             write!(f, " {}", step.status)?;
             for (name, text) in [("result", &step.result), ("mark", &step.mark)] {
@@ -51,10 +54,12 @@ impl fmt::Display for Prompt<'_> {
                     write!(f, " {}", Scalar(text))?;
                 }
             }
+
             if !step.sub_steps.is_empty() {
                 key(f, "sub_steps")?;
             }
         }
+
         Ok(())
     }
 }
@@ -67,6 +72,7 @@ impl fmt::Display for Scalar<'_> {
         if is_plain(self.0) {
             return f.write_str(self.0);
         }
+
         f.write_str("\"")?;
         for c in self.0.chars() {
             match c {
@@ -79,13 +85,18 @@ impl fmt::Display for Scalar<'_> {
                 c => f.write_char(c)?,
             }
         }
+
         f.write_str("\"")
     }
 }
 
 /// What YAML does not take as it stands, or takes for a line break or the mark of an encoding.
 fn needs_escape(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    c.is_control()
+        || matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
 }
 
 /// Whether a text means itself without quotes, to this reader and to others: words that begin with a
@@ -97,6 +108,8 @@ fn is_plain(text: &str) -> bool {
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
         && !text.contains(" #")
-        && !text.chars().any(|c| needs_escape(c) || (c.is_whitespace() && c != ' '))
+        && !text
+            .chars()
+            .any(|c| needs_escape(c) || (c.is_whitespace() && c != ' '))
         && !words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }

@@ -16,7 +16,12 @@ const KEYS: &[&str] = &["description", "status", "result", "mark", "sub_steps"];
 
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        ReadSteps { depth: 1, optional: false }.deserialize(deserializer).map(Plan::from)
+        ReadSteps {
+            depth: 1,
+            optional: false,
+        }
+        .deserialize(deserializer)
+        .map(Plan::from)
     }
 }
 
@@ -55,11 +60,16 @@ impl<'de> Visitor<'de> for ReadSteps {
         while let Some(step) = list.next_element_seed(ReadStep { depth: self.depth })? {
             steps.push(step);
         }
+
         Ok(steps)
     }
 
     fn visit_unit<E: Error>(self) -> Result<Vec<Step>, E> {
-        if self.optional { Ok(Vec::new()) } else { Err(E::invalid_type(Unexpected::Unit, &self)) }
+        if self.optional {
+            Ok(Vec::new())
+        } else {
+            Err(E::invalid_type(Unexpected::Unit, &self))
+        }
     }
 
     fn visit_none<E: Error>(self) -> Result<Vec<Step>, E> {
@@ -98,14 +108,17 @@ impl<'de> Visitor<'de> for ReadStep {
         if self.depth > MAX_DEPTH {
             return Err(A::Error::custom(too_deep()));
         }
+
         let mut description = None;
         let mut status = None;
         let (mut result, mut mark, mut sub_steps) = (None, None, Vec::new());
         let mut seen = Vec::with_capacity(KEYS.len());
+
         while let Some(key) = map.next_key_seed(ReadKey { seen: &mut seen })? {
             match key {
                 "description" => {
                     let text: Option<String> = map.next_value_seed(ReadText)?;
+
                     // A description of nothing is a mistake and not the text "null".
                     let null = || A::Error::custom("description is null, expected a text");
                     description = Some(text.ok_or_else(null)?);
@@ -114,9 +127,15 @@ impl<'de> Visitor<'de> for ReadStep {
                 "result" => result = map.next_value_seed(ReadText)?,
                 "mark" => mark = map.next_value_seed(ReadText)?,
                 // `ReadKey` answers no other.
-                _ => sub_steps = map.next_value_seed(ReadSteps { depth: self.depth + 1, optional: true })?,
+                _ => {
+                    sub_steps = map.next_value_seed(ReadSteps {
+                        depth: self.depth + 1,
+                        optional: true,
+                    })?
+                }
             }
         }
+
         Ok(Step {
             description: description.ok_or_else(|| A::Error::missing_field("description"))?,
             status: status.ok_or_else(|| A::Error::missing_field("status"))?,
@@ -156,9 +175,11 @@ impl Visitor<'_> for ReadKey<'_> {
         let Some(&key) = KEYS.iter().find(|key| **key == text) else {
             return Err(E::unknown_field(&Name(text).to_string(), KEYS));
         };
+
         if self.seen.contains(&key) {
             return Err(E::duplicate_field(key));
         }
+
         self.seen.push(key);
         Ok(key)
     }

@@ -21,7 +21,10 @@ fn gives_scalars_verbatim<D>() -> bool {
 impl<'de> DeserializeSeed<'de> for ReadText {
     type Value = Option<String>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<String>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Option<String>, D::Error> {
         // Asked first, since a text of YAML no longer tells `null` from "null".
         deserializer.deserialize_option(self)
     }

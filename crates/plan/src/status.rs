@@ -55,7 +55,9 @@ impl FromStr for Status {
         [Self::Pending, Self::Done, Self::VerificationNeeded]
             .into_iter()
             .find(|status| status.as_str() == text)
-            .ok_or_else(|| UnknownStatus { text: excerpt(text) })
+            .ok_or_else(|| UnknownStatus {
+                text: excerpt(text),
+            })
     }
 }
 

@@ -20,7 +20,10 @@ use crate::Status;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields, description = "One step of a plan."))]
+#[cfg_attr(
+    feature = "schemars",
+    schemars(deny_unknown_fields, description = "One step of a plan.")
+)]
 pub struct Step {
     /// What is to be done.
     pub description: String,
@@ -49,12 +52,20 @@ impl Step {
 
     /// A step done, and its result.
     pub fn done(description: impl Into<String>, result: impl Into<String>) -> Self {
-        Self { status: Status::Done, result: Some(result.into()), ..Self::pending(description) }
+        Self {
+            status: Status::Done,
+            result: Some(result.into()),
+            ..Self::pending(description)
+        }
     }
 
     /// A step in doubt, and why.
     pub fn verification_needed(description: impl Into<String>, mark: impl Into<String>) -> Self {
-        Self { status: Status::VerificationNeeded, mark: Some(mark.into()), ..Self::pending(description) }
+        Self {
+            status: Status::VerificationNeeded,
+            mark: Some(mark.into()),
+            ..Self::pending(description)
+        }
     }
 
     /// The same step, broken into these sub-steps in place of any it had.

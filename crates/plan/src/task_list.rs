@@ -34,13 +34,20 @@ impl fmt::Display for TaskList<'_> {
             if number > 0 {
                 f.write_str("\n")?;
             }
+
             let step = entry.step;
             indent(f, entry.depth - 1)?;
-            f.write_str(if step.status == Status::Done { "- [x] " } else { "- [ ] " })?;
+            f.write_str(if step.status == Status::Done {
+                "- [x] "
+            } else {
+                "- [ ] "
+            })?;
+
             write!(f, "{}", Markdown(OneLine::new(&step.description)))?;
             if let Some(result) = said(&step.result) {
                 write!(f, ": {}", Markdown(result))?;
             }
+
             let doubted = step.status == Status::VerificationNeeded;
             match (said(&step.mark), doubted) {
                 (None, false) => {}
@@ -50,10 +57,12 @@ impl fmt::Display for TaskList<'_> {
                     if doubted {
                         write!(f, "{}: ", step.status)?;
                     }
+
                     write!(f, "{})", Markdown(mark))?;
                 }
             }
         }
+
         Ok(())
     }
 }
@@ -72,9 +81,13 @@ struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
 impl Write for Escaping<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|character| {
-            if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~') {
+            if matches!(
+                character,
+                '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~'
+            ) {
                 self.0.write_char('\\')?;
             }
+
             self.0.write_char(character)
         })
     }

@@ -14,6 +14,7 @@ pub(crate) fn excerpt(text: &str) -> String {
     let mut rest = text.chars();
     let mut start: String = rest.by_ref().take(EXCERPT).collect();
     start.extend(rest.next().map(|_| '…'));
+
     start
 }
 
@@ -27,16 +28,20 @@ impl fmt::Display for StepLine<'_> {
         if let Some(result) = said(&self.0.result) {
             write!(f, ": {result}")?;
         }
+
         if let Some(mark) = said(&self.0.mark) {
             write!(f, " ({mark})")?;
         }
+
         Ok(())
     }
 }
 
 /// The text of an optional field, if it says anything.
 pub(crate) fn said(text: &Option<String>) -> Option<OneLine<&str>> {
-    text.as_deref().filter(|text| !text.trim().is_empty()).map(OneLine::new)
+    text.as_deref()
+        .filter(|text| !text.trim().is_empty())
+        .map(OneLine::new)
 }
 
 /// Two blanks for each level.

@@ -55,6 +55,7 @@ impl Entry<'_> {
             positions.push(parent.position);
             next = parent.parent.as_ref();
         }
+
         StepPath::from_positions(positions.into_iter().rev())
     }
 
@@ -66,7 +67,12 @@ impl Entry<'_> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(steps: &'a [Step]) -> Self {
-        Self { levels: vec![Level { steps: steps.iter().enumerate(), parent: None }] }
+        Self {
+            levels: vec![Level {
+                steps: steps.iter().enumerate(),
+                parent: None,
+            }],
+        }
     }
 }
 
@@ -81,12 +87,25 @@ impl<'a> Iterator for Walk<'a> {
                 self.levels.pop();
                 continue;
             };
+
             let parent = level.parent.clone();
             if !step.sub_steps.is_empty() {
-                let above = Arc::new(Parent { position, parent: parent.clone() });
-                self.levels.push(Level { steps: step.sub_steps.iter().enumerate(), parent: Some(above) });
+                let above = Arc::new(Parent {
+                    position,
+                    parent: parent.clone(),
+                });
+                self.levels.push(Level {
+                    steps: step.sub_steps.iter().enumerate(),
+                    parent: Some(above),
+                });
             }
-            return Some(Entry { step, depth, position, parent });
+
+            return Some(Entry {
+                step,
+                depth,
+                position,
+                parent,
+            });
         }
     }
 }

@@ -8,13 +8,21 @@ use crate::{MAX_DEPTH, Plan, Step};
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StepsAt { steps: self.steps(), depth: 1 }.serialize(serializer)
+        StepsAt {
+            steps: self.steps(),
+            depth: 1,
+        }
+        .serialize(serializer)
     }
 }
 
 impl Serialize for Step {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StepAt { step: self, depth: 1 }.serialize(serializer)
+        StepAt {
+            step: self,
+            depth: 1,
+        }
+        .serialize(serializer)
     }
 }
 
@@ -25,7 +33,10 @@ struct StepsAt<'a> {
 
 impl Serialize for StepsAt<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.steps.iter().map(|step| StepAt { step, depth: self.depth }))
+        serializer.collect_seq(self.steps.iter().map(|step| StepAt {
+            step,
+            depth: self.depth,
+        }))
     }
 }
 
@@ -40,24 +51,40 @@ impl Serialize for StepAt<'_> {
         if depth > MAX_DEPTH {
             return Err(S::Error::custom(too_deep()));
         }
-        let optional = [step.result.is_some(), step.mark.is_some(), !step.sub_steps.is_empty()];
+
+        let optional = [
+            step.result.is_some(),
+            step.mark.is_some(),
+            !step.sub_steps.is_empty(),
+        ];
+
         let length = 2 + optional.into_iter().filter(|there| *there).count();
         let mut fields = serializer.serialize_struct("Step", length)?;
         fields.serialize_field("description", &step.description)?;
         fields.serialize_field("status", &step.status)?;
+
         match &step.result {
             Some(result) => fields.serialize_field("result", result)?,
             None => fields.skip_field("result")?,
         }
+
         match &step.mark {
             Some(mark) => fields.serialize_field("mark", mark)?,
             None => fields.skip_field("mark")?,
         }
+
         if step.sub_steps.is_empty() {
             fields.skip_field("sub_steps")?;
         } else {
-            fields.serialize_field("sub_steps", &StepsAt { steps: &step.sub_steps, depth: depth + 1 })?;
+            fields.serialize_field(
+                "sub_steps",
+                &StepsAt {
+                    steps: &step.sub_steps,
+                    depth: depth + 1,
+                },
+            )?;
         }
+
         fields.end()
     }
 }

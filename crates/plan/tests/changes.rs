@@ -7,7 +7,12 @@ fn plan(names: &[&str]) -> Plan {
 }
 
 fn lines(later: &Plan, earlier: &Plan) -> String {
-    later.changes_since(earlier).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    later
+        .changes_since(earlier)
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -24,6 +29,7 @@ fn an_evolution_is_told_in_the_order_of_the_new_plan() {
             Step::pending("By eye"),
         ]),
     ]);
+
     let later = Plan::from(vec![
         Step::done("Understand the problem", "24 * 27"),
         Step::pending("Multiply").with_sub_steps([Step::pending("Tens"), Step::pending("Ones")]),
@@ -36,6 +42,7 @@ fn an_evolution_is_told_in_the_order_of_the_new_plan() {
         ]),
         Step::pending("Conclude"),
     ]);
+
     insta::assert_snapshot!(lines(&later, &earlier), @r#"
     1 Pending → Done: Understand the problem
     1 result 24 * 27: Understand the problem
@@ -66,6 +73,7 @@ fn results_and_marks_come_and_go() {
             ..Step::pending("Add")
         }])
     };
+
     insta::assert_snapshot!(lines(&with(Some("7"), Some("odd")), &with(None, None)), @"
     1 result 7: Add
     1 mark odd: Add
@@ -74,31 +82,54 @@ fn results_and_marks_come_and_go() {
     1 result 7 → 8: Add
     1 mark dropped: Add
     ");
+
     // Not shown as such, but not the same either.
-    assert_eq!(with(Some(""), None).changes_since(&with(None, None)).len(), 1);
+    assert_eq!(
+        with(Some(""), None).changes_since(&with(None, None)).len(),
+        1
+    );
 }
 
 #[test]
 fn steps_of_equal_description_match_in_order() {
     assert_eq!(
-        lines(&plan(&["Check", "Add", "Check", "Check"]), &plan(&["Check", "Add", "Check"])),
+        lines(
+            &plan(&["Check", "Add", "Check", "Check"]),
+            &plan(&["Check", "Add", "Check"])
+        ),
         "4 added: Check"
     );
+
     let mut later = plan(&["Check", "Check"]);
     later.steps_mut()[1].status = Status::Done;
-    assert_eq!(lines(&later, &plan(&["Check", "Check"])), "2 Pending → Done: Check");
+    assert_eq!(
+        lines(&later, &plan(&["Check", "Check"])),
+        "2 Pending → Done: Check"
+    );
 }
 
 #[test]
 fn an_insertion_moves_nothing() {
-    assert_eq!(lines(&plan(&["new", "a", "b", "c"]), &plan(&["a", "b", "c"])), "1 added: new");
-    assert_eq!(lines(&plan(&["b", "c"]), &plan(&["a", "b", "c"])), "1 removed: a");
+    assert_eq!(
+        lines(&plan(&["new", "a", "b", "c"]), &plan(&["a", "b", "c"])),
+        "1 added: new"
+    );
+    assert_eq!(
+        lines(&plan(&["b", "c"]), &plan(&["a", "b", "c"])),
+        "1 removed: a"
+    );
 }
 
 #[test]
 fn the_fewest_steps_are_called_moved() {
-    assert_eq!(lines(&plan(&["c", "a", "b"]), &plan(&["a", "b", "c"])), "1 moved from 3: c");
-    assert_eq!(lines(&plan(&["b", "c", "a"]), &plan(&["a", "b", "c"])), "3 moved from 1: a");
+    assert_eq!(
+        lines(&plan(&["c", "a", "b"]), &plan(&["a", "b", "c"])),
+        "1 moved from 3: c"
+    );
+    assert_eq!(
+        lines(&plan(&["b", "c", "a"]), &plan(&["a", "b", "c"])),
+        "3 moved from 1: a"
+    );
 }
 
 #[test]
@@ -132,8 +163,14 @@ fn what_comes_and_goes_with_its_parent_is_not_told_again() {
     let with = Plan::from(vec![Step::pending("a"), tree]);
     assert_eq!(lines(&with, &plan(&["a"])), "2 added: tree");
     assert_eq!(lines(&plan(&["a"]), &with), "2 removed: tree");
-    assert_eq!(lines(&with, &plan(&["a", "tree"])), "2 broken into 2 sub-steps: tree");
-    assert_eq!(lines(&plan(&["a", "tree"]), &with), "2.1 removed: x\n2.2 removed: y");
+    assert_eq!(
+        lines(&with, &plan(&["a", "tree"])),
+        "2 broken into 2 sub-steps: tree"
+    );
+    assert_eq!(
+        lines(&plan(&["a", "tree"]), &with),
+        "2.1 removed: x\n2.2 removed: y"
+    );
 }
 
 #[test]
@@ -152,6 +189,11 @@ fn ten_thousand_steps_in_reverse_are_compared() {
     let earlier: Plan = names.iter().map(Step::pending).collect();
     let later: Plan = names.iter().rev().map(Step::pending).collect();
     let changes = later.changes_since(&earlier);
+
     assert_eq!(changes.len(), 9_999);
-    assert!(changes.iter().all(|change| matches!(change.kind, ChangeKind::Moved { .. })));
+    assert!(
+        changes
+            .iter()
+            .all(|change| matches!(change.kind, ChangeKind::Moved { .. }))
+    );
 }

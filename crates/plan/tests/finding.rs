@@ -8,7 +8,8 @@ fn path(text: &str) -> StepPath {
 }
 
 fn next(plan: &Plan) -> Option<String> {
-    plan.first_pending().map(|(path, step)| format!("{path} {}", step.description))
+    plan.first_pending()
+        .map(|(path, step)| format!("{path} {}", step.description))
 }
 
 fn multiply(children: impl IntoIterator<Item = Step>) -> Plan {
@@ -21,16 +22,34 @@ fn multiply(children: impl IntoIterator<Item = Step>) -> Plan {
 
 #[test]
 fn a_walk_goes_in_document_order() {
-    let plan =
-        multiply([Step::pending("Tens").with_sub_steps([Step::pending("20 * 7")]), Step::pending("Ones")]);
+    let plan = multiply([
+        Step::pending("Tens").with_sub_steps([Step::pending("20 * 7")]),
+        Step::pending("Ones"),
+    ]);
     let lines: Vec<String> = plan
         .walk()
-        .map(|entry| format!("{} {} {}", entry.path(), entry.depth, entry.step.description))
+        .map(|entry| {
+            format!(
+                "{} {} {}",
+                entry.path(),
+                entry.depth,
+                entry.step.description
+            )
+        })
         .collect();
+
     assert_eq!(
         lines,
-        ["1 1 Understand", "2 1 Multiply", "2.1 2 Tens", "2.1.1 3 20 * 7", "2.2 2 Ones", "3 1 Conclude"]
+        [
+            "1 1 Understand",
+            "2 1 Multiply",
+            "2.1 2 Tens",
+            "2.1.1 3 20 * 7",
+            "2.2 2 Ones",
+            "3 1 Conclude"
+        ]
     );
+
     assert_eq!(plan.len(), 6);
     assert!(!plan.is_empty() && Plan::new().is_empty());
 }
@@ -41,6 +60,7 @@ fn a_step_is_found_and_changed_by_its_path() {
     assert_eq!(plan.get(&path("2.2")).unwrap().description, "Ones");
     plan.get_mut(&path("2.2")).unwrap().status = Status::Done;
     assert_eq!(plan.steps()[1].sub_steps[1].status, Status::Done);
+
     for nowhere in ["4", "2.3", "1.1", "2.1.1"] {
         assert_eq!(plan.get(&path(nowhere)), None, "{nowhere}");
         assert_eq!(plan.get_mut(&path(nowhere)), None, "{nowhere}");
@@ -51,31 +71,49 @@ fn a_step_is_found_and_changed_by_its_path() {
 fn paths_order_as_the_steps_do() {
     let mut paths = ["10", "2.1", "1", "2", "2.10", "2.2"].map(path);
     paths.sort();
-    assert_eq!(paths.map(|path| path.to_string()), ["1", "2", "2.1", "2.2", "2.10", "10"]);
+    assert_eq!(
+        paths.map(|path| path.to_string()),
+        ["1", "2", "2.1", "2.2", "2.10", "10"]
+    );
 }
 
 #[test]
 fn the_first_pending_leaf_comes_before_its_parent() {
-    assert_eq!(next(&multiply([Step::done("Tens", "600"), Step::pending("Ones")])), Some("2.2 Ones".into()));
+    assert_eq!(
+        next(&multiply([
+            Step::done("Tens", "600"),
+            Step::pending("Ones")
+        ])),
+        Some("2.2 Ones".into())
+    );
+
     let inner = Step::pending("Tens").with_sub_steps([Step::pending("20 * 7")]);
     assert_eq!(next(&multiply([inner])), Some("2.1.1 20 * 7".into()));
 }
 
 #[test]
 fn a_pending_parent_whose_children_are_done_is_next_to_be_closed() {
-    assert_eq!(next(&multiply([Step::done("Tens", "600")])), Some("2 Multiply".into()));
+    assert_eq!(
+        next(&multiply([Step::done("Tens", "600")])),
+        Some("2 Multiply".into())
+    );
     let inner = Step::pending("Tens").with_sub_steps([Step::done("20 * 7", "140")]);
     assert_eq!(next(&multiply([inner])), Some("2.1 Tens".into()));
 }
 
 #[test]
 fn a_parent_waits_for_a_child_in_doubt_and_the_steps_after_it_do_not() {
-    assert_eq!(next(&multiply([Step::verification_needed("Tens", "odd")])), Some("3 Conclude".into()));
+    assert_eq!(
+        next(&multiply([Step::verification_needed("Tens", "odd")])),
+        Some("3 Conclude".into())
+    );
 }
 
 #[test]
 fn a_pending_child_of_a_step_called_done_is_still_found() {
-    let plan = Plan::from(vec![Step::done("Add", "7").with_sub_steps([Step::pending("Carry")])]);
+    let plan = Plan::from(vec![
+        Step::done("Add", "7").with_sub_steps([Step::pending("Carry")]),
+    ]);
     assert_eq!(next(&plan), Some("1.1 Carry".into()));
 }
 
@@ -83,18 +121,43 @@ fn a_pending_child_of_a_step_called_done_is_still_found() {
 fn nothing_is_next_when_nothing_is_pending() {
     assert_eq!(next(&Plan::new()), None);
     assert_eq!(
-        next(&Plan::from(vec![Step::done("Add", "7"), Step::verification_needed("Check", "odd")])),
+        next(&Plan::from(vec![
+            Step::done("Add", "7"),
+            Step::verification_needed("Check", "odd")
+        ])),
         None
     );
 }
 
 #[test]
 fn progress_counts_the_steps_that_have_no_others_beneath_them() {
-    let progress = multiply([Step::done("Tens", "600"), Step::verification_needed("Ones", "odd")]).progress();
-    assert_eq!((progress.done, progress.verification_needed, progress.pending), (2, 1, 1));
+    let progress = multiply([
+        Step::done("Tens", "600"),
+        Step::verification_needed("Ones", "odd"),
+    ])
+    .progress();
+
+    assert_eq!(
+        (
+            progress.done,
+            progress.verification_needed,
+            progress.pending
+        ),
+        (2, 1, 1)
+    );
+
     assert_eq!((progress.total(), progress.fraction()), (4, 0.5));
     assert_eq!(progress.to_string(), "2 of 4 steps done, 1 to verify");
-    assert_eq!(Plan::from(vec![Step::pending("Add")]).progress().to_string(), "0 of 1 step done");
+    assert_eq!(
+        Plan::from(vec![Step::pending("Add")])
+            .progress()
+            .to_string(),
+        "0 of 1 step done"
+    );
+
     let nothing = Plan::new().progress();
-    assert_eq!((nothing.to_string().as_str(), nothing.fraction()), ("0 of 0 steps done", 0.0));
+    assert_eq!(
+        (nothing.to_string().as_str(), nothing.fraction()),
+        ("0 of 0 steps done", 0.0)
+    );
 }

@@ -83,16 +83,32 @@ fn text() -> BoxedStrategy<String> {
         "\n  indented",
         "trailing \n",
     ]);
+
     let joined = vec(odd.clone(), 1..6).prop_map(|parts| parts.concat());
-    prop_oneof![odd.prop_map(str::to_owned), joined, any::<String>(), "[ -~\n]{0,200}"].boxed()
+    prop_oneof![
+        odd.prop_map(str::to_owned),
+        joined,
+        any::<String>(),
+        "[ -~\n]{0,200}"
+    ]
+    .boxed()
 }
 
 fn status() -> impl Strategy<Value = Status> {
-    prop::sample::select(vec![Status::Pending, Status::Done, Status::VerificationNeeded])
+    prop::sample::select(vec![
+        Status::Pending,
+        Status::Done,
+        Status::VerificationNeeded,
+    ])
 }
 
 fn step(description: BoxedStrategy<String>) -> impl Strategy<Value = Step> {
-    let leaf = (description, status(), option::of(text()), option::of(text()))
+    let leaf = (
+        description,
+        status(),
+        option::of(text()),
+        option::of(text()),
+    )
         .prop_map(|(description, status, result, mark)| Step {
             description,
             status,
@@ -102,7 +118,8 @@ fn step(description: BoxedStrategy<String>) -> impl Strategy<Value = Step> {
         })
         .boxed();
     leaf.clone().prop_recursive(4, 24, 4, move |inner| {
-        (leaf.clone(), vec(inner, 0..4)).prop_map(|(step, sub_steps)| step.with_sub_steps(sub_steps))
+        (leaf.clone(), vec(inner, 0..4))
+            .prop_map(|(step, sub_steps)| step.with_sub_steps(sub_steps))
     })
 }
 

@@ -4,11 +4,17 @@ use cogwork_plan::{Plan, Status, Step, StepPath};
 
 /// The complaint, or nothing where there is none.
 fn yaml(text: &str) -> String {
-    serde_yaml::from_str::<Plan>(text).err().map(|error| error.to_string()).unwrap_or_default()
+    serde_yaml::from_str::<Plan>(text)
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
 }
 
 fn json(text: &str) -> String {
-    serde_json::from_str::<Plan>(text).err().map(|error| error.to_string()).unwrap_or_default()
+    serde_json::from_str::<Plan>(text)
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -17,7 +23,10 @@ fn an_unknown_status_lists_the_three() {
     insta::assert_snapshot!(json(r#"[{"description": "Add", "status": "done"}]"#), @r#"unknown status "done", expected Pending, Done or Verification Needed at line 1 column 40"#);
     insta::assert_snapshot!(json(r#"[{"description": "Add", "status": 1}]"#), @"invalid type: integer `1`, expected a status: Pending, Done or Verification Needed at line 1 column 35");
     assert_eq!(
-        "Verification needed".parse::<Status>().unwrap_err().to_string(),
+        "Verification needed"
+            .parse::<Status>()
+            .unwrap_err()
+            .to_string(),
         "unknown status \"Verification needed\", expected Pending, Done or Verification Needed"
     );
 }
@@ -75,19 +84,39 @@ fn a_long_text_is_quoted_in_part() {
         format!("- description: Add\n  sub_steps: {long}"),
     ] {
         let message = yaml(&text);
-        assert!(message.len() < 300, "{} bytes: {message:.300}", message.len());
+        assert!(
+            message.len() < 300,
+            "{} bytes: {message:.300}",
+            message.len()
+        );
+
         assert!(message.contains("xxx…"), "{message}");
     }
 }
 
 #[test]
 fn a_path_that_is_none_says_how_one_is_written() {
-    for text in ["", ".", "1.", ".1", "0", "1.0", "-1", "+1", "2.x", "1 . 2", "99999999999999999999999"] {
+    for text in [
+        "",
+        ".",
+        "1.",
+        ".1",
+        "0",
+        "1.0",
+        "-1",
+        "+1",
+        "2.x",
+        "1 . 2",
+        "99999999999999999999999",
+    ] {
         assert_eq!(
             text.parse::<StepPath>().unwrap_err().to_string(),
-            format!("{text:?} is no step path, expected numbers from 1 up joined by dots, as in 2.1")
+            format!(
+                "{text:?} is no step path, expected numbers from 1 up joined by dots, as in 2.1"
+            )
         );
     }
+
     assert_eq!(
         StepPath::try_from(vec![1, 0]).unwrap_err().to_string(),
         "\"1.0\" is no step path, expected numbers from 1 up joined by dots, as in 2.1"

@@ -7,8 +7,11 @@ fn sample() -> Plan {
         Step::done("Understand the problem", "24 times 27"),
         Step::pending("Multiply").with_sub_steps([
             Step::done("Tens", "480"),
-            Step { result: Some("160".into()), ..Step::verification_needed("Ones", "8 is missing") }
-                .with_sub_steps([Step::pending("4 * 7")]),
+            Step {
+                result: Some("160".into()),
+                ..Step::verification_needed("Ones", "8 is missing")
+            }
+            .with_sub_steps([Step::pending("4 * 7")]),
         ]),
         Step::pending("Conclude"),
     ])
@@ -17,10 +20,19 @@ fn sample() -> Plan {
 /// What a model may write to break a line, a terminal or a format.
 fn hostile() -> Plan {
     Plan::from(vec![
-        Step::done("  first\r\n   second\tthird\n", "\u{1b}[31mred\u{7}\u{9b}2J\u{202e}thgir"),
-        Step::done("1. <b>bold</b> & `code` [x](y)", "2 * 3_000 ~ \"6k\" #1; 50% \\ ok"),
+        Step::done(
+            "  first\r\n   second\tthird\n",
+            "\u{1b}[31mred\u{7}\u{9b}2J\u{202e}thgir",
+        ),
+        Step::done(
+            "1. <b>bold</b> & `code` [x](y)",
+            "2 * 3_000 ~ \"6k\" #1; 50% \\ ok",
+        ),
         Step::verification_needed("", "\n"),
-        Step { result: Some("\n".into()), ..Step::pending("two  blanks \u{2028}joined") },
+        Step {
+            result: Some("\n".into()),
+            ..Step::pending("two  blanks \u{2028}joined")
+        },
     ])
 }
 
@@ -58,7 +70,11 @@ fn colour_is_in_the_status_and_only_on_request() {
         - ESC[2m[Pending]ESC[0m 4 * 7
     - ESC[2m[Pending]ESC[0m Conclude
     ");
-    assert_eq!(sample().outline().colored(false).to_string(), format_plan(&sample()));
+
+    assert_eq!(
+        sample().outline().colored(false).to_string(),
+        format_plan(&sample())
+    );
     assert!(!format_plan(&sample()).contains('\u{1b}'));
 }
 

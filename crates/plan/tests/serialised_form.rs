@@ -84,12 +84,14 @@ fn the_prompt_has_the_form_that_is_serialised_and_quotes_what_yaml_would_misread
     - description: Conclusion
       status: Pending
     "#);
+
     let odd = Plan::from(vec![
         Step::done("Rule: never guess #1", "null"),
         Step::done("two\nlines", "say \"no\" \\ \u{1b}[31m"),
         Step::verification_needed("Größe × 2 = 4?", ""),
         Step::pending("Yes"),
     ]);
+
     insta::assert_snapshot!(format_plan_for_prompt(&odd), @r#"
     - description: "Rule: never guess #1"
       status: Done
@@ -103,6 +105,7 @@ fn the_prompt_has_the_form_that_is_serialised_and_quotes_what_yaml_would_misread
     - description: "Yes"
       status: Pending
     "#);
+
     assert_eq!(format_plan_for_prompt(&Plan::new()), "[]");
 }
 
@@ -114,39 +117,58 @@ fn null_is_read_as_nothing_where_a_key_is_optional() {
         "- description: Add\n  status: Pending\n  result:\n  mark:\n  sub_steps:",
         "- {description: Add, status: Pending, sub_steps: []}",
     ] {
-        assert_eq!(serde_yaml::from_str::<Plan>(text).unwrap(), expected, "{text}");
+        assert_eq!(
+            serde_yaml::from_str::<Plan>(text).unwrap(),
+            expected,
+            "{text}"
+        );
     }
-    let json =
-        r#"[{"description": "Add", "status": "Pending", "result": null, "mark": null, "sub_steps": null}]"#;
+
+    let json = r#"[{"description": "Add", "status": "Pending", "result": null, "mark": null, "sub_steps": null}]"#;
     assert_eq!(serde_json::from_str::<Plan>(json).unwrap(), expected);
 }
 
 #[test]
 fn a_quoted_null_is_a_text() {
     let plan: Plan =
-        serde_yaml::from_str("- {description: 'null', status: Done, result: \"null\", mark: '~'}").unwrap();
+        serde_yaml::from_str("- {description: 'null', status: Done, result: \"null\", mark: '~'}")
+            .unwrap();
     let step = &plan.steps()[0];
     assert_eq!(step.description, "null");
-    assert_eq!((step.result.as_deref(), step.mark.as_deref()), (Some("null"), Some("~")));
+    assert_eq!(
+        (step.result.as_deref(), step.mark.as_deref()),
+        (Some("null"), Some("~"))
+    );
 }
 
 #[test]
 fn yaml_numbers_and_truth_values_are_read_as_they_stand() {
-    for scalar in ["42", "65.50", "1e3", "0x1F", "007", "-0", ".inf", "true", "No", "1_000", "12:30"] {
-        let text = format!("- description: {scalar}\n  status: Done\n  result: {scalar}\n  mark: {scalar}");
+    for scalar in [
+        "42", "65.50", "1e3", "0x1F", "007", "-0", ".inf", "true", "No", "1_000", "12:30",
+    ] {
+        let text = format!(
+            "- description: {scalar}\n  status: Done\n  result: {scalar}\n  mark: {scalar}"
+        );
         let plan: Plan = serde_yaml::from_str(&text).unwrap();
         let step = &plan.steps()[0];
         assert_eq!(step.description, scalar);
-        assert_eq!((step.result.as_deref(), step.mark.as_deref()), (Some(scalar), Some(scalar)));
+        assert_eq!(
+            (step.result.as_deref(), step.mark.as_deref()),
+            (Some(scalar), Some(scalar))
+        );
     }
 }
 
 #[test]
 fn numbers_and_truth_values_of_json_and_of_values_are_read_as_texts() {
     let json = r#"[{"description": 7, "status": "Done", "result": -65.5, "mark": true}]"#;
-    let expected = Step { mark: Some("true".into()), ..Step::done("7", "-65.5") };
+    let expected = Step {
+        mark: Some("true".into()),
+        ..Step::done("7", "-65.5")
+    };
     let plan: Plan = serde_json::from_str(json).unwrap();
     assert_eq!(plan.steps(), std::slice::from_ref(&expected));
+
     let plan: Plan = serde_json::from_value(serde_json::from_str(json).unwrap()).unwrap();
     assert_eq!(plan.steps(), std::slice::from_ref(&expected));
     let plan: Plan = serde_yaml::from_value(serde_yaml::from_str(json).unwrap()).unwrap();
@@ -162,8 +184,14 @@ fn a_step_alone_is_written_and_read_too() {
 
 #[test]
 fn a_status_and_a_path_are_texts() {
-    assert_eq!(serde_json::to_string(&Status::VerificationNeeded).unwrap(), "\"Verification Needed\"");
+    assert_eq!(
+        serde_json::to_string(&Status::VerificationNeeded).unwrap(),
+        "\"Verification Needed\""
+    );
     let path: StepPath = "2.1".parse().unwrap();
     assert_eq!(serde_json::to_string(&path).unwrap(), "\"2.1\"");
-    assert_eq!(serde_yaml::from_str::<StepPath>(&serde_yaml::to_string(&path).unwrap()).unwrap(), path);
+    assert_eq!(
+        serde_yaml::from_str::<StepPath>(&serde_yaml::to_string(&path).unwrap()).unwrap(),
+        path
+    );
 }

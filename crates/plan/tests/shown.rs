@@ -1,6 +1,9 @@
 //! Whatever a model puts into a plan, what is shown of it is safe.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_plan::{Change, ChangeKind, Plan, Status, Step, StepPath};
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
@@ -17,18 +20,31 @@ fn nothing_unsafe_is_shown() {
         show_changes(&shown, &text);
         show_errors(&shown, &text);
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
 fn show_renderings(shown: &Shown, text: &str) {
-    let step = Step { result: Some(text.to_owned()), ..Step::verification_needed(text, text) };
+    let step = Step {
+        result: Some(text.to_owned()),
+        ..Step::verification_needed(text, text)
+    };
     let plan = Plan::from(vec![step.clone().with_sub_steps([step.clone()]), step]);
 
     shown.lines(&plan.outline());
     shown.lines(&plan.task_list());
     shown.lines(&plan.mermaid());
-    assert_eq!(plan.outline().to_string().lines().count(), 3, "a step stays on its line");
-    assert_eq!(plan.task_list().to_string().lines().count(), 3, "a step stays on its line");
+    assert_eq!(
+        plan.outline().to_string().lines().count(),
+        3,
+        "a step stays on its line"
+    );
+
+    assert_eq!(
+        plan.task_list().to_string().lines().count(),
+        3,
+        "a step stays on its line"
+    );
 }
 
 fn show_changes(shown: &Shown, text: &str) {
@@ -39,28 +55,48 @@ fn show_changes(shown: &Shown, text: &str) {
         Step::verification_needed("third", "a mark"),
         Step::pending(text),
     ]);
+
     let after = Plan::from(vec![
         Step::done(format!("first {text}"), text),
-        Step { result: other(), ..Step::done("second", "") },
-        Step { mark: other(), ..Step::verification_needed("third", "") },
+        Step {
+            result: other(),
+            ..Step::done("second", "")
+        },
+        Step {
+            mark: other(),
+            ..Step::verification_needed("third", "")
+        },
         Step::pending("new").with_sub_steps([Step::pending(text)]),
     ]);
 
     let changes = after.changes_since(&before);
     assert!(!changes.is_empty());
-    changes.iter().chain(&before.changes_since(&after)).for_each(|change| shown.line(change));
+    changes
+        .iter()
+        .chain(&before.changes_since(&after))
+        .for_each(|change| shown.line(change));
     kinds(text).for_each(|change| shown.line(&change));
 }
 
 /// A change of every kind that holds a text.
 fn kinds(text: &str) -> impl Iterator<Item = Change> {
     let other = || Some(text.to_owned());
-    let mut change = Plan::from(vec![Step::pending(text)]).changes_since(&Plan::new()).remove(0);
+    let mut change = Plan::from(vec![Step::pending(text)])
+        .changes_since(&Plan::new())
+        .remove(0);
 
     [
-        ChangeKind::ResultChanged { from: other(), to: other() },
-        ChangeKind::MarkChanged { from: other(), to: other() },
-        ChangeKind::Reworded { from: text.to_owned() },
+        ChangeKind::ResultChanged {
+            from: other(),
+            to: other(),
+        },
+        ChangeKind::MarkChanged {
+            from: other(),
+            to: other(),
+        },
+        ChangeKind::Reworded {
+            from: text.to_owned(),
+        },
     ]
     .into_iter()
     .map(move |kind| {
@@ -73,6 +109,7 @@ fn show_errors(shown: &Shown, text: &str) {
     if let Err(error) = text.parse::<Status>() {
         shown.error(&error);
     }
+
     if let Err(error) = text.parse::<StepPath>() {
         shown.error(&error);
     }
@@ -80,8 +117,13 @@ fn show_errors(shown: &Shown, text: &str) {
     let status = serde_json::json!([{ "description": "a", "status": text }]);
     let key = serde_json::json!([{ "description": "a", "status": "Done", text: 1 }]);
     let kind = serde_json::json!(text);
+
     for value in [status, key, kind] {
-        assert_safe_line(&serde_json::from_value::<Plan>(value).unwrap_err().to_string());
+        assert_safe_line(
+            &serde_json::from_value::<Plan>(value)
+                .unwrap_err()
+                .to_string(),
+        );
     }
 
     let step = serde_json::to_string(text).unwrap();

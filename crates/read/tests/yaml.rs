@@ -7,7 +7,10 @@ use serde_yaml::Value;
 const DEEPEST: usize = 4;
 
 fn refused(guard: YamlGuard, text: &str) -> Option<(usize, Refused)> {
-    guard.check(text).err().map(|refusal| (refusal.offset, refusal.reason))
+    guard
+        .check(text)
+        .err()
+        .map(|refusal| (refusal.offset, refusal.reason))
 }
 
 #[test]
@@ -26,7 +29,11 @@ fn what_no_one_needs_is_refused_where_it_stands() {
         ("a: \u{7}", 3, Refused::Control),
         ("\u{feff}a: b", 0, Refused::ByteOrderMark),
         ("[[[[[", 4, Refused::Nesting(DEEPEST)),
-        ("a:\n b:\n  c:\n   d:\n    e: f", 22, Refused::Nesting(DEEPEST)),
+        (
+            "a:\n b:\n  c:\n   d:\n    e: f",
+            22,
+            Refused::Nesting(DEEPEST),
+        ),
         ("- a\n- b\n- c\n- d", 12, Refused::Items(3)),
     ];
 
@@ -55,7 +62,9 @@ fn what_looks_like_structure_in_a_text_is_a_text() {
 
 #[test]
 fn comments_and_anchors_are_allowed_where_someone_asks_for_it() {
-    let guard = YamlGuard::new(DEEPEST).allow_trailing_comments().allow_anchors();
+    let guard = YamlGuard::new(DEEPEST)
+        .allow_trailing_comments()
+        .allow_anchors();
     let texts = [
         "a: b # [[[[[[\nc: d # e",
         "a: [b, # [[[[[[\n  c # d\n  ]",
@@ -66,16 +75,28 @@ fn comments_and_anchors_are_allowed_where_someone_asks_for_it() {
     for text in texts {
         assert_eq!(refused(guard, text), None, "{text:?}");
     }
+
     // Behind a comment nothing goes on: what follows is structure again.
-    assert_eq!(refused(guard, "a: b # c\n  [[[[["), Some((14, Refused::Nesting(DEEPEST))));
-    assert_eq!(refused(guard, "a: b\n  # c\n  [[[[["), Some((16, Refused::Nesting(DEEPEST))));
-    assert_eq!(refused(guard, "a: &b [[[[["), Some((9, Refused::Nesting(DEEPEST))));
+    assert_eq!(
+        refused(guard, "a: b # c\n  [[[[["),
+        Some((14, Refused::Nesting(DEEPEST)))
+    );
+    assert_eq!(
+        refused(guard, "a: b\n  # c\n  [[[[["),
+        Some((16, Refused::Nesting(DEEPEST)))
+    );
+    assert_eq!(
+        refused(guard, "a: &b [[[[["),
+        Some((9, Refused::Nesting(DEEPEST)))
+    );
 }
 
 #[test]
 fn checking_twice_the_text_takes_twice_the_work() {
-    let units =
-        ["a: b\n", "- ", "[]", "[a, ", "{a: ", "\"", "'", "|\n", "a ", " ", "\n", "#", ": ", "a\n  ", "&a "];
+    let units = [
+        "a: b\n", "- ", "[]", "[a, ", "{a: ", "\"", "'", "|\n", "a ", " ", "\n", "#", ": ",
+        "a\n  ", "&a ",
+    ];
     let guard = YamlGuard::new(64).allow_anchors().allow_trailing_comments();
 
     for first in units {
@@ -86,17 +107,21 @@ fn checking_twice_the_text_takes_twice_the_work() {
             };
             let once = work(500);
             let twice = work(1000);
-            assert!(twice <= 2 * once + 500, "{first:?}, {second:?}: {once} units of work became {twice}");
+            assert!(
+                twice <= 2 * once + 500,
+                "{first:?}, {second:?}: {once} units of work became {twice}"
+            );
         }
     }
 }
 
 fn pieces() -> impl Strategy<Value = String> {
     let pieces = [
-        "a", "b: ", "- ", "[", "]", "{", "}", ",", ": ", ":", "\"", "'", "|\n", ">\n", "\n", "\n ", "\n  ",
-        "\n   ", " ", "\t", "#", " # ", "&a ", "*a ", "---\n", "...\n", "\\", "\u{85}", "\u{2028}", "\r",
-        "?", "é", "''", "-", "|2\n", "&a", "*a",
+        "a", "b: ", "- ", "[", "]", "{", "}", ",", ": ", ":", "\"", "'", "|\n", ">\n", "\n", "\n ",
+        "\n  ", "\n   ", " ", "\t", "#", " # ", "&a ", "*a ", "---\n", "...\n", "\\", "\u{85}",
+        "\u{2028}", "\r", "?", "é", "''", "-", "|2\n", "&a", "*a",
     ];
+
     let piece = prop::sample::select(pieces.to_vec());
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
@@ -105,7 +130,11 @@ fn depth(value: &Value) -> usize {
     match value {
         Value::Sequence(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Value::Mapping(entries) => {
-            1 + entries.iter().flat_map(|(key, value)| [depth(key), depth(value)]).max().unwrap_or(0)
+            1 + entries
+                .iter()
+                .flat_map(|(key, value)| [depth(key), depth(value)])
+                .max()
+                .unwrap_or(0)
         }
         _ => 0,
     }

@@ -91,14 +91,15 @@ pub use stage_manager::StageManager;
 
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, Draft, EarlyEnd, Limit,
-    Limits, Merged, Policy, Session, SessionError, SnapshotError, Thought, ThoughtId, ThoughtKind, WhenFull,
+    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, Draft,
+    EarlyEnd, Limit, Limits, Merged, Policy, Session, SessionError, SnapshotError, Thought,
+    ThoughtId, ThoughtKind, WhenFull,
 };
 
 mod drive;
 pub use drive::{
-    Answer, Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall, Reply,
-    SolveError, Solved, Solver, Solving, Trace, Turn, Work,
+    Answer, Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next,
+    PlannedCall, Reply, SolveError, Solved, Solver, Solving, Trace, Turn, Work,
 };
 
 mod drivers;

@@ -29,13 +29,20 @@ impl fmt::Display for Mermaid<'_> {
                 stage if stage.index == start => ("([", "])"),
                 _ => ("[", "]"),
             };
-            write!(f, "\n    s{}{open}\"{}\"{close}", stage.index, MermaidLabel(&stage.name))?;
+            write!(
+                f,
+                "\n    s{}{open}\"{}\"{close}",
+                stage.index,
+                MermaidLabel(&stage.name)
+            )?;
         }
+
         for stage in self.strategy.stages() {
             for next in &stage.next {
                 write!(f, "\n    s{} --> s{next}", stage.index)?;
             }
         }
+
         Ok(())
     }
 }

@@ -80,18 +80,28 @@ impl StrategyName {
     }
 }
 
-#[expect(clippy::expect_used, reason = "the tables are part of the crate, and a test reads each")]
+#[expect(
+    clippy::expect_used,
+    reason = "the tables are part of the crate, and a test reads each"
+)]
 fn built_in_strategy(name: StrategyName) -> Strategy {
-    built_in().get(name.as_str()).expect("every name has a table").clone()
+    built_in()
+        .get(name.as_str())
+        .expect("every name has a table")
+        .clone()
 }
 
 /// The crate's own tables.
-#[expect(clippy::expect_used, reason = "the tables are part of the crate, and a test reads each")]
+#[expect(
+    clippy::expect_used,
+    reason = "the tables are part of the crate, and a test reads each"
+)]
 pub(crate) fn built_in() -> &'static Strategies {
     static BUILT_IN: LazyLock<Strategies> = LazyLock::new(|| {
         Strategies::from_yaml(include_str!("../data/strategies.yaml"))
             .expect("the crate's own tables are whole")
     });
+
     &BUILT_IN
 }
 
@@ -106,7 +116,9 @@ impl FromStr for StrategyName {
 
     fn from_str(text: &str) -> Result<Self, UnknownStrategy> {
         let strategy = built_in().get(text)?;
-        let named = Self::ALL.into_iter().find(|name| name.as_str() == strategy.name());
+        let named = Self::ALL
+            .into_iter()
+            .find(|name| name.as_str() == strategy.name());
         named.ok_or_else(|| built_in().unknown(text))
     }
 }

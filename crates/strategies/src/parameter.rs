@@ -89,12 +89,21 @@ const MAX_PLACE: usize = 100;
 impl Parameter {
     /// A parameter that a thought must carry.
     pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
-        Self { description: description.into(), required: true, kind }
+        Self {
+            description: description.into(),
+            required: true,
+            kind,
+        }
     }
 
     /// Any text.
     pub fn text(description: impl Into<String>) -> Self {
-        Self::new(ParameterType::Text { choices: Vec::new() }, description)
+        Self::new(
+            ParameterType::Text {
+                choices: Vec::new(),
+            },
+            description,
+        )
     }
 
     /// The same, for a thought that may do without.
@@ -141,16 +150,19 @@ impl ParameterType {
         if faults.len() >= MAX_FAULTS {
             return;
         }
+
         charge(1);
         let fits = match (self, value) {
-            (Self::Text { choices }, Value::String(text)) => choices.is_empty() || choices.contains(text),
+            (Self::Text { choices }, Value::String(text)) => {
+                choices.is_empty() || choices.contains(text)
+            }
             // A number without a fraction is an integer, however it is written.
-            (Self::Integer { min, max }, Value::Number(number)) => {
-                number.as_f64().is_some_and(|number| number.fract() == 0.0 && within(number, *min, *max))
-            }
-            (Self::Number { min, max }, Value::Number(number)) => {
-                number.as_f64().is_some_and(|number| number.is_finite() && within(number, *min, *max))
-            }
+            (Self::Integer { min, max }, Value::Number(number)) => number
+                .as_f64()
+                .is_some_and(|number| number.fract() == 0.0 && within(number, *min, *max)),
+            (Self::Number { min, max }, Value::Number(number)) => number
+                .as_f64()
+                .is_some_and(|number| number.is_finite() && within(number, *min, *max)),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Thought, value) => thought_number(value).is_some(),
             (Self::List { items, min_items }, Value::Array(list)) => {
@@ -160,6 +172,7 @@ impl ParameterType {
                         break;
                     }
                 }
+
                 list.len() >= *min_items
             }
             (Self::Object { fields }, Value::Object(object)) => {
@@ -167,15 +180,25 @@ impl ParameterType {
                     let place = field_of(place, name);
                     match object.get(name) {
                         Some(value) => field.kind.check(&place, value, faults),
-                        None if field.required => faults.push(Mistyped::new(&place, &field.kind, "nothing")),
+                        None if field.required => {
+                            faults.push(Mistyped::new(&place, &field.kind, "nothing"))
+                        }
                         None => {}
                     }
                 }
-                for (name, value) in
-                    object.iter().filter(|(name, _)| !fields.contains_key(*name)).take(MAX_FAULTS)
+
+                for (name, value) in object
+                    .iter()
+                    .filter(|(name, _)| !fields.contains_key(*name))
+                    .take(MAX_FAULTS)
                 {
-                    faults.push(Mistyped::new(&field_of(place, name), "nothing", shown(value)));
+                    faults.push(Mistyped::new(
+                        &field_of(place, name),
+                        "nothing",
+                        shown(value),
+                    ));
                 }
+
                 true
             }
             (Self::Map { values }, Value::Object(object)) => {
@@ -185,17 +208,25 @@ impl ParameterType {
                         break;
                     }
                 }
+
                 true
             }
             (Self::Any, value) => {
                 if !is_deeper_than(MAX_DEPTH, value) {
                     return;
                 }
-                faults.push(Mistyped::new(place, self, format!("more than {MAX_DEPTH} levels")));
+
+                faults.push(Mistyped::new(
+                    place,
+                    self,
+                    format!("more than {MAX_DEPTH} levels"),
+                ));
+
                 return;
             }
             _ => false,
         };
+
         if !fits {
             faults.push(Mistyped::new(place, self, shown(value)));
         }
@@ -216,7 +247,9 @@ impl ParameterType {
                 }
             }
             (Self::Map { values }, Value::Object(object)) => {
-                object.values().for_each(|value| values.thoughts(value, found));
+                object
+                    .values()
+                    .for_each(|value| values.thoughts(value, found));
             }
             _ => {}
         }
@@ -249,11 +282,17 @@ fn within(number: f64, min: Option<f64>, max: Option<f64>) -> bool {
 }
 
 fn thought_number(value: &Value) -> Option<u32> {
-    value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0)
+    value
+        .as_u64()
+        .and_then(|number| u32::try_from(number).ok())
+        .filter(|number| *number > 0)
 }
 
 fn is_deeper_than(levels: usize, value: &Value) -> bool {
-    let Some(below) = levels.checked_sub(1) else { return true };
+    let Some(below) = levels.checked_sub(1) else {
+        return true;
+    };
+
     match value {
         Value::Array(list) => list.iter().any(|item| is_deeper_than(below, item)),
         Value::Object(object) => object.values().any(|value| is_deeper_than(below, value)),
@@ -264,16 +303,19 @@ fn is_deeper_than(levels: usize, value: &Value) -> bool {
 /// What would be accepted: `a number from 0 to 10`.
 impl fmt::Display for ParameterType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |f: &mut fmt::Formatter<'_>, min: &Option<f64>, max: &Option<f64>| match (min, max) {
-            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
-            (Some(min), None) => write!(f, " of at least {min}"),
-            (None, Some(max)) => write!(f, " of at most {max}"),
-            (None, None) => Ok(()),
-        };
+        let range =
+            |f: &mut fmt::Formatter<'_>, min: &Option<f64>, max: &Option<f64>| match (min, max) {
+                (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
+                (Some(min), None) => write!(f, " of at least {min}"),
+                (None, Some(max)) => write!(f, " of at most {max}"),
+                (None, None) => Ok(()),
+            };
         match self {
             Self::Text { choices } if choices.is_empty() => f.write_str("a text"),
             Self::Text { choices } => write!(f, "one of {}", NameList::and(choices)),
-            Self::Integer { min, max } => f.write_str("an integer").and_then(|()| range(f, min, max)),
+            Self::Integer { min, max } => {
+                f.write_str("an integer").and_then(|()| range(f, min, max))
+            }
             Self::Number { min, max } => f.write_str("a number").and_then(|()| range(f, min, max)),
             Self::Boolean => f.write_str("true or false"),
             Self::Thought => f.write_str("the number of a thought"),
@@ -298,9 +340,11 @@ impl Serialize for Parameter {
         if !self.description.is_empty() {
             map.serialize_entry("description", &self.description)?;
         }
+
         if !self.required {
             map.serialize_entry("required", &false)?;
         }
+
         self.kind.write_keys(&mut map)?;
         map.end()
     }
@@ -309,10 +353,14 @@ impl Serialize for Parameter {
 impl ParameterType {
     fn write_keys<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Text { choices } if !choices.is_empty() => map.serialize_entry("choices", choices),
+            Self::Text { choices } if !choices.is_empty() => {
+                map.serialize_entry("choices", choices)
+            }
             Self::Integer { min, max } | Self::Number { min, max } => {
-                min.iter().try_for_each(|min| map.serialize_entry("min", min))?;
-                max.iter().try_for_each(|max| map.serialize_entry("max", max))
+                min.iter()
+                    .try_for_each(|min| map.serialize_entry("min", min))?;
+                max.iter()
+                    .try_for_each(|max| map.serialize_entry("max", max))
             }
             Self::List { items, min_items } => {
                 if *min_items > 0 {
@@ -335,6 +383,7 @@ impl Serialize for Inner<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", self.0.name())?;
         self.0.write_keys(&mut map)?;
+
         map.end()
     }
 }

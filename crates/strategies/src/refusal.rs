@@ -63,7 +63,11 @@ pub struct Mistyped {
 
 impl Mistyped {
     pub(crate) fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
-        Self { parameter: Name(place).to_string(), expected: expected.to_string(), found: found.to_string() }
+        Self {
+            parameter: Name(place).to_string(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
     }
 }
 
@@ -86,34 +90,60 @@ pub(crate) trait Refuse {
 
     fn unreachable(&self, attempted: &str) -> Box<Refusal> {
         let known = self.strategy().stage(attempted).is_some();
-        let reason = if known { RefusalReason::IllegalMove } else { RefusalReason::UnknownStage };
+        let reason = if known {
+            RefusalReason::IllegalMove
+        } else {
+            RefusalReason::UnknownStage
+        };
+
         Box::new(self.refusal(attempted, reason))
     }
 
     /// Holds parameters against what a stage says of them; `entering` asks for the required ones too.
-    fn check(&self, to: &Stage, given: &BTreeMap<String, Value>, entering: bool) -> Result<(), Box<Refusal>> {
+    fn check(
+        &self,
+        to: &Stage,
+        given: &BTreeMap<String, Value>,
+        entering: bool,
+    ) -> Result<(), Box<Refusal>> {
         let known = to.parameters();
         let missing = |(name, _): &(&String, _)| entering && !given.contains_key(*name);
-        let required = known.iter().filter(|(_, parameter)| parameter.is_required());
-        let missing: Vec<String> = required.filter(missing).map(|(name, _)| name.clone()).collect();
+        let required = known
+            .iter()
+            .filter(|(_, parameter)| parameter.is_required());
+        let missing: Vec<String> = required
+            .filter(missing)
+            .map(|(name, _)| name.clone())
+            .collect();
         let (mut mistyped, mut unknown) = (Vec::new(), Vec::new());
+
         for (name, value) in given {
             match known.get(name) {
                 Some(parameter) => parameter.kind().check(name, value, &mut mistyped),
                 None => unknown.push(Name(name).to_string()),
             }
         }
+
         if missing.is_empty() && mistyped.is_empty() && unknown.is_empty() {
             return Ok(());
         }
+
         let refusal = self.refusal(to.name(), RefusalReason::Parameters);
-        Err(Box::new(Refusal { missing, mistyped, unknown, ..refusal }))
+        Err(Box::new(Refusal {
+            missing,
+            mistyped,
+            unknown,
+            ..refusal
+        }))
     }
 
     /// That a parameter is right by itself, but not here.
     fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<Refusal> {
         let refusal = self.refusal(to.name(), RefusalReason::Parameters);
-        Box::new(Refusal { mistyped: vec![fault], ..refusal })
+        Box::new(Refusal {
+            mistyped: vec![fault],
+            ..refusal
+        })
     }
 }
 
@@ -126,7 +156,10 @@ pub(crate) struct Standing<'a> {
 impl<'a> Standing<'a> {
     /// The stage with this name, if it may follow.
     pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
-        let next = self.strategy.next(self.from).find(|stage| stage.name() == attempted);
+        let next = self
+            .strategy
+            .next(self.from)
+            .find(|stage| stage.name() == attempted);
         next.ok_or_else(|| self.unreachable(attempted))
     }
 }
@@ -137,7 +170,13 @@ impl Refuse for Standing<'_> {
     }
 
     fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
-        refusal(self.strategy, self.from, attempted, reason, self.from.next_names().to_vec())
+        refusal(
+            self.strategy,
+            self.from,
+            attempted,
+            reason,
+            self.from.next_names().to_vec(),
+        )
     }
 }
 
@@ -151,12 +190,17 @@ pub(crate) struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// The stage with this name, if the strategy can be entered there.
     pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
-        self.stages().find(|stage| stage.name() == attempted).ok_or_else(|| self.unreachable(attempted))
+        self.stages()
+            .find(|stage| stage.name() == attempted)
+            .ok_or_else(|| self.unreachable(attempted))
     }
 
     fn stages(&self) -> impl Iterator<Item = &'a Stage> {
         let (start, anywhere) = (self.into.start().index, self.anywhere);
-        self.into.stages().iter().filter(move |stage| anywhere || stage.index == start)
+        self.into
+            .stages()
+            .iter()
+            .filter(move |stage| anywhere || stage.index == start)
     }
 }
 
@@ -194,16 +238,21 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let strategy = Name(&self.strategy);
         let from = Name(&self.from);
+
         // The name is cut already, and longer by its escapes.
         let attempted = Escaped::new(&self.attempted);
 
         match self.reason {
             RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
             RefusalReason::IllegalMove => {
-                write!(f, "`{strategy}` does not lead from `{from}` to `{attempted}`")?;
+                write!(
+                    f,
+                    "`{strategy}` does not lead from `{from}` to `{attempted}`"
+                )?;
             }
             RefusalReason::Parameters => return self.write_parameters(f),
         }
+
         match &self.allowed[..] {
             [] => f.write_str("; nothing follows the final stage"),
             allowed => write!(f, "; expected {}", NameList::or(allowed)),
@@ -216,18 +265,26 @@ impl Refusal {
         let attempted = Escaped::new(&self.attempted);
         write!(f, "the stage `{attempted}` of `{}`", Name(&self.strategy))?;
         let mut joint = " ";
+
         if !self.missing.is_empty() {
             write!(f, "{joint}lacks {}", NameList::and(&self.missing))?;
             joint = "; ";
         }
+
         if !self.unknown.is_empty() {
             write!(f, "{joint}does not know {}", NameList::or(&self.unknown))?;
             joint = "; ";
         }
+
         for (index, mistyped) in self.mistyped.iter().enumerate() {
-            let joint = if index == 0 && joint == " " { ": " } else { "; " };
+            let joint = if index == 0 && joint == " " {
+                ": "
+            } else {
+                "; "
+            };
             write!(f, "{joint}{mistyped}")?;
         }
+
         Ok(())
     }
 }

@@ -17,9 +17,11 @@ pub(crate) fn of_strategy(strategy: &Strategy) -> Value {
             if stage.parameters().values().any(Parameter::is_required) {
                 insert(&mut then, "required", json!(["parameters"]));
             }
+
             json!({"if": {"properties": {"stage": {"const": stage.name()}}}, "then": then})
         })
         .collect();
+
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": strategy.name(),
@@ -40,29 +42,49 @@ pub(crate) fn of_strategy(strategy: &Strategy) -> Value {
         "required": ["stage", "thought"],
         "additionalProperties": false,
     });
+
     if !per_stage.is_empty() {
         insert(&mut schema, "allOf", Value::Array(per_stage));
     }
+
     schema
 }
 
 fn stages_described(strategy: &Strategy) -> String {
     let line = |stage: &crate::Stage| match stage.next_names() {
         [] => format!("{}: {} Nothing follows.", stage.name(), stage.description()),
-        next => format!("{}: {} Then {}.", stage.name(), stage.description(), next.join(" or ")),
+        next => format!(
+            "{}: {} Then {}.",
+            stage.name(),
+            stage.description(),
+            next.join(" or ")
+        ),
     };
-    strategy.stages().iter().map(line).collect::<Vec<_>>().join("\n")
+    strategy
+        .stages()
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 pub(crate) fn of_parameters(parameters: &BTreeMap<String, Parameter>) -> Value {
-    let properties: Map<String, Value> =
-        parameters.iter().map(|(name, parameter)| (name.clone(), of_parameter(parameter))).collect();
-    let required: Vec<&String> =
-        parameters.iter().filter(|(_, parameter)| parameter.is_required()).map(|(name, _)| name).collect();
-    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let properties: Map<String, Value> = parameters
+        .iter()
+        .map(|(name, parameter)| (name.clone(), of_parameter(parameter)))
+        .collect();
+    let required: Vec<&String> = parameters
+        .iter()
+        .filter(|(_, parameter)| parameter.is_required())
+        .map(|(name, _)| name)
+        .collect();
+
+    let mut schema =
+        json!({"type": "object", "properties": properties, "additionalProperties": false});
     if !required.is_empty() {
         insert(&mut schema, "required", json!(required));
     }
+
     schema
 }
 
@@ -71,6 +93,7 @@ fn of_parameter(parameter: &Parameter) -> Value {
     if !parameter.description().is_empty() {
         insert(&mut schema, "description", json!(parameter.description()));
     }
+
     schema
 }
 
@@ -83,20 +106,28 @@ fn of_type(kind: &ParameterType) -> Value {
         ParameterType::Thought => json!({"type": "integer", "minimum": 1}),
         ParameterType::List { items, .. } => json!({"type": "array", "items": of_type(items)}),
         ParameterType::Object { fields } => of_parameters(fields),
-        ParameterType::Map { values } => json!({"type": "object", "additionalProperties": of_type(values)}),
+        ParameterType::Map { values } => {
+            json!({"type": "object", "additionalProperties": of_type(values)})
+        }
         ParameterType::Any => json!({}),
     };
+
     match kind {
-        ParameterType::Text { choices } if !choices.is_empty() => insert(&mut schema, "enum", json!(choices)),
+        ParameterType::Text { choices } if !choices.is_empty() => {
+            insert(&mut schema, "enum", json!(choices))
+        }
         ParameterType::Integer { min, max } | ParameterType::Number { min, max } => {
-            min.iter().for_each(|min| insert(&mut schema, "minimum", number(*min)));
-            max.iter().for_each(|max| insert(&mut schema, "maximum", number(*max)));
+            min.iter()
+                .for_each(|min| insert(&mut schema, "minimum", number(*min)));
+            max.iter()
+                .for_each(|max| insert(&mut schema, "maximum", number(*max)));
         }
         ParameterType::List { min_items, .. } if *min_items > 0 => {
             insert(&mut schema, "minItems", json!(min_items));
         }
         _ => {}
     }
+
     schema
 }
 
@@ -106,7 +137,11 @@ fn number(number: f64) -> Value {
         clippy::cast_possible_truncation,
         reason = "checked to be an integer that a double holds exactly"
     )]
-    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        json!(number as i64)
+    } else {
+        json!(number)
+    }
 }
 
 fn insert(schema: &mut Value, key: &str, value: Value) {

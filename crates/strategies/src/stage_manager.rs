@@ -44,7 +44,12 @@ impl StageManager {
     pub fn new(strategy: impl Into<Strategy>) -> Self {
         let strategy = strategy.into();
         let current = strategy.start().index;
-        Self { strategy, current, history: VecDeque::new(), moves: 0 }
+        Self {
+            strategy,
+            current,
+            history: VecDeque::new(),
+            moves: 0,
+        }
     }
 
     /// The strategy.
@@ -92,18 +97,23 @@ impl StageManager {
         let stage = standing.next(next)?;
         standing.check(stage, parameters, true)?;
         let index = stage.index;
+
         if self.history.len() == HISTORY {
             self.history.pop_front();
         }
+
         self.history.push_back(self.current);
         self.moves = self.moves.saturating_add(1);
         self.current = index;
+
         Ok(self.current())
     }
 
     /// The names of the stages it has left, in order; the last 10,000 of them.
     pub fn history(&self) -> impl Iterator<Item = &str> {
-        self.history.iter().map(|index| self.strategy.at(*index).name())
+        self.history
+            .iter()
+            .map(|index| self.strategy.at(*index).name())
     }
 
     /// How many moves it has made.
@@ -112,6 +122,9 @@ impl StageManager {
     }
 
     fn standing(&self) -> Standing<'_> {
-        Standing { strategy: &self.strategy, from: self.current() }
+        Standing {
+            strategy: &self.strategy,
+            from: self.current(),
+        }
     }
 }

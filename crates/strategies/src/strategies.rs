@@ -85,7 +85,9 @@ impl Strategies {
     /// The problems of the text, at most 100 of them, each with its line where it can be found. Tags,
     /// directives and keys after a `?` are refused.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
-        Ok(Self { list: table::from_yaml(text)? })
+        Ok(Self {
+            list: table::from_yaml(text)?,
+        })
     }
 
     /// Reads tables from JSON of at most [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
@@ -94,7 +96,9 @@ impl Strategies {
     ///
     /// The problems of the text, at most 100 of them, each with its line where it can be found.
     pub fn from_json(text: &str) -> Result<Self, TableError> {
-        Ok(Self { list: table::from_json(text)? })
+        Ok(Self {
+            list: table::from_json(text)?,
+        })
     }
 
     /// Adds the strategies of another set.
@@ -112,6 +116,7 @@ impl Strategies {
                 problems.push(table::problem(new.name(), kind));
             }
         }
+
         problems.into_result()?;
 
         self.list.extend(other.list);
@@ -129,12 +134,22 @@ impl Strategies {
 
     fn find(&self, name: &str) -> Option<&Strategy> {
         charge(self.list.len());
-        self.list.iter().find(|strategy| strategy.names().any(|known| known == name))
+        self.list
+            .iter()
+            .find(|strategy| strategy.names().any(|known| known == name))
     }
 
     pub(crate) fn unknown(&self, name: &str) -> UnknownStrategy {
-        let known = self.list.iter().flat_map(Strategy::names).map(str::to_owned).collect();
-        UnknownStrategy { name: name.to_owned(), known }
+        let known = self
+            .list
+            .iter()
+            .flat_map(Strategy::names)
+            .map(str::to_owned)
+            .collect();
+        UnknownStrategy {
+            name: name.to_owned(),
+            known,
+        }
     }
 
     /// All of them, in the order of the text they were read from.
@@ -150,6 +165,7 @@ impl Serialize for Strategies {
         for strategy in &self.list {
             map.serialize_entry(strategy.name(), strategy)?;
         }
+
         map.end()
     }
 }
@@ -165,6 +181,8 @@ impl<'de> Deserialize<'de> for Strategies {
 impl FromIterator<Strategy> for Strategies {
     /// Of several with one name the first is found.
     fn from_iter<I: IntoIterator<Item = Strategy>>(strategies: I) -> Self {
-        Self { list: strategies.into_iter().collect() }
+        Self {
+            list: strategies.into_iter().collect(),
+        }
     }
 }

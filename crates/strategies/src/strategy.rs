@@ -101,7 +101,10 @@ impl Strategy {
         Mermaid::new(self)
     }
 
-    #[expect(clippy::indexing_slicing, reason = "indices come from reading this table, which never changes")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indices come from reading this table, which never changes"
+    )]
     pub(crate) fn at(&self, index: usize) -> &Stage {
         &self.0.stages[index]
     }
@@ -117,7 +120,9 @@ impl PartialEq for Strategy {
                 && a.description == b.description
                 && self.start().name == other.start().name
                 && a.stages.len() == b.stages.len()
-                && a.stages.iter().all(|stage| other.stage(&stage.name).is_some_and(|same| same == stage)))
+                && a.stages
+                    .iter()
+                    .all(|stage| other.stage(&stage.name).is_some_and(|same| same == stage)))
     }
 }
 
@@ -185,9 +190,11 @@ impl Serialize for Strategy {
         if !self.0.aliases.is_empty() {
             map.serialize_entry("aliases", &self.0.aliases)?;
         }
+
         map.serialize_entry("description", &self.0.description)?;
         map.serialize_entry("start", self.start().name())?;
         map.serialize_entry("stages", &Stages(&self.0.stages))?;
+
         map.end()
     }
 }
@@ -205,14 +212,17 @@ impl Serialize for Stage {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("description", &self.description)?;
         map.serialize_entry("prompt", &self.prompt)?;
+
         if !self.parameters.is_empty() {
             map.serialize_entry("parameters", &self.parameters)?;
         }
+
         if self.is_final {
             map.serialize_entry("final", &true)?;
         } else {
             map.serialize_entry("next", &self.next_names)?;
         }
+
         map.end()
     }
 }

@@ -10,7 +10,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use cogwork_strategies::{Parameter, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName};
+use cogwork_strategies::{
+    Parameter, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName,
+};
 use proptest::prelude::*;
 use support::needed;
 
@@ -32,26 +34,33 @@ fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
         if stage == to {
             return way[1..].to_vec();
         }
+
         for next in stage.next_names() {
             ways.push([&way[..], std::slice::from_ref(next)].concat());
         }
     }
+
     unreachable!("a table is whole")
 }
 
 fn standing_in(strategy: &Strategy, stage: &Stage) -> StageManager {
     let mut manager = StageManager::new(strategy.clone());
     for name in way_to(strategy, stage) {
-        manager.move_to(&name, &needed(strategy.stage(&name).unwrap())).unwrap();
+        manager
+            .move_to(&name, &needed(strategy.stage(&name).unwrap()))
+            .unwrap();
     }
+
     manager
 }
 
 #[test]
 fn the_tables_are_the_given_ones() {
     let tables = all().map(|strategy| {
-        let edges =
-            strategy.stages().iter().map(|stage| (stage.name().to_owned(), stage.next_names().to_vec()));
+        let edges = strategy
+            .stages()
+            .iter()
+            .map(|stage| (stage.name().to_owned(), stage.next_names().to_vec()));
         (strategy.name().to_owned(), edges.collect())
     });
     assert_eq!(tables.collect::<BTreeMap<_, _>>(), given());
@@ -60,7 +69,13 @@ fn the_tables_are_the_given_ones() {
 #[test]
 fn only_the_last_stage_is_final_and_says_so() {
     for strategy in all() {
-        let finals: Vec<&str> = strategy.stages().iter().filter(|s| s.is_final()).map(Stage::name).collect();
+        let finals: Vec<&str> = strategy
+            .stages()
+            .iter()
+            .filter(|s| s.is_final())
+            .map(Stage::name)
+            .collect();
+
         assert_eq!(finals, ["final_response"], "{strategy:?}");
         assert_eq!(strategy.start().name(), "problem_reception", "{strategy:?}");
     }
@@ -76,14 +91,20 @@ fn every_edge_is_taken_and_every_other_move_refused() {
             let manager = standing_in(&strategy, from);
             for to in strategy.stages() {
                 let mut trial = manager.clone();
-                let moved = trial.move_to(to.name(), &needed(to)).map(Stage::name).map(str::to_owned);
+                let moved = trial
+                    .move_to(to.name(), &needed(to))
+                    .map(Stage::name)
+                    .map(str::to_owned);
                 if table[from.name()].iter().any(|next| next == to.name()) {
                     assert_eq!(moved.as_deref(), Ok(to.name()));
                     edges += 1;
                 } else {
                     let refusal = moved.unwrap_err();
                     assert_eq!(refusal.reason, RefusalReason::IllegalMove);
-                    assert_eq!((&*refusal.from, &*refusal.attempted), (from.name(), to.name()));
+                    assert_eq!(
+                        (&*refusal.from, &*refusal.attempted),
+                        (from.name(), to.name())
+                    );
                     assert_eq!(refusal.allowed, table[from.name()]);
                     assert_eq!(trial, manager, "a refusal changes nothing");
                     refused += 1;
@@ -91,19 +112,35 @@ fn every_edge_is_taken_and_every_other_move_refused() {
             }
         }
     }
-    let given_edges: usize = given().values().flat_map(BTreeMap::values).map(Vec::len).sum();
-    let pairs: usize = given().values().map(|table| table.len() * table.len()).sum();
+
+    let given_edges: usize = given()
+        .values()
+        .flat_map(BTreeMap::values)
+        .map(Vec::len)
+        .sum();
+
+    let pairs: usize = given()
+        .values()
+        .map(|table| table.len() * table.len())
+        .sum();
     assert_eq!((edges, refused), (given_edges, pairs - given_edges));
 }
 
 #[test]
 fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
     for strategy in all() {
-        for to in strategy.stages().iter().filter(|stage| !needed(stage).is_empty()) {
-            let from =
-                strategy.stages().iter().find(|from| from.next_names().contains(&to.name().to_owned()));
+        for to in strategy
+            .stages()
+            .iter()
+            .filter(|stage| !needed(stage).is_empty())
+        {
+            let from = strategy
+                .stages()
+                .iter()
+                .find(|from| from.next_names().contains(&to.name().to_owned()));
             let mut manager = standing_in(&strategy, from.unwrap());
             let before = manager.clone();
+
             for left_out in needed(to).keys() {
                 let mut parameters = needed(to);
                 parameters.remove(left_out);
@@ -151,9 +188,14 @@ fn distance_to_end(strategy: &Strategy, from: &Stage) -> usize {
         if level.iter().any(|stage| stage.is_final()) {
             return distance;
         }
-        level = level.into_iter().flat_map(|stage| strategy.next(stage)).collect();
+
+        level = level
+            .into_iter()
+            .flat_map(|stage| strategy.next(stage))
+            .collect();
         level.dedup_by_key(|stage| stage.name());
     }
+
     unreachable!()
 }
 
@@ -162,14 +204,22 @@ fn the_parameters_are_those_of_the_document() {
     let all: String = all()
         .flat_map(|strategy| {
             let stages = strategy.stages().to_vec();
-            stages.into_iter().filter(|stage| !stage.parameters().is_empty()).map(move |stage| {
-                let told = |(name, parameter): (&String, &Parameter)| {
-                    let optional = if parameter.is_required() { "" } else { " (optional)" };
-                    format!("\n    {name}: {}{optional}", parameter.kind())
-                };
-                let told: String = stage.parameters().iter().map(told).collect();
-                format!("{}/{}{told}\n", strategy.name(), stage.name())
-            })
+            stages
+                .into_iter()
+                .filter(|stage| !stage.parameters().is_empty())
+                .map(move |stage| {
+                    let told = |(name, parameter): (&String, &Parameter)| {
+                        let optional = if parameter.is_required() {
+                            ""
+                        } else {
+                            " (optional)"
+                        };
+                        format!("\n    {name}: {}{optional}", parameter.kind())
+                    };
+
+                    let told: String = stage.parameters().iter().map(told).collect();
+                    format!("{}/{}{told}\n", strategy.name(), stage.name())
+                })
         })
         .collect();
     insta::assert_snapshot!(all);
@@ -181,9 +231,16 @@ fn names_and_what_is_not_one() {
         assert_eq!(name.to_string().parse(), Ok(name));
         assert_eq!(name.strategy().name(), name.as_str());
     }
-    assert_eq!("base_sequential".parse::<Strategy>().unwrap().name(), "linear");
+
     assert_eq!(
-        "Re\u{1b}Act".parse::<StrategyName>().unwrap_err().to_string(),
+        "base_sequential".parse::<Strategy>().unwrap().name(),
+        "linear"
+    );
+    assert_eq!(
+        "Re\u{1b}Act"
+            .parse::<StrategyName>()
+            .unwrap_err()
+            .to_string(),
         "`Re\\u{1b}Act` is not a strategy; expected `linear`, `base_sequential`, `chain_of_thought`, `react`, \
          `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back` or `tree_of_thoughts`"
     );
@@ -195,6 +252,7 @@ fn tables_come_back_from_yaml_and_json() {
     let json = serde_json::to_string_pretty(&built_in).unwrap();
     assert_eq!(Strategies::from_json(&json).unwrap(), built_in);
     assert_eq!(Strategies::from_yaml(&json).unwrap(), built_in);
+
     // Through a form that does not keep the order of keys.
     let value = serde_json::to_value(&built_in).unwrap();
     let back: Strategies = serde_json::from_value(value).unwrap();

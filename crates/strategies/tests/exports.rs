@@ -27,9 +27,18 @@ fn mermaid() {
     "#);
     for name in StrategyName::ALL {
         let (strategy, chart) = (name.strategy(), name.strategy().mermaid().to_string());
-        let edges: usize = strategy.stages().iter().map(|stage| stage.next_names().len()).sum();
+        let edges: usize = strategy
+            .stages()
+            .iter()
+            .map(|stage| stage.next_names().len())
+            .sum();
+
         assert_eq!(chart.matches(" --> ").count(), edges, "{name}");
-        assert_eq!(chart.lines().count(), 1 + strategy.stages().len() + edges, "{name}");
+        assert_eq!(
+            chart.lines().count(),
+            1 + strategy.stages().len() + edges,
+            "{name}"
+        );
     }
 }
 
@@ -43,6 +52,9 @@ fn json_schema() {
 #[test]
 fn the_parameters_of_one_stage() {
     let strategy = StrategyName::TreeOfThoughts.strategy();
-    let schema = strategy.stage("branch_evaluation").unwrap().parameters_schema();
+    let schema = strategy
+        .stage("branch_evaluation")
+        .unwrap()
+        .parameters_schema();
     insta::assert_snapshot!(serde_json::to_string(&schema).unwrap(), @r#"{"additionalProperties":false,"properties":{"approach_id":{"description":"The approach of the branch.","type":"string"},"evaluation_score":{"description":"How promising the branch is now, from 0 to 10.","maximum":10,"minimum":0,"type":"number"}},"required":["approach_id","evaluation_score"],"type":"object"}"#);
 }

@@ -1,6 +1,10 @@
 //! What is read from replies: as the form asks for them, and as models write them instead.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::collections::BTreeMap;
 
@@ -14,26 +18,43 @@ fn ask() -> Ask {
 }
 
 fn number() -> ParameterType {
-    ParameterType::Number { min: None, max: None }
+    ParameterType::Number {
+        min: None,
+        max: None,
+    }
 }
 
 fn text() -> ParameterType {
-    ParameterType::Text { choices: Vec::new() }
+    ParameterType::Text {
+        choices: Vec::new(),
+    }
 }
 
 fn list(items: ParameterType) -> ParameterType {
-    ParameterType::List { items: Box::new(items), min_items: 1 }
+    ParameterType::List {
+        items: Box::new(items),
+        min_items: 1,
+    }
 }
 
 fn map() -> ParameterType {
-    ParameterType::Map { values: Box::new(ParameterType::Any) }
+    ParameterType::Map {
+        values: Box::new(ParameterType::Any),
+    }
 }
 
 /// Action, score, and which stage is next.
 fn form() -> Ask {
     let strategy = StrategyName::React.strategy();
     let next = strategy.stage("evaluation_checkpoint").unwrap();
-    let score = Parameter::new(ParameterType::Integer { min: Some(0.0), max: Some(10.0) }, "how good");
+    let score = Parameter::new(
+        ParameterType::Integer {
+            min: Some(0.0),
+            max: Some(10.0),
+        },
+        "how good",
+    );
+
     ask()
         .with_field("action", Parameter::text("what is done"))
         .with_field("score", score)
@@ -48,14 +69,23 @@ fn shown(ask: &Ask, reply: &str) -> String {
             for (name, value) in &read.fields {
                 shown += &format!(" {name}={value}");
             }
-            shown + &read.next.map(|next| format!(" -> {next}")).unwrap_or_default()
+
+            shown
+                + &read
+                    .next
+                    .map(|next| format!(" -> {next}"))
+                    .unwrap_or_default()
         }
         Err(problem) => format!("! {problem}"),
     }
 }
 
 fn all(ask: &Ask, replies: &[&str]) -> String {
-    replies.iter().map(|reply| shown(ask, reply)).collect::<Vec<_>>().join("\n")
+    replies
+        .iter()
+        .map(|reply| shown(ask, reply))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -116,6 +146,7 @@ fn thinking_aloud_is_not_read_with_or_without_its_opening_tag() {
         "Let me see.\n</thinking>\n\naction: look\nscore: 8\nnext: action_planning",
         "\n <thinking>action: wait</thinking>action: look\nscore: 8\nnext: action_planning",
     ];
+
     insta::assert_snapshot!(all(&form(), &form_after), @r#"
     "" action="look" score=8 -> action_planning
     "" action="look" score=8 -> action_planning
@@ -152,6 +183,7 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
         "{\"action\": \"look\", ",
         "<think>I never end",
     ];
+
     insta::assert_snapshot!(all(&form(), &replies), @r#"
     ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
     ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
@@ -162,6 +194,7 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
     ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
     ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
     "#);
+
     assert_eq!(
         form().read(&"a".repeat(300_000)).unwrap_err(),
         "the reply has 300000 bytes; expected at most 262144"
@@ -170,12 +203,19 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
 
 #[test]
 fn numbers_are_read_from_what_stands_around_them() {
-    let ask = ask().with_field("score", Parameter::new(number(), "")).with_field("why", Parameter::text(""));
+    let ask = ask()
+        .with_field("score", Parameter::new(number(), ""))
+        .with_field("why", Parameter::text(""));
     let read = |written: &str| {
-        let reply =
-            ask.read(&format!("score: {written}\nwhy: so")).map(|read| read.fields["score"].to_string());
-        format!("{written} => {}", reply.unwrap_or_else(|problem| format!("! {problem}")))
+        let reply = ask
+            .read(&format!("score: {written}\nwhy: so"))
+            .map(|read| read.fields["score"].to_string());
+        format!(
+            "{written} => {}",
+            reply.unwrap_or_else(|problem| format!("! {problem}"))
+        )
     };
+
     let written = [
         "8",
         "8/10",
@@ -205,6 +245,7 @@ fn numbers_are_read_from_what_stands_around_them() {
         "9007199254740993",
         "٣",
     ];
+
     insta::assert_snapshot!(written.map(read).join("\n"), @r#"
     8 => 8
     8/10 => 8
@@ -243,20 +284,26 @@ fn values_are_read_as_the_type_that_is_asked_for() {
         let ask = ask()
             .with_field("value", Parameter::new(kind, ""))
             .with_field("why", Parameter::text("").optional());
-        let reply = ask.read(&format!("value: {written}")).map(|read| read.fields["value"].to_string());
+        let reply = ask
+            .read(&format!("value: {written}"))
+            .map(|read| read.fields["value"].to_string());
         format!(
             "{} => {}",
             written.replace('\n', "⏎"),
             reply.unwrap_or_else(|problem| format!("! {problem}"))
         )
     };
-    let choice = || ParameterType::Text { choices: vec!["up".to_owned(), "go down".to_owned()] };
+
+    let choice = || ParameterType::Text {
+        choices: vec!["up".to_owned(), "go down".to_owned()],
+    };
     let object = || ParameterType::Object {
         fields: BTreeMap::from([
             ("id".to_owned(), Parameter::text("")),
             ("n".to_owned(), Parameter::new(number(), "")),
         ]),
     };
+
     let values = [
         read(text(), "```rust\nlet a = 1;\n```"),
         read(text(), "one\n```\ncode: 1\n```\ntwo"),
@@ -285,6 +332,7 @@ fn values_are_read_as_the_type_that_is_asked_for() {
         read(ParameterType::Any, "not JSON"),
         read(ParameterType::Any, &"[".repeat(5000)),
     ];
+
     insta::assert_snapshot!(values.join("\n").replace(&"[".repeat(5000), "[[[…"), @r#"
     ```rust⏎let a = 1;⏎``` => "let a = 1;"
     one⏎```⏎code: 1⏎```⏎two => "one\n```\ncode: 1\n```\ntwo"
@@ -326,6 +374,7 @@ fn one_text_or_one_list_may_be_the_whole_reply() {
         shown(&ask(text()), ""),
         shown(&ask(number()), "There are 3 ways, and I take the second."),
     ];
+
     insta::assert_snapshot!(read.join("\n"), @r#"
     "" steps=["one","two"]
     "" steps=["one","two"]
@@ -338,7 +387,8 @@ fn one_text_or_one_list_may_be_the_whole_reply() {
 
 /// A text that is no line of the form, and is not changed by trimming.
 fn plain() -> impl Strategy<Value = String> {
-    "[a-zA-Z0-9 äß€\\-+*/.,;!?'\"(){}<>=#_|\\\\]{1,60}".prop_map(|text| format!("x{}x", text.trim()))
+    "[a-zA-Z0-9 äß€\\-+*/.,;!?'\"(){}<>=#_|\\\\]{1,60}"
+        .prop_map(|text| format!("x{}x", text.trim()))
 }
 
 fn words() -> impl Strategy<Value = String> {

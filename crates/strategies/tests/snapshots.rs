@@ -1,12 +1,16 @@
 //! Sessions as data: taken up again at any point they go on identically, and nothing else is read.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod support;
 
 use cogwork_strategies::{
-    Branch, BranchId, ConflictRule, Draft, EarlyEnd, Policy, Session, SessionError, Stage, StrategyName,
-    ThoughtId, WhenFull,
+    Branch, BranchId, ConflictRule, Draft, EarlyEnd, Policy, Session, SessionError, Stage,
+    StrategyName, ThoughtId, WhenFull,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,10 +27,14 @@ fn at_every_stage_of_every_strategy() {
         for target in strategy.stages() {
             let mut session = Session::new(name);
             while session.stage() != target || session.thoughts().is_empty() {
-                let next =
-                    if session.thoughts().is_empty() { strategy.start() } else { towards(&session, target) };
+                let next = if session.thoughts().is_empty() {
+                    strategy.start()
+                } else {
+                    towards(&session, target)
+                };
                 session.think(draft(&next.clone(), "thought")).unwrap();
             }
+
             let mut again = restored(&session);
             assert_eq!(again, session);
             for next in strategy.stages() {
@@ -36,9 +44,14 @@ fn at_every_stage_of_every_strategy() {
                     b.think(draft(next, "next")),
                     "{target:?} to {next:?}"
                 );
+
                 assert_eq!(a, b);
             }
-            assert_eq!(again.think(Draft::here("on")), session.think(Draft::here("on")));
+
+            assert_eq!(
+                again.think(Draft::here("on")),
+                session.think(Draft::here("on"))
+            );
         }
     }
 }
@@ -46,15 +59,19 @@ fn at_every_stage_of_every_strategy() {
 /// The first stage of the shortest way to the target.
 fn towards<'a>(session: &'a Session, target: &Stage) -> &'a Stage {
     let strategy = session.strategy();
-    let mut ways: Vec<(&Stage, &Stage)> =
-        strategy.next(session.stage()).map(|stage| (stage, stage)).collect();
+    let mut ways: Vec<(&Stage, &Stage)> = strategy
+        .next(session.stage())
+        .map(|stage| (stage, stage))
+        .collect();
     for at in 0.. {
         let (first, last) = ways[at];
         if last == target {
             return first;
         }
+
         ways.extend(strategy.next(last).map(|next| (first, next)));
     }
+
     unreachable!()
 }
 
@@ -62,7 +79,12 @@ fn towards<'a>(session: &'a Session, target: &Stage) -> &'a Stage {
 enum Act {
     Move(usize),
     Illegal(usize),
-    Stay { revises: Option<u32>, ends: bool, total: Option<u32>, long: bool },
+    Stay {
+        revises: Option<u32>,
+        ends: bool,
+        total: Option<u32>,
+        long: bool,
+    },
     Fork(u32),
     Switch(usize),
     Score(usize, f64),
@@ -80,9 +102,15 @@ fn act() -> impl Strategy<Value = Act> {
         ConflictRule::HighestScore,
         ConflictRule::Refuse,
     ]);
+
     let name = || prop::sample::select(&StrategyName::ALL[..]);
-    let stay =
-        (prop::option::of(0..30_u32), prop::bool::weighted(0.1), prop::option::of(0..40_u32), any::<bool>());
+    let stay = (
+        prop::option::of(0..30_u32),
+        prop::bool::weighted(0.1),
+        prop::option::of(0..40_u32),
+        any::<bool>(),
+    );
+
     prop_oneof![
         10 => (0..4_usize).prop_map(Act::Move),
         2 => (0..12_usize).prop_map(Act::Illegal),
@@ -103,16 +131,23 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
     let branch = |index: &usize| session.branches()[index % session.branches().len()].id();
     let current = session.current();
     let text = format!("thought {number}");
+
     match act {
         Act::Move(index) => {
             let allowed: Vec<Stage> = session.allowed(current)?.into_iter().cloned().collect();
             match allowed.get(index % allowed.len().max(1)) {
                 Some(stage) => {
                     let mut draft = draft(stage, &text);
+
                     // Values that differ from branch to branch.
-                    for value in draft.parameters.values_mut().filter(|value| value.is_string()) {
+                    for value in draft
+                        .parameters
+                        .values_mut()
+                        .filter(|value| value.is_string())
+                    {
                         *value = json!(text);
                     }
+
                     session.think(draft).map(|id| id.to_string())
                 }
                 None => Ok("the end".to_owned()),
@@ -123,26 +158,38 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
             let draft = draft(&stages[index % stages.len()].clone(), &text);
             session.think(draft).map(|id| id.to_string())
         }
-        Act::Stay { revises, ends, total, long } => {
+        Act::Stay {
+            revises,
+            ends,
+            total,
+            long,
+        } => {
             let mut draft = Draft::here(if *long { text.repeat(40) } else { text });
             draft.revises = revises.map(ThoughtId::new);
             draft.total_thoughts = *total;
             draft.next_thought_needed = !ends;
+
             session.think(draft).map(|id| id.to_string())
         }
-        Act::Fork(from) => session.fork(ThoughtId::new(*from), text).map(|id| id.to_string()),
+        Act::Fork(from) => session
+            .fork(ThoughtId::new(*from), text)
+            .map(|id| id.to_string()),
         Act::Switch(index) => session.switch(branch(index)).map(|()| String::new()),
         Act::Score(index, score) => session.score(branch(index), *score).map(|()| String::new()),
         Act::SelectBest => session.select_best().map(|id| id.to_string()),
         Act::Prune(index) => session.prune(branch(index)).map(|()| String::new()),
         Act::Merge(sources, into, rule) => {
             let sources: Vec<BranchId> = sources.iter().map(branch).collect();
-            session.merge(&sources, branch(into), *rule, Draft::here(text)).map(|id| id.to_string())
+            session
+                .merge(&sources, branch(into), *rule, Draft::here(text))
+                .map(|id| id.to_string())
         }
-        Act::Change(name) => {
-            session.change_strategy(current, *name, Draft::here(text)).map(|id| id.to_string())
-        }
-        Act::Part(name) => session.begin_part(current, *name, Draft::here(text)).map(|id| id.to_string()),
+        Act::Change(name) => session
+            .change_strategy(current, *name, Draft::here(text))
+            .map(|id| id.to_string()),
+        Act::Part(name) => session
+            .begin_part(current, *name, Draft::here(text))
+            .map(|id| id.to_string()),
     }
 }
 
@@ -224,9 +271,11 @@ fn leaves(value: &mut Value) -> Vec<&mut Value> {
         Value::Object(object) => object.is_empty(),
         _ => true,
     };
+
     if is_leaf {
         return vec![value];
     }
+
     match value {
         Value::Array(list) => list.iter_mut().flat_map(leaves).collect(),
         Value::Object(object) => object.values_mut().flat_map(leaves).collect(),
@@ -239,8 +288,22 @@ fn sample() -> Session {
     let mut session = Session::new(StrategyName::Rewoo);
     let ids = walk(&mut session, &["problem_reception", "planning_phase"]);
     let other = session.fork(ids[0], "other").unwrap();
-    session.think_on(other, Draft::at("planning_phase", "otherwise").with("plan", json!(["b"]))).unwrap();
-    session.merge(&[other], BranchId::MAIN, ConflictRule::TakeSource, Draft::here("joined")).unwrap();
+    session
+        .think_on(
+            other,
+            Draft::at("planning_phase", "otherwise").with("plan", json!(["b"])),
+        )
+        .unwrap();
+
+    session
+        .merge(
+            &[other],
+            BranchId::MAIN,
+            ConflictRule::TakeSource,
+            Draft::here("joined"),
+        )
+        .unwrap();
+
     session
 }
 
@@ -254,6 +317,7 @@ fn the_form() {
 #[test]
 fn what_is_no_session_is_refused() {
     type Change = fn(&mut Value);
+
     let changes: [(&str, Change); 24] = [
         ("another version", |s| s["version"] = json!(2)),
         ("an unknown key", |s| s["verison"] = json!(1)),
@@ -264,41 +328,81 @@ fn what_is_no_session_is_refused() {
         ("a table that is not whole", |s| {
             s["strategies"]["rewoo"]["stages"]["planning_phase"]["next"] = json!(["x"])
         }),
-        ("an illegal move", |s| s["thoughts"][1]["stage"] = json!("solving_phase")),
-        ("a stage that is none", |s| s["thoughts"][1]["stage"] = json!("x\u{1b}[31m")),
-        ("a stay elsewhere", |s| s["thoughts"][3]["stage"] = json!("working_phase")),
-        ("a missing parameter", |s| s["thoughts"][1]["parameters"] = json!({})),
-        ("a mistyped parameter", |s| s["thoughts"][1]["parameters"]["plan"] = json!("all")),
+        ("an illegal move", |s| {
+            s["thoughts"][1]["stage"] = json!("solving_phase")
+        }),
+        ("a stage that is none", |s| {
+            s["thoughts"][1]["stage"] = json!("x\u{1b}[31m")
+        }),
+        ("a stay elsewhere", |s| {
+            s["thoughts"][3]["stage"] = json!("working_phase")
+        }),
+        ("a missing parameter", |s| {
+            s["thoughts"][1]["parameters"] = json!({})
+        }),
+        ("a mistyped parameter", |s| {
+            s["thoughts"][1]["parameters"]["plan"] = json!("all")
+        }),
         ("an id out of order", |s| s["thoughts"][1]["id"] = json!(3)),
-        ("a number out of order", |s| s["thoughts"][2]["number"] = json!(2)),
-        ("a branch that is not there", |s| s["thoughts"][2]["branch"] = json!(2)),
-        ("a branch from nowhere", |s| s["branches"][1]["from"] = json!(9)),
-        ("a branch from its own future", |s| s["branches"][1]["from"] = json!(3)),
-        ("a branch without an origin", |s| s["branches"][1]["from"] = json!(null)),
-        ("two branches of one name", |s| s["branches"][1]["name"] = json!("main")),
+        ("a number out of order", |s| {
+            s["thoughts"][2]["number"] = json!(2)
+        }),
+        ("a branch that is not there", |s| {
+            s["thoughts"][2]["branch"] = json!(2)
+        }),
+        ("a branch from nowhere", |s| {
+            s["branches"][1]["from"] = json!(9)
+        }),
+        ("a branch from its own future", |s| {
+            s["branches"][1]["from"] = json!(3)
+        }),
+        ("a branch without an origin", |s| {
+            s["branches"][1]["from"] = json!(null)
+        }),
+        ("two branches of one name", |s| {
+            s["branches"][1]["name"] = json!("main")
+        }),
         ("no main branch", |s| s["branches"] = json!([])),
-        ("a current branch that is closed", |s| s["current"] = json!(1)),
-        ("a score out of range", |s| s["branches"][0]["score"] = json!(11)),
-        ("a total below the thoughts", |s| s["branches"][0]["total_thoughts"] = json!(1)),
-        ("another merge", |s| s["thoughts"][3]["merged"]["values"]["plan"] = json!(["c"])),
+        ("a current branch that is closed", |s| {
+            s["current"] = json!(1)
+        }),
+        ("a score out of range", |s| {
+            s["branches"][0]["score"] = json!(11)
+        }),
+        ("a total below the thoughts", |s| {
+            s["branches"][0]["total_thoughts"] = json!(1)
+        }),
+        ("another merge", |s| {
+            s["thoughts"][3]["merged"]["values"]["plan"] = json!(["c"])
+        }),
         ("forgotten where nothing is", |s| {
             s["thoughts"][0]["forgotten"] = json!(true);
             s["thoughts"][0]["thought"] = json!("");
         }),
-        ("limits above all limits", |s| s["policy"]["limits"]["bytes"] = json!(u64::MAX)),
+        ("limits above all limits", |s| {
+            s["policy"]["limits"]["bytes"] = json!(u64::MAX)
+        }),
     ];
+
     let told: Vec<String> = changes
         .into_iter()
         .map(|(what, change)| {
             let mut snapshot = serde_json::to_value(sample()).unwrap();
             change(&mut snapshot);
-            let error = Session::from_json(&snapshot.to_string()).unwrap_err().to_string();
-            let told = error.split_once(": line 1, column ").map_or(error.clone(), |(_, rest)| {
-                rest.split_once(": ").map_or(error.clone(), |(_, message)| message.to_owned())
-            });
+            let error = Session::from_json(&snapshot.to_string())
+                .unwrap_err()
+                .to_string();
+            let told = error
+                .split_once(": line 1, column ")
+                .map_or(error.clone(), |(_, rest)| {
+                    rest.split_once(": ")
+                        .map_or(error.clone(), |(_, message)| message.to_owned())
+                });
+
             format!("{what}:\n    {told}")
         })
         .collect();
+
     insta::assert_snapshot!(told.join("\n"));
 }
 
@@ -308,6 +412,7 @@ fn texts_that_are_no_snapshot() {
     insta::assert_snapshot!(Session::from_json("{\"version\": 1,\n \"strategy\": 5}").unwrap_err(), @"snapshot: line 2, column 14: invalid type: integer `5`, expected a string");
     let deep = "[".repeat(1_000_000);
     insta::assert_snapshot!(Session::from_json(&deep).unwrap_err(), @"snapshot: line 1, column 1: invalid type: sequence, expected u32");
+
     let mut snapshot = serde_json::to_value(sample()).unwrap();
     snapshot["branches"] = Value::Array(vec![snapshot["branches"][0].clone(); 5_000]);
     insta::assert_snapshot!(Session::from_json(&snapshot.to_string()).unwrap_err(), @"snapshot: line 1, column 70048: invalid length 2001, expected a list of at most 2000");

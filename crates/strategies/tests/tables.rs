@@ -1,6 +1,9 @@
 //! Reading tables that are not whole, or not meant well.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use cogwork_read::measure;
 use cogwork_strategies::{MAX_TABLE_BYTES, Strategies, TableProblemKind};
@@ -99,12 +102,14 @@ fn json_has_the_same_problems_and_lines() {
     }
   }
 }"#;
+
     insta::assert_snapshot!(format!("{:#}", Strategies::from_json(json).unwrap_err()), @"
     3 problems in the tables:
     line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`
     line 5: strategy `mine`, stage `a`: no way leads from it to a final stage
     line 6: strategy `mine`, stage `c`: no way leads to it from the start
     ");
+
     insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`");
 }
 
@@ -128,7 +133,11 @@ fn a_name_that_is_taken() {
         "mine:\n  aliases: [react]\n  description: d\n  stages:\n    a: {description: d, prompt: p, final: true}",
     );
     let error = strategies.extend(mine.unwrap()).unwrap_err();
-    assert_eq!(error.problems()[0].kind, TableProblemKind::NameTaken("react".to_owned()));
+
+    assert_eq!(
+        error.problems()[0].kind,
+        TableProblemKind::NameTaken("react".to_owned())
+    );
     assert_eq!(
         error.to_string(),
         "strategy `mine`: `react` is the name of another strategy; expected one of its own"
@@ -150,18 +159,28 @@ fn work(text: &str) -> u64 {
         assert!(error.to_string().len() < 1_000, "{error}");
         assert!(format!("{error:#}").len() < 100_000);
     }
+
     work + of_json
 }
 
 #[test]
 fn hostile_tables_are_refused_with_little_work() {
     let size = MAX_TABLE_BYTES - 100;
-    let long = format!("a: &a \"{}\"\nb: [{}]", "x".repeat(size / 2), "*a,".repeat(5_000));
+    let long = format!(
+        "a: &a \"{}\"\nb: [{}]",
+        "x".repeat(size / 2),
+        "*a,".repeat(5_000)
+    );
+
     let mut laughs = "l0: &l0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..40 {
         let before = level - 1;
-        laughs += &format!("l{level}: &l{level} [{}*l{before}]\n", format!("*l{before},").repeat(8));
+        laughs += &format!(
+            "l{level}: &l{level} [{}*l{before}]\n",
+            format!("*l{before},").repeat(8)
+        );
     }
+
     let hostile = [
         "[".repeat(size),
         "{a: ".repeat(size / 4),
@@ -179,27 +198,49 @@ fn hostile_tables_are_refused_with_little_work() {
         "\"\\".repeat(size / 2),
         "a:\n".to_owned() + &" ".repeat(size / 2) + "b: c",
     ];
+
     for text in hostile {
         let work = work(&text);
-        assert!(work < BUDGET + PER_BYTE * size as u64, "{work} units of work for {text:.40}");
+        assert!(
+            work < BUDGET + PER_BYTE * size as u64,
+            "{work} units of work for {text:.40}"
+        );
         assert!(Strategies::from_yaml(&text).is_err() && Strategies::from_json(&text).is_err());
     }
 }
 
 /// Tables of about `n` pieces that once took the square of their length.
 fn slow_tables(n: usize) -> Vec<(&'static str, String)> {
-    let stages =
-        |n: usize, of: &str| -> String { (0..n).map(|number| format!("    s{number}: {of}\n")).collect() };
+    let stages = |n: usize, of: &str| -> String {
+        (0..n)
+            .map(|number| format!("    s{number}: {of}\n"))
+            .collect()
+    };
+
     let whole = "{description: d, prompt: p, final: true}";
-    let list =
-        |n: usize, prefix: &str| (0..n).map(|number| format!("{prefix}{number}, ")).collect::<String>();
+    let list = |n: usize, prefix: &str| {
+        (0..n)
+            .map(|number| format!("{prefix}{number}, "))
+            .collect::<String>()
+    };
+
     vec![
         ("a key again and again", "planning:\n".repeat(n)),
-        ("a key again and again behind a line break of older YAML", "\u{85}planning:\n".repeat(n)),
-        ("keys that are not known", format!("a:\n  stages:\n    b:\n{}", "      x: 1\n".repeat(n))),
+        (
+            "a key again and again behind a line break of older YAML",
+            "\u{85}planning:\n".repeat(n),
+        ),
+        (
+            "keys that are not known",
+            format!("a:\n  stages:\n    b:\n{}", "      x: 1\n".repeat(n)),
+        ),
         (
             "keys that are not known under a long name",
-            format!("{}:\n{}", "a".repeat(n), (0..n).map(|n| format!("  x{n}: 1\n")).collect::<String>()),
+            format!(
+                "{}:\n{}",
+                "a".repeat(n),
+                (0..n).map(|n| format!("  x{n}: 1\n")).collect::<String>()
+            ),
         ),
         (
             "fields of a parameter with a long name",
@@ -213,13 +254,21 @@ fn slow_tables(n: usize) -> Vec<(&'static str, String)> {
         ),
         (
             "strategies with the same name",
-            (0..n).map(|n| format!("a{n}: {{aliases: [b], stages: {{c: {{}}}}}}\n")).collect(),
+            (0..n)
+                .map(|n| format!("a{n}: {{aliases: [b], stages: {{c: {{}}}}}}\n"))
+                .collect(),
         ),
         (
             "stages that lead nowhere",
-            format!("a:\n  description: d\n  stages:\n{}", stages(n, "{next: [x, y]}")),
+            format!(
+                "a:\n  description: d\n  stages:\n{}",
+                stages(n, "{next: [x, y]}")
+            ),
         ),
-        ("stages that nothing leads to", format!("a:\n  description: d\n  stages:\n{}", stages(n, whole))),
+        (
+            "stages that nothing leads to",
+            format!("a:\n  description: d\n  stages:\n{}", stages(n, whole)),
+        ),
         (
             "a stage that leads to all others",
             format!(
@@ -238,9 +287,16 @@ fn slow_tables(n: usize) -> Vec<(&'static str, String)> {
         ),
         (
             "words that are keys elsewhere",
-            format!("a:\n  stages:\n    b: {{next: [{}]}}\n{}", list(n, "t"), "t0: 1\n".repeat(n)),
+            format!(
+                "a:\n  stages:\n    b: {{next: [{}]}}\n{}",
+                list(n, "t"),
+                "t0: 1\n".repeat(n)
+            ),
         ),
-        ("names with signs", (0..n).map(|n| format!("a, {n}: 1\n")).collect()),
+        (
+            "names with signs",
+            (0..n).map(|n| format!("a, {n}: 1\n")).collect(),
+        ),
     ]
 }
 
@@ -251,8 +307,14 @@ fn reading_twice_the_tables_takes_twice_the_work() {
         let twice = work(&long);
 
         let growth = twice as f64 / once as f64;
-        assert!(growth < 2.3, "{what}: {once} units of work became {twice}, {growth:.2} times as many");
-        assert!(once >= short.len() as u64, "{what}: {once} units of work are not all of it");
+        assert!(
+            growth < 2.3,
+            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
+        );
+        assert!(
+            once >= short.len() as u64,
+            "{what}: {once} units of work are not all of it"
+        );
     }
 }
 
@@ -262,9 +324,21 @@ fn of_very_many_problems_the_first_are_told_and_the_others_counted() {
     let error = Strategies::from_yaml(&text).unwrap_err();
 
     assert_eq!(error.problems().len(), 100);
-    assert_eq!(error.problems().last().and_then(|problem| problem.line), Some(100));
-    assert!(error.to_string().starts_with("1000 problems in the tables, the first: line 1: "), "{error}");
-    assert!(format!("{error:#}").ends_with("\nand 900 more"), "{error:#}");
+    assert_eq!(
+        error.problems().last().and_then(|problem| problem.line),
+        Some(100)
+    );
+    assert!(
+        error
+            .to_string()
+            .starts_with("1000 problems in the tables, the first: line 1: "),
+        "{error}"
+    );
+
+    assert!(
+        format!("{error:#}").ends_with("\nand 900 more"),
+        "{error:#}"
+    );
 }
 
 #[test]
@@ -281,6 +355,7 @@ mine: # the only one
       final: true
 ",
     );
+
     let strategies = strategies.unwrap();
     let stages = strategies.get("mine").unwrap().stages();
     assert_eq!(stages[1].prompt(), "Say # it.");

@@ -13,29 +13,45 @@ use std::pin::pin;
 use cogwork_llm::{Messages, ScriptedClient};
 use cogwork_read::measure;
 use cogwork_strategies::{
-    Ask, Budget, ConflictRule, Draft, Parameter, ParameterType, Policy, Session, Solver, StrategyName,
+    Ask, Budget, ConflictRule, Draft, Parameter, ParameterType, Policy, Session, Solver,
+    StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
 
 fn text() -> ParameterType {
-    ParameterType::Text { choices: Vec::new() }
+    ParameterType::Text {
+        choices: Vec::new(),
+    }
 }
 
 fn list_of(items: ParameterType) -> ParameterType {
-    ParameterType::List { items: Box::new(items), min_items: 0 }
+    ParameterType::List {
+        items: Box::new(items),
+        min_items: 0,
+    }
 }
 
 fn map_of(values: ParameterType) -> ParameterType {
-    ParameterType::Map { values: Box::new(values) }
+    ParameterType::Map {
+        values: Box::new(values),
+    }
 }
 
 /// A question for each type of field, and one for all of them.
 fn asks() -> Vec<Ask> {
-    let number = ParameterType::Number { min: None, max: None };
+    let number = ParameterType::Number {
+        min: None,
+        max: None,
+    };
     let kinds = [
         ("a", text()),
-        ("a", ParameterType::Text { choices: vec!["one".to_owned(), "two".to_owned()] }),
+        (
+            "a",
+            ParameterType::Text {
+                choices: vec!["one".to_owned(), "two".to_owned()],
+            },
+        ),
         ("a", number.clone()),
         ("a", ParameterType::Boolean),
         ("a", ParameterType::Any),
@@ -44,11 +60,18 @@ fn asks() -> Vec<Ask> {
         ("a", map_of(ParameterType::Any)),
         ("a", map_of(list_of(number))),
     ];
+
     let ask = || Ask::new(Messages::new(), "Go on.");
-    let alone = kinds.iter().map(|(name, kind)| ask().with_field(*name, Parameter::new(kind.clone(), "d")));
-    let together = kinds.iter().enumerate().fold(ask(), |ask, (place, (name, kind))| {
-        ask.with_field(format!("{name}{place}"), Parameter::new(kind.clone(), "d"))
-    });
+    let alone = kinds
+        .iter()
+        .map(|(name, kind)| ask().with_field(*name, Parameter::new(kind.clone(), "d")));
+    let together = kinds
+        .iter()
+        .enumerate()
+        .fold(ask(), |ask, (place, (name, kind))| {
+            ask.with_field(format!("{name}{place}"), Parameter::new(kind.clone(), "d"))
+        });
+
     alone.chain([together, ask()]).collect()
 }
 
@@ -71,14 +94,26 @@ fn slow_replies(n: usize) -> Vec<(&'static str, String)> {
         ("lines of a field", format!("a:\n{}", "- x\n".repeat(n))),
         ("fences", format!("a:\n{}", "```\n".repeat(n))),
         ("brackets", format!("a: {}", "[".repeat(n))),
-        ("braces around no object", format!("{}a: 1{}", "{".repeat(n), "}".repeat(n))),
+        (
+            "braces around no object",
+            format!("{}a: 1{}", "{".repeat(n), "}".repeat(n)),
+        ),
         ("a long number", format!("a: {}", "1".repeat(n))),
-        ("a number with many commas", format!("a: {}", "1,".repeat(n))),
+        (
+            "a number with many commas",
+            format!("a: {}", "1,".repeat(n)),
+        ),
         ("colons", format!("a: {}", "a:".repeat(n))),
         ("stars", format!("{}a: x", "*".repeat(n))),
         ("thinking", format!("<think>{}", "</think>".repeat(n))),
-        ("evidence", format!("Plan: x\n{}", "#E1 = echo[#E1]\n".repeat(n))),
-        ("evidence in one line", format!("Plan: x\n{}", "#E1 ** ".repeat(n))),
+        (
+            "evidence",
+            format!("Plan: x\n{}", "#E1 = echo[#E1]\n".repeat(n)),
+        ),
+        (
+            "evidence in one line",
+            format!("Plan: x\n{}", "#E1 ** ".repeat(n)),
+        ),
         ("words", "word ".repeat(n)),
     ]
 }
@@ -93,8 +128,14 @@ fn reading_twice_the_reply_takes_twice_the_work() {
         let twice = work(&long);
 
         let growth = twice as f64 / once as f64;
-        assert!(growth < 2.3, "{what}: {once} units of work became {twice}, {growth:.2} times as many");
-        assert!(once >= short.len() as u64, "{what}: {once} units of work are not all of it");
+        assert!(
+            growth < 2.3,
+            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
+        );
+        assert!(
+            once >= short.len() as u64,
+            "{what}: {once} units of work are not all of it"
+        );
     }
 }
 
@@ -108,24 +149,33 @@ async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
         most = most.max(work);
         poll
     });
+
     (value.await, most)
 }
 
 /// A long reply is read elsewhere. What the drivers make of a reply that could be used is all that is left.
 #[tokio::test]
 async fn a_deadline_is_never_far_while_a_stage_reads_a_reply() {
-    let echo = function("echo", "Says it again.", |input: Value| async move { Ok(input.to_string()) });
+    let echo = function("echo", "Says it again.", |input: Value| async move {
+        Ok(input.to_string())
+    });
     let tools = Tools::new().with(echo).unwrap();
 
     for (what, reply) in slow_replies(5000) {
         for name in StrategyName::ALL {
             let client = ScriptedClient::new([reply.as_str(); 3]);
             let budget = Budget::default().calls(3);
-            let solver = Solver::new(client, name).with_tools(tools.clone()).with_budget(budget);
+            let solver = Solver::new(client, name)
+                .with_tools(tools.clone())
+                .with_budget(budget);
 
             let (_, work) = most_work_of_a_poll(solver.solve("What is 17 * 3?")).await;
             let most = 8 * reply.len() as u64;
-            assert!(work <= most, "{what}, {}: one poll takes {work} units of work", name.as_str());
+            assert!(
+                work <= most,
+                "{what}, {}: one poll takes {work} units of work",
+                name.as_str()
+            );
         }
     }
 }
@@ -135,15 +185,27 @@ fn session(n: usize) -> String {
     let mut session = Session::with_policy(StrategyName::Linear, Policy::default());
     let stay = |text: String| Draft::here(text);
     session.think(stay("first".to_owned())).unwrap();
+
     for number in 0..n {
         if number % 16 == 0 {
-            let branch = session.fork(session.thoughts()[0].id(), format!("b{number}")).unwrap();
+            let branch = session
+                .fork(session.thoughts()[0].id(), format!("b{number}"))
+                .unwrap();
             session.think_on(branch, stay("aside".to_owned())).unwrap();
             let main = session.branch_named("main").unwrap().id();
-            session.merge(&[branch], main, ConflictRule::KeepTarget, stay("both".to_owned())).unwrap();
+            session
+                .merge(
+                    &[branch],
+                    main,
+                    ConflictRule::KeepTarget,
+                    stay("both".to_owned()),
+                )
+                .unwrap();
         }
+
         session.think(stay(format!("thought {number}"))).unwrap();
     }
+
     serde_json::to_string(&session).unwrap()
 }
 
@@ -154,9 +216,13 @@ fn reading_twice_the_session_takes_twice_the_work() {
         assert_eq!(read, Ok(()));
         work
     };
+
     let once = work(&session(500));
     let twice = work(&session(1000));
-    assert!(twice < once * 23 / 10, "{once} units of work became {twice}");
+    assert!(
+        twice < once * 23 / 10,
+        "{once} units of work became {twice}"
+    );
 }
 
 /// Thoughts that each change the strategy, and many strategies that nobody needs.
@@ -176,6 +242,7 @@ fn a_snapshot_with_strategies_that_nobody_needs_takes_work_in_proportion_to_it()
                 )
             })
             .collect();
+
         let session = serde_json::to_value(Session::new(StrategyName::Linear)).unwrap();
         let policy = session["policy"].to_string();
         format!(
@@ -186,13 +253,21 @@ fn a_snapshot_with_strategies_that_nobody_needs_takes_work_in_proportion_to_it()
             tables.join(",")
         )
     };
+
     let work = |n: usize| {
         let text = text(n);
         let (read, work) = measure(|| Session::from_json(&text).map(drop));
         (read.unwrap_err().to_string(), work)
     };
+
     let (error, once) = work(200);
     let (_, twice) = work(400);
-    assert!(error.contains("no thought is in the strategy `s1`"), "{error}");
-    assert!(twice < once * 23 / 10, "{once} units of work became {twice}");
+    assert!(
+        error.contains("no thought is in the strategy `s1`"),
+        "{error}"
+    );
+    assert!(
+        twice < once * 23 / 10,
+        "{once} units of work became {twice}"
+    );
 }

@@ -58,5 +58,9 @@ pub fn is_invisible(character: char) -> bool {
 ///
 /// For code that handles a text character by character; the adapters of this crate do it for whole texts.
 pub fn replace_unsafe(character: char) -> char {
-    if is_unsafe(character) { char::REPLACEMENT_CHARACTER } else { character }
+    if is_unsafe(character) {
+        char::REPLACEMENT_CHARACTER
+    } else {
+        character
+    }
 }

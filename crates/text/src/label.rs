@@ -28,6 +28,7 @@ impl<T: fmt::Display> fmt::Display for MermaidLabel<T> {
             }
             write_line(f, line)?;
         }
+
         Ok(())
     }
 }
@@ -47,8 +48,10 @@ fn write_line(f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
             }
             _ => f.write_char(character)?,
         }
+
         before = Some(character);
     }
+
     Ok(())
 }
 
@@ -60,9 +63,11 @@ fn block_sign(line: &str) -> Option<usize> {
     if indent > 0 {
         return Some(0);
     }
+
     if text.starts_with(['-', '+', '=']) {
         return Some(0);
     }
+
     let number = text.trim_start_matches(|character: char| character.is_ascii_digit());
     let after_sign = number.strip_prefix(['.', ')']);
     let is_item = number.len() < text.len()

@@ -9,7 +9,11 @@ pub(crate) struct Limited<'a, 'f> {
 
 impl<'a, 'f> Limited<'a, 'f> {
     pub(crate) fn new(out: &'a mut fmt::Formatter<'f>, max_chars: usize) -> Self {
-        Self { out, left: max_chars, is_cut: false }
+        Self {
+            out,
+            left: max_chars,
+            is_cut: false,
+        }
     }
 
     /// Writes `shown` in place of one character.
@@ -29,6 +33,10 @@ impl<'a, 'f> Limited<'a, 'f> {
 
     /// Ends the text with `…` where it was cut; `written` is what came of writing it.
     pub(crate) fn end(self, written: fmt::Result) -> fmt::Result {
-        if self.is_cut { self.out.write_char('…') } else { written }
+        if self.is_cut {
+            self.out.write_char('…')
+        } else {
+            written
+        }
     }
 }

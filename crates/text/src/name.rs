@@ -49,7 +49,10 @@ pub struct Escaped<T> {
 impl<T> Escaped<T> {
     /// Shows the whole text.
     pub fn new(text: T) -> Self {
-        Self { text, max_chars: usize::MAX }
+        Self {
+            text,
+            max_chars: usize::MAX,
+        }
     }
 
     /// Sets the maximum number of characters shown of the text. A character that is escaped counts as one.
@@ -103,12 +106,18 @@ impl<I> NameList<I> {
 
     /// Joins the names by `and`.
     pub fn and(names: impl IntoIterator<IntoIter = I>) -> Self {
-        Self { names: names.into_iter(), conjunction: "and" }
+        Self {
+            names: names.into_iter(),
+            conjunction: "and",
+        }
     }
 
     /// Joins the names by `or`.
     pub fn or(names: impl IntoIterator<IntoIter = I>) -> Self {
-        Self { names: names.into_iter(), conjunction: "or" }
+        Self {
+            names: names.into_iter(),
+            conjunction: "or",
+        }
     }
 }
 
@@ -139,6 +148,10 @@ where
 
 impl<I> NameList<I> {
     fn write_separator(&self, f: &mut fmt::Formatter<'_>, is_last: bool) -> fmt::Result {
-        if is_last { write!(f, " {} ", self.conjunction) } else { f.write_str(", ") }
+        if is_last {
+            write!(f, " {} ", self.conjunction)
+        } else {
+            f.write_str(", ")
+        }
     }
 }

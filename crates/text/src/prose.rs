@@ -21,7 +21,10 @@ pub struct OneLine<T> {
 impl<T> OneLine<T> {
     /// Shows the whole text.
     pub fn new(text: T) -> Self {
-        Self { text, max_chars: usize::MAX }
+        Self {
+            text,
+            max_chars: usize::MAX,
+        }
     }
 
     /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
@@ -33,7 +36,10 @@ impl<T> OneLine<T> {
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut joining = Joining { out: Limited::new(f, self.max_chars), gap: Gap::Start };
+        let mut joining = Joining {
+            out: Limited::new(f, self.max_chars),
+            gap: Gap::Start,
+        };
 
         let written = write!(joining, "{}", self.text);
         joining.out.end(written)
@@ -58,7 +64,8 @@ enum Gap {
 
 impl Write for Joining<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|character| self.write_character(character))
+        text.chars()
+            .try_for_each(|character| self.write_character(character))
     }
 }
 
@@ -74,6 +81,7 @@ impl Joining<'_, '_> {
         if matches!(self.gap, Gap::Some) {
             self.out.put(' ')?;
         }
+
         self.gap = Gap::None;
         self.out.put(replace_unsafe(character))
     }
@@ -96,7 +104,10 @@ pub struct MultiLine<T> {
 impl<T> MultiLine<T> {
     /// Shows the whole text.
     pub fn new(text: T) -> Self {
-        Self { text, max_chars: usize::MAX }
+        Self {
+            text,
+            max_chars: usize::MAX,
+        }
     }
 
     /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
@@ -108,7 +119,10 @@ impl<T> MultiLine<T> {
 
 impl<T: fmt::Display> fmt::Display for MultiLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut breaking = Breaking { out: Limited::new(f, self.max_chars), after_return: false };
+        let mut breaking = Breaking {
+            out: Limited::new(f, self.max_chars),
+            after_return: false,
+        };
 
         let written = write!(breaking, "{}", self.text);
         breaking.out.end(written)
@@ -124,7 +138,8 @@ struct Breaking<'a, 'f> {
 
 impl Write for Breaking<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|character| self.write_character(character))
+        text.chars()
+            .try_for_each(|character| self.write_character(character))
     }
 }
 
@@ -135,7 +150,9 @@ impl Breaking<'_, '_> {
 
         match character {
             '\n' if ends_pair => Ok(()),
-            '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => self.out.put('\n'),
+            '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                self.out.put('\n')
+            }
             '\t' => self.out.put('\t'),
             _ => self.out.put(replace_unsafe(character)),
         }

@@ -19,7 +19,9 @@ use sources::Displayed;
 
 /// Texts with which a model, a server or a file may try to fool a reader or break a format.
 pub fn texts() -> Vec<String> {
-    let every_unsafe: String = ('\0'..=char::MAX).filter(|character| is_unsafe(*character)).collect();
+    let every_unsafe: String = ('\0'..=char::MAX)
+        .filter(|character| is_unsafe(*character))
+        .collect();
 
     let texts = [
         "\u{1b}[2J\u{1b}]0;title\u{7} escape sequences",
@@ -41,7 +43,11 @@ pub fn texts() -> Vec<String> {
     ];
 
     let long = "\u{1b}long \u{202e}".repeat(1_000);
-    texts.into_iter().map(str::to_owned).chain([every_unsafe, long]).collect()
+    texts
+        .into_iter()
+        .map(str::to_owned)
+        .chain([every_unsafe, long])
+        .collect()
 }
 
 /// Asserts that a text holds nothing unsafe but line feeds and tabs.
@@ -51,7 +57,9 @@ pub fn texts() -> Vec<String> {
 /// When it does.
 #[track_caller]
 pub fn assert_safe(shown: &str) {
-    let found = shown.chars().find(|character| is_unsafe(*character) && !matches!(character, '\n' | '\t'));
+    let found = shown
+        .chars()
+        .find(|character| is_unsafe(*character) && !matches!(character, '\n' | '\t'));
 
     assert!(found.is_none(), "{found:?} is in {shown:?}");
 }
@@ -93,13 +101,22 @@ impl Shown {
     pub fn lines<T: Display + Debug>(&self, value: &T) {
         let debug = format!("{value:?}");
 
-        for shown in [&format!("{value}"), &format!("{value:#}"), &debug, &format!("{value:#?}")] {
+        for shown in [
+            &format!("{value}"),
+            &format!("{value:#}"),
+            &debug,
+            &format!("{value:#?}"),
+        ] {
             assert_safe(shown);
         }
 
         let name = name_of::<T>();
+
         // The derived `Debug` of an enum begins with the variant.
-        let variant: String = debug.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let variant: String = debug
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         self.names().extend([format!("{name}::{variant}"), name]);
     }
 
@@ -141,12 +158,21 @@ impl Shown {
             let enumeration = name.split("::").next().unwrap_or_default();
             exempt.contains(name) || exempt.contains(enumeration)
         };
-        let missing: Vec<&String> =
-            displayed.0.iter().filter(|name| !shown.contains(*name) && !is_exempt(name)).collect();
-        assert!(missing.is_empty(), "no test shows these with hostile texts: {missing:?}");
+        let missing: Vec<&String> = displayed
+            .0
+            .iter()
+            .filter(|name| !shown.contains(*name) && !is_exempt(name))
+            .collect();
 
-        let needless: Vec<&str> =
-            exempt.into_iter().filter(|name| !displayed.0.contains(*name) || shown.contains(*name)).collect();
+        assert!(
+            missing.is_empty(),
+            "no test shows these with hostile texts: {missing:?}"
+        );
+
+        let needless: Vec<&str> = exempt
+            .into_iter()
+            .filter(|name| !displayed.0.contains(*name) || shown.contains(*name))
+            .collect();
         assert!(needless.is_empty(), "these need no exemption: {needless:?}");
     }
 }

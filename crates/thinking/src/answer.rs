@@ -14,8 +14,15 @@ pub(crate) fn replaced(before: &Payload, after: Payload) -> (Done, Outcome) {
     if *before == after {
         return (Done::Kept, Outcome::Kept);
     }
+
     let replaced = before.text() != after.text() || before.tool_calls() != after.tool_calls();
-    (Done::Changed { payload: after, replaced }, Outcome::Replaced)
+    (
+        Done::Changed {
+            payload: after,
+            replaced,
+        },
+        Outcome::Replaced,
+    )
 }
 
 /// The draft as the hooks have left it. A draft that was cut off ends so still when something was added
@@ -24,11 +31,13 @@ pub(crate) fn respond(draft: ChatResponse, payload: &Payload, is_replaced: bool)
     if draft.text() == payload.text() && draft.tool_calls() == payload.tool_calls() {
         return draft;
     }
+
     let reason = match (is_replaced, payload.tool_calls().is_empty()) {
         (false, _) => draft.finish_reason().clone(),
         (true, true) => FinishReason::Stop,
         (true, false) => FinishReason::ToolCalls,
     };
+
     let mut response = ChatResponse::new(payload.text())
         .with_finish_reason(reason)
         .with_reasoning(draft.reasoning().unwrap_or_default())
@@ -36,9 +45,11 @@ pub(crate) fn respond(draft: ChatResponse, payload: &Payload, is_replaced: bool)
     if let Some(model) = draft.model() {
         response = response.with_model(model);
     }
+
     if let Some(id) = draft.request_id() {
         response = response.with_request_id(id);
     }
+
     match draft.usage() {
         Some(usage) => response.with_usage(usage),
         None => response,

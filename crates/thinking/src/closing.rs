@@ -23,7 +23,13 @@ impl Closing {
         question: Arc<str>,
         reporter: Option<Reporter>,
     ) -> Self {
-        Self { ledger: Ledger::new(limits.calls), limits, memory, question, reporter }
+        Self {
+            ledger: Ledger::new(limits.calls),
+            limits,
+            memory,
+            question,
+            reporter,
+        }
     }
 
     /// The response with the usage of the whole, once it is remembered.
@@ -31,10 +37,17 @@ impl Closing {
         self.remember(&response).await;
         let (report, usage) = {
             let entries = self.ledger.entries();
-            (entries.report.clone(), entries.usage_is_known.then_some(entries.report.usage))
+            (
+                entries.report.clone(),
+                entries.usage_is_known.then_some(entries.report.usage),
+            )
         };
+
         self.show(&report);
-        (usage.map_or(response.clone(), |usage| response.with_usage(usage)), report)
+        (
+            usage.map_or(response.clone(), |usage| response.with_usage(usage)),
+            report,
+        )
     }
 
     /// Reports that there is no answer.
@@ -44,6 +57,7 @@ impl Closing {
             entries.report.error = Some(error.to_string());
             entries.report.clone()
         };
+
         self.show(&report);
         error
     }
@@ -55,7 +69,14 @@ impl Closing {
     }
 
     async fn remember(&self, response: &ChatResponse) {
-        let Some(memory) = self.memory.as_ref().filter(|memory| memory.settings.remember) else { return };
+        let Some(memory) = self
+            .memory
+            .as_ref()
+            .filter(|memory| memory.settings.remember)
+        else {
+            return;
+        };
+
         // A reply of calls is no answer, and one that was cut off is a wrong one.
         let is_answer = response.tool_calls().is_empty()
             && *response.finish_reason() == cogwork_llm::FinishReason::Stop
@@ -63,7 +84,13 @@ impl Closing {
         if !is_answer {
             return;
         }
-        let text = format!("Asked: {}\nAnswered: {}", self.question.trim(), response.text().trim());
+
+        let text = format!(
+            "Asked: {}\nAnswered: {}",
+            self.question.trim(),
+            response.text().trim()
+        );
+
         let add = memory.store.add(&text);
         if let Err(problem) = run::recall(&self.ledger, self.limits.time, add).await {
             self.ledger.entries().report.memory_failures.push(problem);

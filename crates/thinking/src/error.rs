@@ -40,7 +40,11 @@ pub enum ThinkingError {
         most: usize,
     },
     /// The answer is not of the form that was asked for.
-    #[error("the model answered `{}`; expected {}", Name(found), OneLine::new(expected))]
+    #[error(
+        "the model answered `{}`; expected {}",
+        Name(found),
+        OneLine::new(expected)
+    )]
     Unexpected {
         /// What it said.
         found: String,
@@ -69,18 +73,27 @@ impl ThinkingError {
 
     /// The model answered something else than was asked for.
     pub fn unexpected(found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self::Unexpected { found: found.into(), expected: expected.into() }
+        Self::Unexpected {
+            found: found.into(),
+            expected: expected.into(),
+        }
     }
 
     /// The error of the whole generation. A call that failed keeps its kind, so that a `Retry` outside
     /// decides as it would have for the call itself.
     pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
-        let failed = format!("the thinking mode `{}` failed {hook} the generation", Name(mode));
+        let failed = format!(
+            "the thinking mode `{}` failed {hook} the generation",
+            Name(mode)
+        );
         let mut error = match &self {
-            Self::Call(error) => LlmError::new(error.kind(), format!("{failed}: {}", error.message())),
+            Self::Call(error) => {
+                LlmError::new(error.kind(), format!("{failed}: {}", error.message()))
+            }
             Self::Timeout(_) => LlmError::new(LlmErrorKind::Timeout, format!("{failed}: {self}")),
             _ => LlmError::new(LlmErrorKind::Other, format!("{failed}: {self}")),
         };
+
         if let Self::Call(call) = &self {
             if let Some(status) = call.status() {
                 error = error.with_status(status);
@@ -89,6 +102,7 @@ impl ThinkingError {
                 error = error.with_retry_after(wait);
             }
         }
+
         error.with_source(self)
     }
 }

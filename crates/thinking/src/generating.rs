@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message, ReplyStream,
-    Role,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message,
+    ReplyStream, Role,
 };
 use cogwork_text::{Name, OneLine};
 use futures_util::stream;
@@ -73,12 +73,20 @@ impl<'a> Generating<'a> {
         client: &'a dyn LlmClient,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
-        let last = request.messages().iter().rfind(|message| message.role() == Role::User);
+        let last = request
+            .messages()
+            .iter()
+            .rfind(|message| message.role() == Role::User);
         let none = Message::user("");
         let input = Payload::of_message(last.unwrap_or(&none), thinking.metadata.clone());
         let limits = thinking.limits;
-        let closing =
-            Closing::new(limits, thinking.memory.clone(), input.shared_text(), thinking.reporter.clone());
+        let closing = Closing::new(
+            limits,
+            thinking.memory.clone(),
+            input.shared_text(),
+            thinking.reporter.clone(),
+        );
+
         let mut generating = Self {
             client,
             modes: &thinking.modes,
@@ -89,6 +97,7 @@ impl<'a> Generating<'a> {
             input,
             found: Vec::new(),
         };
+
         generating.recall().await;
         match generating.before().await {
             Ok(()) => Ok(generating),
@@ -111,14 +120,22 @@ impl<'a> Generating<'a> {
     /// # Errors
     ///
     /// That of a mode that refuses, or fails under [`OnFailure::Fail`].
-    pub async fn end(mut self, request: ChatRequest, draft: ChatResponse) -> Result<Generation, LlmError> {
+    pub async fn end(
+        mut self,
+        request: ChatRequest,
+        draft: ChatResponse,
+    ) -> Result<Generation, LlmError> {
         self.closing.ledger.count_foreign(&draft);
         self.request = request;
         match self.after(draft).await {
             Ok((draft, payload, is_replaced)) => {
                 let response = respond(draft, &payload, is_replaced);
                 let (response, report) = self.closing.done(response).await;
-                Ok(Generation { response, payload, report })
+                Ok(Generation {
+                    response,
+                    payload,
+                    report,
+                })
             }
             Err(error) => Err(self.fail(error)),
         }
@@ -153,11 +170,15 @@ impl<'a> Generating<'a> {
                 delta => Some((delta, Some((reply, closing)))),
             }
         });
+
         Ok(ReplyStream::new(deltas))
     }
 
     async fn recall(&mut self) {
-        let Some(memory) = &self.closing.memory else { return };
+        let Some(memory) = &self.closing.memory else {
+            return;
+        };
+
         let has = |hook| self.modes.iter().any(|mode| mode.hooks().has(hook));
         let is_read = memory.is_read_at(Stage::Generation)
             || memory.is_read_at(Stage::Before) && has(Hook::Before)
@@ -165,6 +186,7 @@ impl<'a> Generating<'a> {
         if !is_read || self.input.text().trim().is_empty() {
             return;
         }
+
         let Recall { store, settings } = memory;
         let top_k = settings.top_k.min(100);
         let search = store.search(self.input.text(), top_k, settings.threshold);
@@ -178,28 +200,53 @@ impl<'a> Generating<'a> {
             }
             Err(problem) => problem,
         };
-        self.closing.ledger.entries().report.memory_failures.push(problem);
+
+        self.closing
+            .ledger
+            .entries()
+            .report
+            .memory_failures
+            .push(problem);
     }
 
     async fn before(&mut self) -> Result<(), LlmError> {
-        let is_input_last = self.request.messages().last().is_some_and(|last| last.role() == Role::User);
-        let modes = self.modes.iter().filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
+        let is_input_last = self
+            .request
+            .messages()
+            .last()
+            .is_some_and(|last| last.role() == Role::User);
+
+        let modes = self
+            .modes
+            .iter()
+            .filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
         let mut payload = self.payload.clone();
         for mode in modes {
-            if let Done::Changed { payload: changed, .. } =
-                self.call(mode.as_ref(), Hook::Before, &payload, false).await?
+            if let Done::Changed {
+                payload: changed, ..
+            } = self
+                .call(mode.as_ref(), Hook::Before, &payload, false)
+                .await?
             {
                 payload = changed;
             }
+
             // The next hook sees the conversation as it would be sent.
             self.take(&payload);
         }
-        let asked = self.request.messages().iter().rfind(|message| message.role() == Role::User);
+
+        let asked = self
+            .request
+            .messages()
+            .iter()
+            .rfind(|message| message.role() == Role::User);
+
         if let (Some(found), Some(asked)) = (recalled(self.read_at(Stage::Generation)), asked) {
             let asked = Payload::of_message(asked, Map::new()).appended(&found);
             let messages = with_input(self.request.messages(), &asked);
             self.request = self.request.clone().with_messages(messages);
         }
+
         Ok(())
     }
 
@@ -219,32 +266,53 @@ impl<'a> Generating<'a> {
     }
 
     /// The last draft, what became of it, and whether its text was replaced.
-    async fn after(&mut self, mut draft: ChatResponse) -> Result<(ChatResponse, Payload, bool), LlmError> {
+    async fn after(
+        &mut self,
+        mut draft: ChatResponse,
+    ) -> Result<(ChatResponse, Payload, bool), LlmError> {
         let mut tries = 0;
         'drafts: loop {
             self.closing.ledger.add_draft(None, draft.text().into());
             let mut payload = Payload::of_response(&draft, self.payload.metadata().clone());
             let mut is_replaced = false;
+
             for mode in self.modes {
                 let hooks = mode.hooks();
-                if !hooks.has(Hook::After) || !(payload.tool_calls().is_empty() || hooks.sees_tool_calls()) {
+                if !hooks.has(Hook::After)
+                    || !(payload.tool_calls().is_empty() || hooks.sees_tool_calls())
+                {
                     continue;
                 }
-                match self.call(mode.as_ref(), Hook::After, &payload, tries < self.limits.tries).await? {
+
+                match self
+                    .call(
+                        mode.as_ref(),
+                        Hook::After,
+                        &payload,
+                        tries < self.limits.tries,
+                    )
+                    .await?
+                {
                     Done::Kept => {}
-                    Done::Changed { payload: changed, replaced } => {
+                    Done::Changed {
+                        payload: changed,
+                        replaced,
+                    } => {
                         payload = changed;
                         is_replaced |= replaced;
                     }
                     Done::Again(messages) => {
                         tries += 1;
-                        if let Some(better) = self.another(mode.as_ref(), &payload, messages).await? {
+                        if let Some(better) =
+                            self.another(mode.as_ref(), &payload, messages).await?
+                        {
                             draft = better;
                             continue 'drafts;
                         }
                     }
                 }
             }
+
             return Ok((draft, payload, is_replaced));
         }
     }
@@ -270,6 +338,7 @@ impl<'a> Generating<'a> {
             }
             Ok(Err(error)) | Err(error) => error,
         };
+
         ledger.settle(Some(format!("no other draft: {error}")));
         match mode.on_failure() {
             OnFailure::Fail => Err(error.into_llm_error(mode.name(), Hook::After)),
@@ -277,13 +346,22 @@ impl<'a> Generating<'a> {
         }
     }
 
-    fn moment<'b>(&'b self, mode: &'b dyn ThinkingMode, hook: Hook, input: &'b Payload) -> Moment<'b> {
+    fn moment<'b>(
+        &'b self,
+        mode: &'b dyn ThinkingMode,
+        hook: Hook,
+        input: &'b Payload,
+    ) -> Moment<'b> {
         let (stage, in_request) = match hook {
             Hook::Before => (Stage::Before, false),
             Hook::After => (Stage::After, !self.read_at(Stage::Generation).is_empty()),
         };
         Moment {
-            client: Metered { client: self.client, ledger: self.closing.ledger.clone(), by_hook: true },
+            client: Metered {
+                client: self.client,
+                ledger: self.closing.ledger.clone(),
+                by_hook: true,
+            },
             request: &self.request,
             input,
             memory: self.read_at(stage),
@@ -312,11 +390,15 @@ impl<'a> Generating<'a> {
                 Err(ThinkingError::Misplaced(message.to_owned()))
             }
             Ok(Verdict::TryAgain(_)) if !may_try => {
-                let message = format!("it asked for another draft; expected at most {}", self.limits.tries);
+                let message = format!(
+                    "it asked for another draft; expected at most {}",
+                    self.limits.tries
+                );
                 Err(ThinkingError::Misplaced(message))
             }
             verdict => verdict,
         };
+
         let (done, outcome) = match verdict {
             Ok(Verdict::Keep) => (Done::Kept, Outcome::Kept),
             Ok(Verdict::ReplaceText(text)) => replaced(payload, payload.clone().with_text(text)),
@@ -324,7 +406,13 @@ impl<'a> Generating<'a> {
             Ok(Verdict::Append(text)) if text.is_empty() => (Done::Kept, Outcome::Kept),
             Ok(Verdict::Append(text)) => {
                 let payload = payload.clone().appended(&text);
-                (Done::Changed { payload, replaced: false }, Outcome::Appended)
+                (
+                    Done::Changed {
+                        payload,
+                        replaced: false,
+                    },
+                    Outcome::Appended,
+                )
             }
             Ok(Verdict::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
             Ok(Verdict::Fail(reason)) => {
@@ -337,6 +425,7 @@ impl<'a> Generating<'a> {
                         Hook::After => "the answer",
                     }
                 );
+
                 return Err(LlmError::new(LlmErrorKind::Other, message));
             }
             Err(error) => {
@@ -348,6 +437,7 @@ impl<'a> Generating<'a> {
                 };
             }
         };
+
         ledger.close(mode.name(), hook, outcome);
         Ok(done)
     }
@@ -370,6 +460,10 @@ impl LlmClient for Generating<'_> {
 
 impl Generating<'_> {
     fn counted(&self) -> Metered<'_> {
-        Metered { client: self.client, ledger: self.closing.ledger.clone(), by_hook: false }
+        Metered {
+            client: self.client,
+            ledger: self.closing.ledger.clone(),
+            by_hook: false,
+        }
     }
 }

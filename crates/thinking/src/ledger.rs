@@ -38,7 +38,10 @@ pub(crate) struct Entries {
 
 impl Ledger {
     pub(crate) fn new(most_calls: u32) -> Arc<Self> {
-        Arc::new(Self { entries: Mutex::default(), most_calls })
+        Arc::new(Self {
+            entries: Mutex::default(),
+            most_calls,
+        })
     }
 
     /// A panic elsewhere cannot leave an entry half made, so a poisoned lock is still good.
@@ -47,7 +50,10 @@ impl Ledger {
     }
 
     pub(crate) fn add_draft(&self, mode: Option<&str>, text: Arc<str>) {
-        self.entries().report.drafts.push(Draft { mode: mode.map(str::to_owned), text });
+        self.entries().report.drafts.push(Draft {
+            mode: mode.map(str::to_owned),
+            text,
+        });
     }
 
     /// A hook begins.
@@ -58,11 +64,17 @@ impl Ledger {
     }
 
     /// The hook has ended; gives what it let stand.
-    pub(crate) fn close(&self, mode: &str, hook: crate::Hook, outcome: crate::Outcome) -> Option<Payload> {
+    pub(crate) fn close(
+        &self,
+        mode: &str,
+        hook: crate::Hook,
+        outcome: crate::Outcome,
+    ) -> Option<Payload> {
         let mut entries = self.entries();
         let problems = std::mem::take(&mut entries.problems);
         let calls = entries.hook_calls.saturating_sub(entries.calls_before);
         let usage = difference(entries.hook_usage, entries.usage_before);
+
         entries.report.hooks.push(HookReport {
             mode: mode.to_owned(),
             hook,
@@ -71,6 +83,7 @@ impl Ledger {
             calls,
             usage,
         });
+
         entries.standing.take()
     }
 
@@ -98,21 +111,29 @@ impl Ledger {
         let mut entries = self.entries();
         if by_hook {
             if entries.hook_calls >= self.most_calls {
-                let message =
-                    format!("the hooks of a generation may make {} calls, and have", self.most_calls);
+                let message = format!(
+                    "the hooks of a generation may make {} calls, and have",
+                    self.most_calls
+                );
                 return Err(LlmError::new(LlmErrorKind::Budget, message));
             }
+
             entries.hook_calls += 1;
         }
+
         entries.report.calls = entries.report.calls.saturating_add(1);
         Ok(())
     }
 
     fn charge(&self, by_hook: bool, response: &ChatResponse) {
-        let Some(usage) = response.usage() else { return };
+        let Some(usage) = response.usage() else {
+            return;
+        };
+
         let mut entries = self.entries();
         entries.usage_is_known = true;
         entries.report.usage += usage;
+
         if by_hook {
             entries.hook_usage += usage;
         }
@@ -121,9 +142,18 @@ impl Ledger {
 
 fn difference(after: Usage, before: Usage) -> Usage {
     let prompt = after.prompt_tokens.saturating_sub(before.prompt_tokens);
-    Usage::new(prompt, after.completion_tokens.saturating_sub(before.completion_tokens))
-        .with_cached_tokens(after.cached_tokens.saturating_sub(before.cached_tokens))
-        .with_reasoning_tokens(after.reasoning_tokens.saturating_sub(before.reasoning_tokens))
+    Usage::new(
+        prompt,
+        after
+            .completion_tokens
+            .saturating_sub(before.completion_tokens),
+    )
+    .with_cached_tokens(after.cached_tokens.saturating_sub(before.cached_tokens))
+    .with_reasoning_tokens(
+        after
+            .reasoning_tokens
+            .saturating_sub(before.reasoning_tokens),
+    )
 }
 
 /// A client whose calls are counted in the ledger of a generation, and within its limit if a hook makes them.
@@ -141,6 +171,7 @@ impl LlmClient for Metered<'_> {
         let response = self.client.complete(request).await?;
         ResponseLimits::default().check_text(response.text().len())?;
         self.ledger.charge(self.by_hook, &response);
+
         Ok(response)
     }
 
@@ -148,6 +179,7 @@ impl LlmClient for Metered<'_> {
         self.ledger.begin(self.by_hook)?;
         let reply = self.client.stream(request).await?;
         let (ledger, by_hook) = (self.ledger.clone(), self.by_hook);
+
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta {
                 ledger.charge(by_hook, response);

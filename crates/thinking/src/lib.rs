@@ -83,7 +83,8 @@ pub use registry::{BuildError, ModeInfo, PathPart, Registry, RegistryError, Sett
 
 mod memory;
 pub use memory::{
-    Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings, Stage,
+    Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall,
+    RecallSettings, Stage,
 };
 
 mod answer;

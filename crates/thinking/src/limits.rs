@@ -18,7 +18,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { calls: 32, tries: 2, time: Duration::from_secs(300), answer_bytes: 1024 * 1024 }
+        Self {
+            calls: 32,
+            tries: 2,
+            time: Duration::from_secs(300),
+            answer_bytes: 1024 * 1024,
+        }
     }
 }
 

@@ -57,7 +57,11 @@ pub trait ThinkingMode: Send + Sync {
     /// # Errors
     ///
     /// When the hook cannot do its work; [`on_failure`](Self::on_failure) says what then holds.
-    async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn before(
+        &self,
+        moment: &Moment<'_>,
+        payload: &Payload,
+    ) -> Result<Verdict, ThinkingError> {
         let _ = (moment, payload);
         Ok(Verdict::Keep)
     }
@@ -71,7 +75,11 @@ pub trait ThinkingMode: Send + Sync {
     /// # Errors
     ///
     /// When the hook cannot do its work; [`on_failure`](Self::on_failure) says what then holds.
-    async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        payload: &Payload,
+    ) -> Result<Verdict, ThinkingError> {
         let _ = (moment, payload);
         Ok(Verdict::Keep)
     }
@@ -93,11 +101,19 @@ macro_rules! through_a_pointer {
                 (**self).on_failure()
             }
 
-            async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+            async fn before(
+                &self,
+                moment: &Moment<'_>,
+                payload: &Payload,
+            ) -> Result<Verdict, ThinkingError> {
                 (**self).before(moment, payload).await
             }
 
-            async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+            async fn after(
+                &self,
+                moment: &Moment<'_>,
+                payload: &Payload,
+            ) -> Result<Verdict, ThinkingError> {
                 (**self).after(moment, payload).await
             }
         }
@@ -143,19 +159,36 @@ pub struct Hooks {
 
 impl Hooks {
     /// Neither: the mode is switched off.
-    pub const NONE: Self = Self { before: false, after: false, tool_calls: false };
+    pub const NONE: Self = Self {
+        before: false,
+        after: false,
+        tool_calls: false,
+    };
     /// The one before.
-    pub const BEFORE: Self = Self { before: true, ..Self::NONE };
+    pub const BEFORE: Self = Self {
+        before: true,
+        ..Self::NONE
+    };
     /// The one after.
-    pub const AFTER: Self = Self { after: true, ..Self::NONE };
+    pub const AFTER: Self = Self {
+        after: true,
+        ..Self::NONE
+    };
     /// Both.
-    pub const BOTH: Self = Self { before: true, after: true, ..Self::NONE };
+    pub const BOTH: Self = Self {
+        before: true,
+        after: true,
+        ..Self::NONE
+    };
 
     /// The same, and the one after is also called on a draft that asks for calls of tools. Such a draft is
     /// no answer yet, so it is otherwise left alone.
     #[must_use]
     pub const fn and_tool_calls(self) -> Self {
-        Self { tool_calls: true, ..self }
+        Self {
+            tool_calls: true,
+            ..self
+        }
     }
 
     /// Whether this one is called.

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolCall, ToolChoice,
+    ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolCall,
+    ToolChoice,
 };
 use serde_json::Map;
 
@@ -48,7 +49,11 @@ impl Moment<'_> {
     /// Another client, with its calls counted and limited in the same way. Not for
     /// [`client`](Self::client), whose calls would be counted twice.
     pub fn counted<'b>(&'b self, client: &'b dyn LlmClient) -> impl LlmClient + 'b {
-        Metered { client, ledger: self.client.ledger.clone(), by_hook: true }
+        Metered {
+            client,
+            ledger: self.client.ledger.clone(),
+            by_hook: true,
+        }
     }
 
     /// What is asked of the model: before a generation as it would be sent, after it as the draft
@@ -59,7 +64,11 @@ impl Moment<'_> {
 
     /// The first system text of the conversation; empty if there is none.
     pub fn role(&self) -> &str {
-        let system = self.request.messages().iter().find(|message| message.role() == Role::System);
+        let system = self
+            .request
+            .messages()
+            .iter()
+            .find(|message| message.role() == Role::System);
         system.map_or("", Message::text)
     }
 
@@ -91,9 +100,10 @@ impl Moment<'_> {
                 messages.extend(said(payload));
                 match messages.last().filter(|last| last.role() == Role::User) {
                     // Without a draft: two messages of the user in a row are refused by some models.
-                    Some(last) => {
-                        with_input(&messages, &Payload::of_message(last, Map::new()).appended(&prompt))
-                    }
+                    Some(last) => with_input(
+                        &messages,
+                        &Payload::of_message(last, Map::new()).appended(&prompt),
+                    ),
                     None => {
                         messages.push(Message::user(prompt));
                         messages
@@ -114,16 +124,20 @@ impl Moment<'_> {
     pub fn aside(&self, messages: Messages) -> ChatRequest {
         // The tools are told though none is to be called: some servers refuse a conversation with calls of
         // tools that they do not know, and all keep what they have cached of it.
-        let mut request = ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
+        let mut request =
+            ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
         if let Some(tokens) = self.request.max_tokens() {
             request = request.with_max_tokens(tokens);
         }
+
         if let Some(temperature) = self.request.temperature() {
             request = request.with_temperature(temperature);
         }
+
         if let Some(seed) = self.request.seed() {
             request = request.with_seed(seed);
         }
+
         without_calls(request)
     }
 
@@ -154,6 +168,7 @@ impl Moment<'_> {
                 Err(error) => self.report(&error),
             }
         }
+
         self.usable(client.complete(request).await)
     }
 
@@ -202,13 +217,16 @@ pub(crate) fn said(draft: &Payload) -> Option<Message> {
         .map(|call: &ToolCall| format!("[call of the tool {}: {}]", call.name(), call.arguments()));
     let text = Some(draft.text().to_owned()).filter(|text| !text.is_empty());
     let whole = text.into_iter().chain(calls).collect::<Vec<_>>().join("\n");
+
     // Without its blocks: a hook has added them for the program, and servers take none from a model.
     (!whole.is_empty()).then(|| Message::assistant(whole))
 }
 
 /// The conversation with its last message of the user replaced by this input.
 pub(crate) fn with_input(messages: &Messages, input: &Payload) -> Messages {
-    let last = messages.iter().rposition(|message| message.role() == Role::User);
+    let last = messages
+        .iter()
+        .rposition(|message| message.role() == Role::User);
     let replaced = |(index, message): (usize, &Message)| match Some(index) == last {
         true => Message::user(input.shared_text()).with_blocks(input.blocks().iter().cloned()),
         false => message.clone(),
@@ -218,5 +236,9 @@ pub(crate) fn with_input(messages: &Messages, input: &Payload) -> Messages {
 
 /// The request with its tools still told, for the calls that are in the conversation, but not to be called.
 pub(crate) fn without_calls(request: ChatRequest) -> ChatRequest {
-    if request.tools().is_empty() { request } else { request.with_tool_choice(ToolChoice::None) }
+    if request.tools().is_empty() {
+        request
+    } else {
+        request.with_tool_choice(ToolChoice::None)
+    }
 }

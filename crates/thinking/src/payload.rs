@@ -30,17 +30,30 @@ pub struct Payload {
 impl Payload {
     /// This text and nothing else.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn of_message(message: &Message, metadata: Map<String, Value>) -> Self {
         let (blocks, tool_calls) = (message.blocks().to_vec(), message.tool_calls().to_vec());
-        Self { text: message.text().into(), blocks, tool_calls, metadata }
+        Self {
+            text: message.text().into(),
+            blocks,
+            tool_calls,
+            metadata,
+        }
     }
 
     pub(crate) fn of_response(response: &ChatResponse, metadata: Map<String, Value>) -> Self {
         let tool_calls = response.tool_calls().to_vec();
-        Self { text: response.text().into(), blocks: Vec::new(), tool_calls, metadata }
+        Self {
+            text: response.text().into(),
+            blocks: Vec::new(),
+            tool_calls,
+            metadata,
+        }
     }
 
     /// The same with another text.
@@ -78,7 +91,10 @@ impl Payload {
             true => text.into(),
             false => format!("{}\n\n{text}", self.text).into(),
         };
-        Self { text: joined, ..self }
+        Self {
+            text: joined,
+            ..self
+        }
     }
 
     /// The text.

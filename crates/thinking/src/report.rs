@@ -60,7 +60,10 @@ impl Report {
                 Outcome::Failed(problem) => Some(problem),
                 _ => None,
             };
-            hook.problems.iter().chain(failed).map(|problem| (hook.mode.as_str(), problem.as_str()))
+            hook.problems
+                .iter()
+                .chain(failed)
+                .map(|problem| (hook.mode.as_str(), problem.as_str()))
         })
     }
 }
@@ -130,21 +133,45 @@ impl fmt::Display for Outcome {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for hook in &self.hooks {
-            let HookReport { mode, hook, outcome, problems, calls, usage } = hook;
+            let HookReport {
+                mode,
+                hook,
+                outcome,
+                problems,
+                calls,
+                usage,
+            } = hook;
+
             for problem in problems {
                 writeln!(f, "{hook} {}: {}", Name(mode), line(problem))?;
             }
+
             let (calls, tokens) = (count(*calls, "call"), usage.total_tokens());
-            writeln!(f, "{hook} {}: {outcome} ({calls}, {tokens} tokens)", Name(mode))?;
+            writeln!(
+                f,
+                "{hook} {}: {outcome} ({calls}, {tokens} tokens)",
+                Name(mode)
+            )?;
         }
+
         for problem in &self.memory_failures {
             writeln!(f, "memory: {}", line(problem))?;
         }
+
         if let Some(error) = &self.error {
             write!(f, "no answer: {}; ", line(error))?;
         }
-        let drafts = count(u32::try_from(self.drafts.len()).unwrap_or(u32::MAX), "draft");
-        write!(f, "{drafts}, {}, {} tokens", count(self.calls, "call"), self.usage.total_tokens())
+
+        let drafts = count(
+            u32::try_from(self.drafts.len()).unwrap_or(u32::MAX),
+            "draft",
+        );
+        write!(
+            f,
+            "{drafts}, {}, {} tokens",
+            count(self.calls, "call"),
+            self.usage.total_tokens()
+        )
     }
 }
 
@@ -156,5 +183,9 @@ fn line(problem: &str) -> OneLine<&str> {
 }
 
 fn count(number: u32, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    if number == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{number} {what}s")
+    }
 }

@@ -43,6 +43,7 @@ pub(crate) async fn within<T>(
 ) -> Result<T, ThinkingError> {
     let left = limit.saturating_sub(ledger.entries().spent);
     let begun = Instant::now();
+
     // A panic leaves nothing half changed: hooks are given everything to read alone, and the ledger is
     // written entry by entry.
     let outcome = tokio::time::timeout(left, AssertUnwindSafe(future).catch_unwind()).await;
@@ -56,5 +57,6 @@ pub(crate) async fn within<T>(
 
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
 }

@@ -44,7 +44,14 @@ impl<C> Thinking<C> {
     /// `client`, without any thinking so far.
     pub fn new(client: C) -> Self {
         let (modes, metadata) = (Vec::new(), Map::new());
-        Self { client, modes, memory: None, limits: Limits::default(), metadata, reporter: None }
+        Self {
+            client,
+            modes,
+            memory: None,
+            limits: Limits::default(),
+            metadata,
+            reporter: None,
+        }
     }
 
     /// Adds a mode behind the ones there are.
@@ -133,10 +140,18 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
         let generating = self.begin(request).await?;
         if self.has(Hook::After) {
             // By a stream all the same: a client inside may have limits on streams alone.
-            let draft = async { generating.stream(generating.request().clone()).await?.collect().await };
+            let draft = async {
+                generating
+                    .stream(generating.request().clone())
+                    .await?
+                    .collect()
+                    .await
+            };
+
             let draft = draft.await;
             return Ok(generating.end_with(draft).await?.response.into());
         }
+
         generating.flow().await
     }
 

@@ -16,6 +16,7 @@ fn prose(seed: usize, bytes: usize) -> String {
             text.len() < bytes
         })
         .for_each(drop);
+
     text.truncate(bytes);
     text
 }
@@ -34,7 +35,10 @@ async fn a_memory_takes_little_more_than_its_limits_say() {
     const TEXTS: usize = 1024 * 1024;
     let limits = MemoryLimits::default().with_total_bytes(TEXTS);
 
-    for (kind, text, times) in [("prose", prose as fn(usize, usize) -> String, 2.0), ("dense", dense, 4.0)] {
+    for (kind, text, times) in [
+        ("prose", prose as fn(usize, usize) -> String, 2.0),
+        ("dense", dense, 4.0),
+    ] {
         let before = ALLOCATED.current_usage();
         let memory = InMemory::with_limits(limits);
         for number in 0..100 {
@@ -42,14 +46,20 @@ async fn a_memory_takes_little_more_than_its_limits_say() {
         }
 
         let taken = (ALLOCATED.current_usage() - before) as f64 / TEXTS as f64;
-        assert!((0.9..=times).contains(&taken), "{kind}: {taken} times the bytes of the texts");
+        assert!(
+            (0.9..=times).contains(&taken),
+            "{kind}: {taken} times the bytes of the texts"
+        );
     }
 
     // Few items, but long ones: the limit on all of them together holds.
-    let long = MemoryLimits::default().with_item_bytes(256 * 1024).with_total_bytes(TEXTS);
+    let long = MemoryLimits::default()
+        .with_item_bytes(256 * 1024)
+        .with_total_bytes(TEXTS);
     let memory = InMemory::with_limits(long);
     let board = Blackboard::with_limits(long);
     let before = ALLOCATED.current_usage();
+
     for number in 0..8 {
         memory.add(&prose(number, 256 * 1024)).await.unwrap();
         board.add(&prose(number, 256 * 1024)).await.unwrap();

@@ -26,9 +26,11 @@ fn the_built_in_modes_are_listed_with_their_settings() {
     reflection    The model reflects on its draft and improves it
     verification  Facts in the draft are verified by independent questions
     ");
+
     for mode in registry.modes() {
         insta::assert_json_snapshot!(mode.name.clone(), mode);
     }
+
     assert_eq!(registry.fingerprint(), "e7a78f7264b187a4");
 }
 
@@ -40,6 +42,7 @@ fn a_choice_of_mode_has_a_schema() {
         .unwrap()
         .iter()
         .find(|one| one["properties"]["type"]["const"] == "reflection");
+
     assert_eq!(reflection.unwrap()["required"], json!(["type", "config"]));
     let plan_first = &schema["oneOf"][2];
     assert_eq!(plan_first["required"], json!(["type"]));
@@ -50,10 +53,16 @@ async fn a_mode_is_built_of_its_settings() {
     let settings = json!({
         "reflection_prompt": "Look again.", "rounds": 3, "verdict": "FINE", "score": null, "on_failure": "try_again",
     });
-    let mode = Registry::with_built_in().build("reflection", &settings).unwrap();
+    let mode = Registry::with_built_in()
+        .build("reflection", &settings)
+        .unwrap();
     let script = ScriptedClient::new(["1", "2", "FINE"]);
     let client = Thinking::new(script.clone()).with_mode(mode);
-    let response = client.complete(ChatRequest::new([Message::user("?")])).await.unwrap();
+    let response = client
+        .complete(ChatRequest::new([Message::user("?")]))
+        .await
+        .unwrap();
+
     assert_eq!((response.text(), script.requests().len()), ("2", 3));
 }
 
@@ -71,7 +80,11 @@ fn unknown_modes_are_errors_with_the_nearest_name() {
     insta::assert_snapshot!(refused("reflexion", json!({})), @"unknown thinking mode `reflexion`; expected `best_of`, `critique`, `plan_first`, `reflection` or `verification`; did you mean `reflection`?");
     insta::assert_snapshot!(refused("\u{1b}[2J", json!({})), @r"unknown thinking mode `\u{1b}[2J`; expected `best_of`, `critique`, `plan_first`, `reflection` or `verification`");
     assert_eq!(
-        Registry::new().build("reflection", &Value::Null).err().unwrap().to_string(),
+        Registry::new()
+            .build("reflection", &Value::Null)
+            .err()
+            .unwrap()
+            .to_string(),
         "unknown thinking mode `reflection`; expected none",
     );
 }
@@ -86,12 +99,14 @@ fn all_problems_of_the_settings_come_at_once() {
     `config.score`: it is 11; expected from 0 to 10
     `config.reflection_prompt`: it is missing
     ");
+
     insta::assert_snapshot!(refused("critique", json!({"criteria": ["short", 7, ""], "rounds": 0})), @r"
     settings of the thinking mode `critique`
     `config.criteria[1]`: it is 7; expected a text
     `config.criteria[2]`: it has 0 characters; expected from 1 to 2000 characters
     `config.rounds`: it is 0; expected from 1 to 8
     ");
+
     insta::assert_snapshot!(refused("critique", json!({"criteria": []})), @r"
     settings of the thinking mode `critique`
     `config.criteria`: it has 0 items; expected from 1 to 32 items
@@ -102,6 +117,7 @@ fn all_problems_of_the_settings_come_at_once() {
     `config.judge`: unknown setting; did you mean `judge_prompt`?
     `config.temperature`: it is the text `hot`; expected a number
     ");
+
     insta::assert_snapshot!(refused("plan_first", json!(["plan_prompt"])), @r"
     settings of the thinking mode `plan_first`
     `config`: it is a list; expected a map
@@ -118,11 +134,24 @@ fn problems_are_data() {
         .build("critique", &json!({"criteria": ["short", 7], "round": 1}))
         .err()
         .unwrap();
-    let BuildError::Settings { mode, problems } = error else { panic!("{error}") };
+    let BuildError::Settings { mode, problems } = error else {
+        panic!("{error}")
+    };
+
     assert_eq!(mode, "critique");
-    assert_eq!(problems[0].path, [PathPart::Key("criteria".to_owned()), PathPart::Index(1)]);
+    assert_eq!(
+        problems[0].path,
+        [PathPart::Key("criteria".to_owned()), PathPart::Index(1)]
+    );
     assert_eq!(problems[0].path(), "config.criteria[1]");
-    assert_eq!((problems[0].message.as_str(), problems[0].expected.as_deref()), ("it is 7", Some("a text")));
+    assert_eq!(
+        (
+            problems[0].message.as_str(),
+            problems[0].expected.as_deref()
+        ),
+        ("it is 7", Some("a text"))
+    );
+
     assert_eq!(problems[1].nearest.as_deref(), Some("rounds"));
 }
 
@@ -149,17 +178,44 @@ impl ThinkingMode for Tone {
 #[test]
 fn names_are_taken_once_and_given_up_openly() {
     let mut registry = Registry::with_built_in();
-    registry.register::<Tone, Tone>("tone", "Sets the tone", Ok).unwrap();
-    let error = registry.register::<Tone, Tone>("reflection", "Another one", Ok).unwrap_err();
+    registry
+        .register::<Tone, Tone>("tone", "Sets the tone", Ok)
+        .unwrap();
+    let error = registry
+        .register::<Tone, Tone>("reflection", "Another one", Ok)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is a thinking mode `reflection` already; expected another name, or `replace`"
     );
-    let replaced = registry.replace::<Tone, Tone>("reflection", "Another one", Ok).unwrap().unwrap();
-    assert_eq!(replaced.summary, "The model reflects on its draft and improves it");
-    assert!(registry.replace::<Tone, Tone>("new", "A new one", Ok).unwrap().is_none());
-    assert_eq!(registry.modes().find(|mode| mode.name == "reflection").unwrap().summary, "Another one");
-    let error = registry.register::<Tone, Tone>("no name", "", Ok).unwrap_err();
+
+    let replaced = registry
+        .replace::<Tone, Tone>("reflection", "Another one", Ok)
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        replaced.summary,
+        "The model reflects on its draft and improves it"
+    );
+    assert!(
+        registry
+            .replace::<Tone, Tone>("new", "A new one", Ok)
+            .unwrap()
+            .is_none()
+    );
+
+    assert_eq!(
+        registry
+            .modes()
+            .find(|mode| mode.name == "reflection")
+            .unwrap()
+            .summary,
+        "Another one"
+    );
+
+    let error = registry
+        .register::<Tone, Tone>("no name", "", Ok)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "`no name` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`"
@@ -173,19 +229,27 @@ fn settings_are_strict_even_where_their_type_is_not() {
         "rude" => Err("`rude` is no tone; expected a kind one".to_owned()),
         _ => Ok(settings),
     };
-    registry.register::<Tone, Tone>("tone", "Sets the tone", factory).unwrap();
+    registry
+        .register::<Tone, Tone>("tone", "Sets the tone", factory)
+        .unwrap();
     let refused = |settings| format!("{:#}", registry.build("tone", &settings).err().unwrap());
+
     insta::assert_snapshot!(refused(json!({"tone": "kind", "more": [{"level": 1}, {"level": 300, "lvl": 2}], "colour": 1})), @r"
     settings of the thinking mode `tone`
     `config.colour`: unknown setting; expected `more` or `tone`
     `config.more[1].level`: it is 300; expected from 0 to 255
     `config.more[1].lvl`: unknown setting; expected `level`
     ");
+
     insta::assert_snapshot!(refused(json!({"tone": "rude"})), @r"
     settings of the thinking mode `tone`
     `config`: `rude` is no tone; expected a kind one
     ");
-    assert!(registry.build("tone", &json!({"tone": "kind", "more": [{"level": 1}]})).is_ok());
+    assert!(
+        registry
+            .build("tone", &json!({"tone": "kind", "more": [{"level": 1}]}))
+            .is_ok()
+    );
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -210,13 +274,16 @@ impl ThinkingMode for Nested {}
 #[test]
 fn settings_are_strict_wherever_a_type_stands_in_another() {
     let mut registry = Registry::new();
-    registry.register::<Nested, Nested>("nested", "Nests", Ok).unwrap();
+    registry
+        .register::<Nested, Nested>("nested", "Nests", Ok)
+        .unwrap();
     let wrong = json!({
         "left_out": {"level": 1, "lvl": 2},
         "pair": [{"level": 1, "lvl": 2}, 3],
         "itself": {"itself": {"left_owt": null}},
         "choices": ["text", {"level": 1, "lvl": 2}],
     });
+
     insta::assert_snapshot!(format!("{:#}", registry.build("nested", &wrong).err().unwrap()), @r"
     settings of the thinking mode `nested`
     `config.choices[1].lvl`: unknown setting; expected `level`
@@ -224,6 +291,7 @@ fn settings_are_strict_wherever_a_type_stands_in_another() {
     `config.left_out.lvl`: unknown setting; expected `level`
     `config.pair[0].lvl`: unknown setting; expected `level`
     ");
+
     let right = json!({"left_out": null, "pair": [{"level": 1}, 3], "itself": {"itself": {}}, "choices": ["text", {"level": 1}]});
     assert!(registry.build("nested", &right).is_ok());
 }
@@ -231,11 +299,14 @@ fn settings_are_strict_wherever_a_type_stands_in_another() {
 #[test]
 fn problems_are_told_up_to_a_number() {
     let mut registry = Registry::new();
-    registry.register::<Nested, Nested>("nested", "Nests", Ok).unwrap();
+    registry
+        .register::<Nested, Nested>("nested", "Nests", Ok)
+        .unwrap();
     let wrong = json!({"choices": vec![json!(1); 1_000]});
     let Err(BuildError::Settings { problems, .. }) = registry.build("nested", &wrong) else {
         panic!("accepted")
     };
+
     assert_eq!(problems.len(), 100);
 }
 
@@ -245,11 +316,15 @@ fn the_fingerprint_changes_with_the_modes() {
     assert_eq!(all.fingerprint(), Registry::with_built_in().fingerprint());
     let mut prints = vec![all.fingerprint(), Registry::new().fingerprint()];
     let mut more = all.clone();
-    more.register::<Tone, Tone>("tone", "Sets the tone", Ok).unwrap();
+
+    more.register::<Tone, Tone>("tone", "Sets the tone", Ok)
+        .unwrap();
     prints.push(more.fingerprint());
-    more.replace::<Tone, Tone>("tone", "Sets a tone", Ok).unwrap();
+    more.replace::<Tone, Tone>("tone", "Sets a tone", Ok)
+        .unwrap();
     prints.push(more.fingerprint());
-    more.replace::<Inner, Tone>("tone", "Sets a tone", |_| Err(String::new())).unwrap();
+    more.replace::<Inner, Tone>("tone", "Sets a tone", |_| Err(String::new()))
+        .unwrap();
     prints.push(more.fingerprint());
     prints.sort();
     prints.dedup();
@@ -264,6 +339,7 @@ fn json_values() -> impl Strategy<Value = Value> {
         Just("on_failure".to_owned()),
         "\\PC{0,8}"
     ];
+
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -272,6 +348,7 @@ fn json_values() -> impl Strategy<Value = Value> {
         "\\PC{0,12}".prop_map(Value::from),
         Just(Value::from("keep")),
     ];
+
     leaf.prop_recursive(3, 24, 5, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),

@@ -48,12 +48,18 @@ pub enum ToolError {
 impl ToolError {
     /// The tool failed with this. The name of the tool is added by the registry.
     pub fn failed(problem: impl std::fmt::Display) -> Self {
-        Self::Failed { tool: String::new(), problem: problem.to_string() }
+        Self::Failed {
+            tool: String::new(),
+            problem: problem.to_string(),
+        }
     }
 
     /// The input is not right. The name of the tool is added by the registry.
     pub fn input(problem: impl std::fmt::Display) -> Self {
-        Self::Input { tool: String::new(), problem: problem.to_string() }
+        Self::Input {
+            tool: String::new(),
+            problem: problem.to_string(),
+        }
     }
 
     /// Whether the call was never made: the tool is unknown, or its input not right.
@@ -63,16 +69,20 @@ impl ToolError {
 
     /// With the name of the tool, and with what it says cut.
     pub(crate) fn of(mut self, name: &str, cut: impl Fn(String) -> String) -> Self {
-        if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } = &mut self
+        if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } =
+            &mut self
             && tool.is_empty()
         {
             name.clone_into(tool);
         }
-        if let Self::Input { problem, .. } | Self::Failed { problem, .. } | Self::Registry(problem) =
-            &mut self
+
+        if let Self::Input { problem, .. }
+        | Self::Failed { problem, .. }
+        | Self::Registry(problem) = &mut self
         {
             *problem = cut(std::mem::take(problem));
         }
+
         self
     }
 }

@@ -70,7 +70,11 @@ where
     R: Future<Output = Result<String, ToolError>> + Send + 'static,
 {
     let schema = input_schema::<A>();
-    Function { definition: ToolDefinition::new(name, description, schema), call, input: PhantomData }
+    Function {
+        definition: ToolDefinition::new(name, description, schema),
+        call,
+        input: PhantomData,
+    }
 }
 
 /// Without `$schema`, `$defs` and the type's name, and always of an object: some servers refuse anything else.
@@ -81,9 +85,11 @@ fn input_schema<A: JsonSchema>() -> String {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
     schema.remove("title");
+
     if schema.get("type").is_none() {
         schema.insert("type".to_owned(), "object".into());
     }
+
     schema.to_value().to_string()
 }
 

@@ -30,7 +30,11 @@ const MAX_TOOLS: usize = 128;
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { by_name: BTreeMap::new(), timeout: Duration::from_secs(30), max_bytes: 16 * 1024 }
+        Self {
+            by_name: BTreeMap::new(),
+            timeout: Duration::from_secs(30),
+            max_bytes: 16 * 1024,
+        }
     }
 }
 
@@ -60,22 +64,32 @@ impl Tools {
         let definition = tool.definition();
         let name = definition.name();
         let wrong = |message: String| Err(ToolError::Registry(message));
-        let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        let is_part =
+            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
             return wrong(format!(
                 "`{}` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`",
                 Name(name)
             ));
         }
+
         if self.by_name.contains_key(name) {
             return wrong(format!("there is a tool `{name}` already"));
         }
+
         if let Err(error) = serde_json::from_str::<Map<String, Value>>(definition.input_schema()) {
-            return wrong(format!("the input schema of the tool `{name}` is no JSON object: {error}"));
+            return wrong(format!(
+                "the input schema of the tool `{name}` is no JSON object: {error}"
+            ));
         }
+
         if self.by_name.len() >= MAX_TOOLS {
-            return wrong(format!("no room for the tool `{name}`; expected at most {MAX_TOOLS} tools"));
+            return wrong(format!(
+                "no room for the tool `{name}`; expected at most {MAX_TOOLS} tools"
+            ));
         }
+
         self.by_name.insert(name.to_owned(), Arc::new(tool));
         Ok(())
     }
@@ -85,12 +99,18 @@ impl Tools {
     /// # Errors
     ///
     /// The first name that none of them has.
-    pub fn only<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<Self, ToolError> {
+    pub fn only<N: AsRef<str>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Self, ToolError> {
         let found = names.into_iter().map(|name| {
             let tool = self.find(name.as_ref())?;
             Ok((name.as_ref().to_owned(), Arc::clone(tool)))
         });
-        Ok(Self { by_name: found.collect::<Result<_, ToolError>>()?, ..self.clone() })
+        Ok(Self {
+            by_name: found.collect::<Result<_, ToolError>>()?,
+            ..self.clone()
+        })
     }
 
     /// How long a call may take. Default: 30 seconds.
@@ -130,13 +150,16 @@ impl Tools {
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
         let arguments = match call.arguments().trim() {
             "" => Value::Object(Map::new()),
-            text => serde_json::from_str::<Map<_, _>>(text).map(Value::Object).map_err(|error| {
-                // An unknown tool is the greater mistake.
-                let problem = format!("{error}; expected a JSON object");
-                self.find(call.name())
-                    .err()
-                    .unwrap_or(ToolError::Input { tool: call.name().to_owned(), problem })
-            })?,
+            text => serde_json::from_str::<Map<_, _>>(text)
+                .map(Value::Object)
+                .map_err(|error| {
+                    // An unknown tool is the greater mistake.
+                    let problem = format!("{error}; expected a JSON object");
+                    self.find(call.name()).err().unwrap_or(ToolError::Input {
+                        tool: call.name().to_owned(),
+                        problem,
+                    })
+                })?,
         };
         self.call_with(call.name(), arguments).await
     }
@@ -148,12 +171,17 @@ impl Tools {
     /// As of [`call`](Self::call).
     pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
         let tool = self.find(name)?;
+
         // A panic is the tool's own failure: a registry shares nothing with it that could be half changed.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
         let called = tokio::time::timeout(self.timeout, call).await;
         let Ok(outcome) = called else {
-            return Err(ToolError::Timeout { tool: name.to_owned(), limit: self.timeout });
+            return Err(ToolError::Timeout {
+                tool: name.to_owned(),
+                limit: self.timeout,
+            });
         };
+
         let outcome = outcome.unwrap_or_else(|_| Err(ToolError::failed("it panicked")));
         outcome
             .map(|text| cut(text, self.max_bytes))
@@ -172,10 +200,14 @@ impl Tools {
 fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let whole = text.len();
-        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let end = (0..=most)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0);
         text.truncate(end);
         text.push_str(&format!(" [cut: {end} of {whole} bytes]"));
     }
+
     text
 }
 

@@ -28,6 +28,7 @@ fn tools() -> Tools {
     let wild = |_: Value| async { panic!("at the disco") };
     let long = |_: Value| async { Ok("é".repeat(100)) };
     let wordy = |_: Value| async { Err(ToolError::failed("é".repeat(100))) };
+
     [
         function("weather", "The weather in a city, now.", weather).boxed(),
         function("broken", "Fails.", broken).boxed(),
@@ -91,7 +92,10 @@ async fn a_model_reads_what_came_or_what_went_wrong() {
 
 #[test]
 fn what_a_model_is_told_has_the_comments_of_the_fields() {
-    let weather = tools().definitions().find(|tool| tool.name() == "weather").unwrap();
+    let weather = tools()
+        .definitions()
+        .find(|tool| tool.name() == "weather")
+        .unwrap();
     insta::assert_snapshot!(weather.input_schema(), @r#"{"additionalProperties":false,"properties":{"city":{"description":"Where.","type":"string"}},"required":["city"],"type":"object"}"#);
 }
 
@@ -110,7 +114,15 @@ impl Tool for Named {
 
 #[test]
 fn a_tool_that_cannot_be_asked_for_is_refused() {
-    let refused = |tool| Tools::new().with(Named("a", "{}")).unwrap().with(tool).unwrap_err().to_string();
+    let refused = |tool| {
+        Tools::new()
+            .with(Named("a", "{}"))
+            .unwrap()
+            .with(tool)
+            .unwrap_err()
+            .to_string()
+    };
+
     let refused = [
         refused(Named("a", "{}")),
         refused(Named("", "{}")),
@@ -118,6 +130,7 @@ fn a_tool_that_cannot_be_asked_for_is_refused() {
         refused(Named("b", "[]")),
         refused(Named("c", "")),
     ];
+
     insta::assert_snapshot!(refused.join("\n"), @"
     there is a tool `a` already
     `` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`

@@ -1,6 +1,9 @@
 //! Whatever a model asks for and a tool says, what is shown of it is safe.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 use std::time::Duration;
 
@@ -17,14 +20,27 @@ async fn nothing_unsafe_is_shown() {
         let owned = || text.clone();
         let known = vec![owned(), owned()];
 
-        shown.lines(&ToolError::Unknown { name: owned(), known });
-        shown.lines(&ToolError::Input { tool: owned(), problem: owned() });
-        shown.lines(&ToolError::Failed { tool: owned(), problem: owned() });
-        shown.lines(&ToolError::Timeout { tool: owned(), limit: Duration::from_secs(1) });
+        shown.lines(&ToolError::Unknown {
+            name: owned(),
+            known,
+        });
+        shown.lines(&ToolError::Input {
+            tool: owned(),
+            problem: owned(),
+        });
+        shown.lines(&ToolError::Failed {
+            tool: owned(),
+            problem: owned(),
+        });
+        shown.lines(&ToolError::Timeout {
+            tool: owned(),
+            limit: Duration::from_secs(1),
+        });
         shown.lines(&ToolError::Registry(owned()));
         show_registries(&shown, &text);
         show_calls(&shown, &text).await;
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
 }
 
@@ -61,13 +77,20 @@ async fn show_calls(shown: &Shown, text: &str) {
         async move { Err(ToolError::failed(words)) }
     };
     let tools = Tools::new()
-        .with(function("typed", "d", |_: Kind| async { Ok(String::new()) }))
+        .with(function("typed", "d", |_: Kind| async {
+            Ok(String::new())
+        }))
         .unwrap()
         .with(function("fails", "d", move |_: Value| fails(())))
         .unwrap();
 
     let input = json!({ "kind": text }).to_string();
-    for (name, input) in [("typed", input.as_str()), ("typed", text), ("fails", "{}"), (text, "{}")] {
+    for (name, input) in [
+        ("typed", input.as_str()),
+        ("typed", text),
+        ("fails", "{}"),
+        (text, "{}"),
+    ] {
         if let Err(error) = tools.call(&ToolCall::new("1", name, input)).await {
             shown.lines(&error);
         }

@@ -8,11 +8,19 @@ const MADE_WITH: &str = "rustc 1.95.";
 #[test]
 fn mistakes_are_explained() {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = Command::new(rustc).arg("--version").output().expect("the compiler that built this test");
+    let version = Command::new(rustc)
+        .arg("--version")
+        .output()
+        .expect("the compiler that built this test");
     let version = String::from_utf8_lossy(&version.stdout);
+
     if !version.starts_with(MADE_WITH) {
-        eprintln!("skipped: tests/ui/*.stderr were made with {MADE_WITH}x, this is {}", version.trim());
+        eprintln!(
+            "skipped: tests/ui/*.stderr were made with {MADE_WITH}x, this is {}",
+            version.trim()
+        );
         return;
     }
+
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

@@ -18,19 +18,33 @@ const MAX_OPENING: usize = 64;
 pub(super) fn read(messages: &Messages) -> Option<(&str, Option<Last>)> {
     let messages: Vec<_> = messages.iter().collect();
     let said = |role: Role, text: &str, opening: &str, closing: &str| {
-        if role == Role::User { between(text, opening, closing).is_some() } else { false }
+        if role == Role::User {
+            between(text, opening, closing).is_some()
+        } else {
+            false
+        }
     };
+
     let stated = messages
         .iter()
         .rposition(|message| said(message.role(), message.text(), "<problem>", "</problem>"))?;
     let problem = between(messages.get(stated)?.text(), "<problem>", "</problem>")?;
     let later = messages.get(stated + 1..).unwrap_or_default();
-    let planned = later.iter().rposition(|message| said(message.role(), message.text(), "<plan>", "</plan>"));
+    let planned = later
+        .iter()
+        .rposition(|message| said(message.role(), message.text(), "<plan>", "</plan>"));
     let last = planned.and_then(|index| {
         let text = between(later.get(index)?.text(), "<plan>", "</plan>")?;
-        let thoughts = later.get(..index)?.iter().filter(|message| message.role() == Role::Assistant);
-        Some(Last { plan: plan(text), thought: last_number(thoughts.map(|message| message.text())) })
+        let thoughts = later
+            .get(..index)?
+            .iter()
+            .filter(|message| message.role() == Role::Assistant);
+        Some(Last {
+            plan: plan(text),
+            thought: last_number(thoughts.map(|message| message.text())),
+        })
     });
+
     Some((problem, last))
 }
 
@@ -39,7 +53,12 @@ pub(super) fn read(messages: &Messages) -> Option<(&str, Option<Last>)> {
 fn last_number<'a>(thoughts: impl DoubleEndedIterator<Item = &'a str> + Clone) -> usize {
     let evaluated = thoughts.clone().next_back().and_then(|last| {
         let (_, after) = last.split_once(EVALUATION)?;
-        after.split(':').next()?.parse::<usize>().ok()?.checked_add(1)
+        after
+            .split(':')
+            .next()?
+            .parse::<usize>()
+            .ok()?
+            .checked_add(1)
     });
     evaluated.unwrap_or_else(|| thoughts.count())
 }
@@ -56,14 +75,17 @@ fn plan(text: &str) -> Option<Plan> {
     if text.len() > MAX_PLAN {
         return None;
     }
+
     let opening = |pair: &&[u8]| match pair {
         [b'[' | b'{', _] => true,
         // A sign of multiplication stands between spaces.
         [b'&' | b'*', next] => !next.is_ascii_whitespace(),
         _ => false,
     };
+
     if text.as_bytes().windows(2).filter(opening).count() > MAX_OPENING {
         return None;
     }
+
     serde_yaml::from_str(text).ok()
 }

@@ -53,26 +53,42 @@ fn power(base: &BigRational, exponent: &BigRational) -> Outcome {
     if !exponent.is_integer() {
         return Err(Failure::FractionalExponent);
     }
+
     if base.is_zero() && exponent.is_negative() {
         return Err(Failure::DivisionByZero);
     }
+
     if exponent.is_zero() || base.is_one() {
         return Ok(BigRational::one());
     }
+
     if base.is_zero() {
         return Ok(BigRational::zero());
     }
+
     if base.abs().is_one() {
         let odd = exponent.numer().bit(0);
-        return Ok(if odd { base.clone() } else { BigRational::one() });
+        return Ok(if odd {
+            base.clone()
+        } else {
+            BigRational::one()
+        });
     }
+
     // The result has at least this many bits; known before any of them is worked out.
-    let bits = base.numer().bits().max(base.denom().bits()).saturating_sub(1);
-    let exponent =
-        whole(exponent).and_then(|exponent| i32::try_from(exponent).ok()).ok_or(Failure::TooLarge)?;
+    let bits = base
+        .numer()
+        .bits()
+        .max(base.denom().bits())
+        .saturating_sub(1);
+
+    let exponent = whole(exponent)
+        .and_then(|exponent| i32::try_from(exponent).ok())
+        .ok_or(Failure::TooLarge)?;
     if u64::from(exponent.unsigned_abs()).saturating_mul(bits) > MAX_BITS {
         return Err(Failure::TooLarge);
     }
+
     bounded(base.pow(exponent))
 }
 
@@ -93,8 +109,10 @@ const TOLERANCE: f64 = 1e-9;
 /// few readers know what they say, above all of fractions.
 pub(super) fn check_in_decimals(expr: &Expr, value: &BigRational) -> Option<f64> {
     let (again, exact) = (in_decimals(expr)?, value.to_f64()?);
+
     // A value so small that it became zero would agree with every other such value.
     let fits = exact.is_normal() || value.is_zero();
+
     // Infinities and what is no number fail the comparison. The sum takes the sign off a zero.
     (fits && (again - exact).abs() <= exact.abs() * TOLERANCE).then_some(again + 0.0)
 }

@@ -76,9 +76,11 @@ impl Expr {
         if value.is_negative() {
             return Self::Negate(Box::new(Self::from_value(&-value)));
         }
+
         if decimal(value).is_some() {
             return Self::Number(value.clone());
         }
+
         let part = |part: &num_bigint::BigInt| Self::Number(BigRational::from(part.clone()));
         Self::binary(Op::Divide, part(value.numer()), part(value.denom()))
     }
@@ -121,7 +123,11 @@ impl Expr {
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, in_parentheses: bool) -> fmt::Result {
-        if in_parentheses { write!(f, "({self})") } else { write!(f, "{self}") }
+        if in_parentheses {
+            write!(f, "({self})")
+        } else {
+            write!(f, "{self}")
+        }
     }
 }
 
@@ -129,7 +135,9 @@ impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // A value without a decimal comes from nowhere: the parser and `from_value` make none.
-            Self::Number(value) => f.write_str(&decimal(value).unwrap_or_else(|| value.to_string())),
+            Self::Number(value) => {
+                f.write_str(&decimal(value).unwrap_or_else(|| value.to_string()))
+            }
             Self::Named { name, .. } => write!(f, "({name})"),
             Self::Negate(inner) => {
                 f.write_str("-")?;

@@ -84,6 +84,7 @@ impl LlmClient for RuleBasedClient {
         if !self.delay.is_zero() {
             tokio::time::sleep(self.delay).await;
         }
+
         let (problem, last) = conversation::read(request.messages()).ok_or_else(|| {
             let message = "no user message holds a problem between <problem> and </problem>";
             LlmError::new(LlmErrorKind::InvalidRequest, message)

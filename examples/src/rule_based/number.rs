@@ -18,6 +18,7 @@ pub(super) fn parse_decimal(digits: &str) -> Option<BigRational> {
     if all.is_empty() || all.len() > MAX_DIGITS || !all.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
+
     let numerator: BigInt = all.parse().ok()?;
     Some(BigRational::new(numerator, power_of_ten(fraction.len())))
 }
@@ -40,12 +41,15 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
     if value.is_integer() {
         return Some(value.numer().to_string());
     }
+
     let (twos, rest) = divide_out(value.denom().clone(), 2);
     let (fives, rest) = divide_out(rest, 5);
     let places = twos.max(fives);
+
     if !rest.is_one() || places >= MAX_DIGITS {
         return None;
     }
+
     let scaled = value.numer() * power_of_ten(places) / value.denom();
     let text = with_point(&scaled, places);
     (text.len() <= MAX_DIGITS + 2).then_some(text)
@@ -58,15 +62,30 @@ fn divide_out(mut number: BigInt, factor: u32) -> (usize, BigInt) {
         number /= factor;
         times += 1;
     }
+
     (times, number)
 }
 
 /// `scaled` / 10^`places`, written with a point.
 fn with_point(scaled: &BigInt, places: usize) -> String {
-    let sign = if scaled.sign() == Sign::Minus { "-" } else { "" };
-    let digits = format!("{:0>width$}", scaled.magnitude().to_string(), width = places + 1);
+    let sign = if scaled.sign() == Sign::Minus {
+        "-"
+    } else {
+        ""
+    };
+
+    let digits = format!(
+        "{:0>width$}",
+        scaled.magnitude().to_string(),
+        width = places + 1
+    );
+
     let (whole, fraction) = digits.split_at(digits.len().saturating_sub(places));
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    if fraction.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    }
 }
 
 /// A rounded decimal; small values in powers of ten, so that they do not read as zero.
@@ -76,14 +95,19 @@ fn approximation(value: &BigRational) -> String {
     if value.is_zero() || value.abs() >= thousandth {
         return with_point(&rounded(value, places), places);
     }
+
     // The digits of the fraction's two parts give the exponent to within one.
     let digits = |part: &BigInt| part.magnitude().to_string().len();
     let mut exponent = digits(value.denom()).saturating_sub(digits(value.numer()));
     if (value.abs() * BigRational::from(power_of_ten(exponent))) < BigRational::one() {
         exponent += 1;
     }
+
     let mantissa = value * BigRational::from(power_of_ten(exponent));
-    format!("{} × 10^-{exponent}", with_point(&rounded(&mantissa, places), places))
+    format!(
+        "{} × 10^-{exponent}",
+        with_point(&rounded(&mantissa, places), places)
+    )
 }
 
 /// A floating-point number to ten digits, as a calculator shows it.
@@ -97,7 +121,9 @@ pub(super) fn rounded_text(value: f64) -> String {
 }
 
 fn rounded(value: &BigRational, places: usize) -> BigInt {
-    (value * BigRational::from(power_of_ten(places))).round().to_integer()
+    (value * BigRational::from(power_of_ten(places)))
+        .round()
+        .to_integer()
 }
 
 fn power_of_ten(exponent: usize) -> BigInt {
@@ -123,5 +149,8 @@ pub(super) fn value_at_end(text: &str) -> Option<BigRational> {
 
 /// The whole number in `value`, where it is one and small enough.
 pub(super) fn whole(value: &BigRational) -> Option<i64> {
-    value.is_integer().then(|| value.to_integer().to_i64()).flatten()
+    value
+        .is_integer()
+        .then(|| value.to_integer().to_i64())
+        .flatten()
 }

@@ -17,13 +17,20 @@ const MAX_QUOTED: usize = 30;
 /// The whole expression as one step, with sub-steps unless one operation is all there is.
 pub(super) fn task(expr: &Expr) -> Task {
     let operations = expr.operations();
+
     // Each step but the last takes at least `size` operations, so there are at most MAX_STEPS.
-    let size = if operations <= MAX_STEPS { 1 } else { operations.div_ceil(MAX_STEPS - 1) };
+    let size = if operations <= MAX_STEPS {
+        1
+    } else {
+        operations.div_ceil(MAX_STEPS - 1)
+    };
+
     let mut tasks = Vec::new();
     let last = reduce(expr, size, "2", &mut tasks).task();
     if tasks.is_empty() {
         return last;
     }
+
     tasks.push(last);
     group(expr, tasks)
 }
@@ -42,9 +49,11 @@ struct Reduced {
 /// gathered whenever it reaches `size`. The last ones are left for the caller's step.
 fn reduce(expr: &Expr, size: usize, path: &str, tasks: &mut Vec<Task>) -> Reduced {
     match expr {
-        Expr::Number(_) | Expr::Named { .. } => {
-            Reduced { described: expr.clone(), working: expr.clone(), operations: 0 }
-        }
+        Expr::Number(_) | Expr::Named { .. } => Reduced {
+            described: expr.clone(),
+            working: expr.clone(),
+            operations: 0,
+        },
         Expr::Negate(inner) => reduce(inner, size, path, tasks).wrapped(Expr::Negate),
         Expr::Percent(inner) => reduce(inner, size, path, tasks).wrapped(Expr::Percent),
         Expr::Binary(op, left, right) => {
@@ -60,7 +69,13 @@ fn reduce(expr: &Expr, size: usize, path: &str, tasks: &mut Vec<Task>) -> Reduce
 }
 
 /// One operand. What stands in parentheses and takes several steps becomes a nested group.
-fn operand(expr: &Expr, in_parentheses: bool, size: usize, path: &str, tasks: &mut Vec<Task>) -> Reduced {
+fn operand(
+    expr: &Expr,
+    in_parentheses: bool,
+    size: usize,
+    path: &str,
+    tasks: &mut Vec<Task>,
+) -> Reduced {
     if size == 1 && in_parentheses && expr.operations() > 1 {
         let path = format!("{path}.{}", tasks.len() + 1);
         let mut sub_tasks = Vec::new();
@@ -69,10 +84,12 @@ fn operand(expr: &Expr, in_parentheses: bool, size: usize, path: &str, tasks: &m
         tasks.push(group(expr, sub_tasks));
         return Reduced::solved(expr, &path);
     }
+
     let reduced = reduce(expr, size, path, tasks);
     if reduced.operations < size {
         return reduced;
     }
+
     tasks.push(reduced.task());
     Reduced::solved(expr, &format!("{path}.{}", tasks.len()))
 }
@@ -90,14 +107,28 @@ impl Reduced {
     fn solved(expr: &Expr, path: &str) -> Self {
         let outcome = evaluate(expr);
         let text = expr.to_string();
-        let name = if text.chars().count() <= MAX_QUOTED { text } else { format!("step {path}") };
-        let described = Expr::Named { name, outcome: outcome.clone() };
+        let name = if text.chars().count() <= MAX_QUOTED {
+            text
+        } else {
+            format!("step {path}")
+        };
+
+        let described = Expr::Named {
+            name,
+            outcome: outcome.clone(),
+        };
         let working = outcome.map_or_else(|_| described.clone(), |value| Expr::from_value(&value));
-        Self { described, working, operations: 0 }
+        Self {
+            described,
+            working,
+            operations: 0,
+        }
     }
 
     fn task(&self) -> Task {
-        let Self { described, working, .. } = self;
+        let Self {
+            described, working, ..
+        } = self;
         let outcome = evaluate(working);
         let right = match &outcome {
             Ok(value) => format!("{working} = {}", value_text(value)),
@@ -114,15 +145,30 @@ impl Reduced {
             },
             _ => format!("Work out {described}"),
         };
-        Task::new(TaskKind::Operation { working: working.clone(), outcome }, description, right)
+
+        Task::new(
+            TaskKind::Operation {
+                working: working.clone(),
+                outcome,
+            },
+            description,
+            right,
+        )
     }
 }
 
 fn group(expr: &Expr, sub_tasks: Vec<Task>) -> Task {
     let text = expr.to_string();
     let fits = text.chars().count() <= 2 * MAX_QUOTED;
-    let description =
-        if fits { format!("Work out {text}") } else { "Work out the whole, part by part".to_owned() };
+    let description = if fits {
+        format!("Work out {text}")
+    } else {
+        "Work out the whole, part by part".to_owned()
+    };
+
     let right = evaluate(expr).map_or_else(|_| "no value".to_owned(), |value| value_text(&value));
-    Task { sub_tasks, ..Task::new(TaskKind::Group, description, right) }
+    Task {
+        sub_tasks,
+        ..Task::new(TaskKind::Group, description, right)
+    }
 }

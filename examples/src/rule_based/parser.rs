@@ -20,8 +20,14 @@ pub(super) enum ParseError {
     #[error("I expected {wanted} {place}")]
     Expected { wanted: &'static str, place: String },
     #[error("I do not understand the word {word} {place}, where I expected {wanted}")]
-    Word { word: String, place: String, wanted: &'static str },
-    #[error("I read % as percent, not as the remainder of a division, and so two numbers stand side by side")]
+    Word {
+        word: String,
+        place: String,
+        wanted: &'static str,
+    },
+    #[error(
+        "I read % as percent, not as the remainder of a division, and so two numbers stand side by side"
+    )]
     AfterPercent,
     #[error("two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)")]
     SideBySide,
@@ -35,19 +41,39 @@ type Parsed = Result<Expr, ParseError>;
 
 /// Parses the longest expression at the start; gives it and how many tokens it took.
 pub(super) fn parse(lexemes: &[Lexeme]) -> Result<(Expr, usize), ParseError> {
-    let mut parser = Parser { lexemes, position: 0, nesting: 0, operations: 0 };
+    let mut parser = Parser {
+        lexemes,
+        position: 0,
+        nesting: 0,
+        operations: 0,
+    };
+
     let expr = parser.sum()?;
     if parser.begins_operand() {
-        let last = parser.position.checked_sub(1).and_then(|last| lexemes.get(last));
+        let last = parser
+            .position
+            .checked_sub(1)
+            .and_then(|last| lexemes.get(last));
         let percent = last.is_some_and(|last| last.token == Token::Symbol('%'));
-        return Err(if percent { ParseError::AfterPercent } else { ParseError::SideBySide });
+        return Err(if percent {
+            ParseError::AfterPercent
+        } else {
+            ParseError::SideBySide
+        });
     }
+
     Ok((expr, parser.position))
 }
 
 /// Whether an expression may begin with these tokens.
 pub(super) fn begins(lexemes: &[Lexeme]) -> bool {
-    let mut parser = Parser { lexemes, position: 0, nesting: 0, operations: 0 };
+    let mut parser = Parser {
+        lexemes,
+        position: 0,
+        nesting: 0,
+        operations: 0,
+    };
+
     while parser.minus() {}
     parser.begins_operand()
 }
@@ -76,6 +102,7 @@ impl Parser<'_> {
             } else {
                 return Ok(left);
             };
+
             let right = self.product()?;
             left = self.binary(op, left, right)?;
         }
@@ -87,6 +114,7 @@ impl Parser<'_> {
         if !matches!(change, Expr::Percent(_)) {
             return self.binary(op, left, change);
         }
+
         let factor = self.binary(op, Expr::Number(BigRational::one()), change)?;
         self.binary(Op::Multiply, left, factor)
     }
@@ -105,6 +133,7 @@ impl Parser<'_> {
             } else {
                 return Ok(left);
             };
+
             let right = self.signed()?;
             left = self.binary(op, left, right)?;
         }
@@ -116,7 +145,13 @@ impl Parser<'_> {
         if self.nesting > MAX_NESTING {
             return Err(ParseError::Nesting);
         }
-        let expr = if self.minus() { Expr::Negate(Box::new(self.signed()?)) } else { self.power()? };
+
+        let expr = if self.minus() {
+            Expr::Negate(Box::new(self.signed()?))
+        } else {
+            self.power()?
+        };
+
         self.nesting -= 1;
         Ok(expr)
     }
@@ -134,6 +169,7 @@ impl Parser<'_> {
             let exponent = self.signed()?;
             return self.binary(Op::Power, base, exponent);
         }
+
         Ok(base)
     }
 
@@ -162,16 +198,20 @@ impl Parser<'_> {
             if !self.symbol(')') {
                 return Err(self.expected("a closing parenthesis"));
             }
+
             return Ok(inner);
         }
+
         if let Some(number) = self.number() {
             return Ok(number);
         }
+
         if let Some((_, factor)) = FACTORS.iter().find(|(word, _)| self.words(&[word])) {
             self.words(&["of"]);
             let whole = self.signed()?;
             return self.binary(Op::Multiply, number(factor), whole);
         }
+
         let start = self.position;
         self.words(&["the"]);
         if let Some((_, op)) = NOUNS.iter().find(|(noun, _)| self.words(&[noun]))
@@ -181,9 +221,11 @@ impl Parser<'_> {
             if !self.words(&["and"]) {
                 return Err(self.expected("\"and\" between the two numbers"));
             }
+
             let right = self.sum()?;
             return self.binary(*op, left, right);
         }
+
         self.position = start;
         Err(self.expected("a number or an opening parenthesis"))
     }
@@ -194,6 +236,7 @@ impl Parser<'_> {
             Token::Word(word) => number_word(word)?,
             Token::Symbol(_) => return None,
         };
+
         self.position += 1;
         Some(Expr::Number(value))
     }
@@ -203,6 +246,7 @@ impl Parser<'_> {
         if self.operations > MAX_OPERATIONS {
             return Err(ParseError::Operations);
         }
+
         Ok(Expr::binary(op, left, right))
     }
 
@@ -226,8 +270,10 @@ impl Parser<'_> {
     }
 
     fn symbol(&mut self, wanted: char) -> bool {
-        let found =
-            self.lexemes.get(self.position).is_some_and(|lexeme| lexeme.token == Token::Symbol(wanted));
+        let found = self
+            .lexemes
+            .get(self.position)
+            .is_some_and(|lexeme| lexeme.token == Token::Symbol(wanted));
         self.position += usize::from(found);
         found
     }
@@ -235,11 +281,11 @@ impl Parser<'_> {
     fn words(&mut self, wanted: &[&str]) -> bool {
         let rest = self.lexemes.get(self.position..).unwrap_or_default();
         let found = rest.len() >= wanted.len()
-            && rest
-                .iter()
-                .zip(wanted)
-                .all(|(lexeme, wanted)| matches!(&lexeme.token, Token::Word(word) if word == wanted));
+            && rest.iter().zip(wanted).all(
+                |(lexeme, wanted)| matches!(&lexeme.token, Token::Word(word) if word == wanted),
+            );
         self.position += if found { wanted.len() } else { 0 };
+
         found
     }
 
@@ -255,22 +301,37 @@ impl Parser<'_> {
                     Some(Token::Word(before)) => format!("after {}", quoted(before)),
                     _ => "here".to_owned(),
                 };
-                return ParseError::Word { word: quoted(word), place, wanted };
+                return ParseError::Word {
+                    word: quoted(word),
+                    place,
+                    wanted,
+                };
             }
         };
+
         ParseError::Expected { wanted, place }
     }
 }
 
 /// Words that multiply what follows.
-const FACTORS: [(&str, &str); 4] = [("half", "0.5"), ("double", "2"), ("twice", "2"), ("triple", "3")];
+const FACTORS: [(&str, &str); 4] = [
+    ("half", "0.5"),
+    ("double", "2"),
+    ("twice", "2"),
+    ("triple", "3"),
+];
 
 /// `the sum of A and B`, and its kin.
-const NOUNS: [(&str, Op); 4] =
-    [("sum", Op::Add), ("difference", Op::Subtract), ("product", Op::Multiply), ("quotient", Op::Divide)];
+const NOUNS: [(&str, Op); 4] = [
+    ("sum", Op::Add),
+    ("difference", Op::Subtract),
+    ("product", Op::Multiply),
+    ("quotient", Op::Divide),
+];
 
 const NUMBER_WORDS: [&str; 13] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
 ];
 
 fn number(digits: &str) -> Expr {

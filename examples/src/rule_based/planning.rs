@@ -41,13 +41,29 @@ pub(super) enum TaskKind {
 }
 
 impl Task {
-    pub(super) fn new(kind: TaskKind, description: impl Into<String>, right: impl Into<String>) -> Self {
-        Self { description: description.into(), kind, right: right.into(), slip: None, sub_tasks: Vec::new() }
+    pub(super) fn new(
+        kind: TaskKind,
+        description: impl Into<String>,
+        right: impl Into<String>,
+    ) -> Self {
+        Self {
+            description: description.into(),
+            kind,
+            right: right.into(),
+            slip: None,
+            sub_tasks: Vec::new(),
+        }
     }
 
     /// Whether this is where it turns out that there is no value.
     pub(super) fn fails(&self) -> bool {
-        matches!(self.kind, TaskKind::Operation { outcome: Err(_), .. })
+        matches!(
+            self.kind,
+            TaskKind::Operation {
+                outcome: Err(_),
+                ..
+            }
+        )
     }
 
     /// Whether it, or a part of it, makes the mistake on purpose.
@@ -73,7 +89,11 @@ impl Blueprint {
             Ok(reading) => Self::solving(reading),
             Err(why) => Self {
                 tasks: vec![
-                    Task::new(TaskKind::Understand, UNDERSTAND, format!("not understood: {why}")),
+                    Task::new(
+                        TaskKind::Understand,
+                        UNDERSTAND,
+                        format!("not understood: {why}"),
+                    ),
                     Task::new(TaskKind::Conclude, CONCLUDE, "no answer"),
                 ],
                 opening: format!("I cannot read this problem: {why}."),
@@ -91,13 +111,28 @@ impl Blueprint {
         };
         let opening = format!("The problem asks for {understood}.");
         let mut tasks = vec![Task::new(TaskKind::Understand, UNDERSTAND, understood)];
+
         if expr.operations() > 0 {
             tasks.push(operations::task(expr));
             slip_once(&mut tasks);
-            tasks.push(Task::new(TaskKind::Check, "Check the result", check(expr, &outcome)));
+            tasks.push(Task::new(
+                TaskKind::Check,
+                "Check the result",
+                check(expr, &outcome),
+            ));
         }
-        tasks.push(Task::new(TaskKind::Conclude, CONCLUDE, writing::answer(reading, &outcome)));
-        Self { tasks, opening, conclusion: writing::solution(reading, &outcome) }
+
+        tasks.push(Task::new(
+            TaskKind::Conclude,
+            CONCLUDE,
+            writing::answer(reading, &outcome),
+        ));
+
+        Self {
+            tasks,
+            opening,
+            conclusion: writing::solution(reading, &outcome),
+        }
     }
 
     /// The steps left once an operation turned out to have no value: nothing after it can be
@@ -114,11 +149,13 @@ const CONCLUDE: &str = "Conclusion";
 
 /// Removes the operations after the first one that fails; says whether one does.
 fn cut_after_failure(tasks: &mut Vec<Task>) -> bool {
-    let Some(failing) =
-        tasks.iter_mut().position(|task| task.fails() || cut_after_failure(&mut task.sub_tasks))
+    let Some(failing) = tasks
+        .iter_mut()
+        .position(|task| task.fails() || cut_after_failure(&mut task.sub_tasks))
     else {
         return false;
     };
+
     let mut index = 0;
     tasks.retain(|task| {
         index += 1;
@@ -132,11 +169,16 @@ fn slip_once(tasks: &mut [Task]) {
     let mut operations = Vec::new();
     collect_operations(tasks, &mut operations);
     let sound = operations.iter().take_while(|task| !task.fails()).count();
+
     if sound == 0 {
         return;
     }
+
     if let Some(task) = operations.get_mut(sound / 2)
-        && let TaskKind::Operation { working, outcome: Ok(right) } = &task.kind
+        && let TaskKind::Operation {
+            working,
+            outcome: Ok(right),
+        } = &task.kind
     {
         task.slip = Some(format!("{working} = {}", value_text(&slip(working, right))));
     }
@@ -183,7 +225,10 @@ fn check(expr: &Expr, outcome: &Outcome) -> String {
                 "Worked out again in one go, with rounded decimals, it comes to {} as well",
                 rounded_text(again)
             ),
-            None => format!("Worked out again in one go, it comes to {} as well", value_text(value)),
+            None => format!(
+                "Worked out again in one go, it comes to {} as well",
+                value_text(value)
+            ),
         },
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TokenError> {
     let mut lexemes = Vec::new();
     let mut glued = false;
     let mut rest = characters.as_slice();
+
     while let Some((&first, tail)) = rest.split_first() {
         let (token, after) = match first {
             _ if first.is_whitespace() => {
@@ -62,12 +63,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TokenError> {
             '.' if tail.first().is_some_and(char::is_ascii_digit) => number(rest)?,
             _ if first.is_alphabetic() => word(rest),
             _ if first.is_numeric() => return Err(TokenError::Digit(first)),
-            '*' if tail.first() == Some(&'*') => (Token::Symbol('^'), tail.get(1..).unwrap_or_default()),
+            '*' if tail.first() == Some(&'*') => {
+                (Token::Symbol('^'), tail.get(1..).unwrap_or_default())
+            }
             _ => (Token::Symbol(usual(first)), tail),
         };
+
         lexemes.push(Lexeme { token, glued });
         (glued, rest) = (true, after);
     }
+
     Ok(lexemes)
 }
 
@@ -85,19 +90,34 @@ fn usual(symbol: char) -> char {
 fn word(rest: &[char]) -> (Token, &[char]) {
     let length = (0..rest.len())
         .find(|&index| {
-            let letter = |index: usize| rest.get(index).is_some_and(|character| character.is_alphabetic());
-            let joint = rest.get(index).is_some_and(|character| matches!(character, '-' | '\'' | '’'));
+            let letter = |index: usize| {
+                rest.get(index)
+                    .is_some_and(|character| character.is_alphabetic())
+            };
+            let joint = rest
+                .get(index)
+                .is_some_and(|character| matches!(character, '-' | '\'' | '’'));
             !(letter(index) || joint && letter(index + 1))
         })
         .unwrap_or(rest.len());
+
     let (word, after) = rest.split_at(length);
-    (Token::Word(word.iter().collect::<String>().to_lowercase().replace('’', "'")), after)
+    (
+        Token::Word(
+            word.iter()
+                .collect::<String>()
+                .to_lowercase()
+                .replace('’', "'"),
+        ),
+        after,
+    )
 }
 
 fn number(rest: &[char]) -> Result<(Token, &[char]), TokenError> {
     let (whole, mut after) = digits(rest);
     let mut text = whole;
     let grouped = text.len() <= 3 && !text.starts_with('0');
+
     while let [',', tail @ ..] = after
         && tail.first().is_some_and(char::is_ascii_digit)
     {
@@ -105,24 +125,34 @@ fn number(rest: &[char]) -> Result<(Token, &[char]), TokenError> {
         if !grouped || text.is_empty() || group.len() != 3 {
             return Err(TokenError::Comma);
         }
+
         text.push_str(&group);
         after = next;
     }
+
     if let ['.', tail @ ..] = after
         && tail.first().is_some_and(char::is_ascii_digit)
     {
         let (fraction, next) = digits(tail);
         text = format!("{text}.{fraction}");
         after = next;
+
         if matches!(after, [',' | '.', digit, ..] if digit.is_ascii_digit()) {
             return Err(TokenError::Point);
         }
     }
-    Ok((Token::Number(parse_decimal(&text).ok_or(TokenError::Digits)?), after))
+
+    Ok((
+        Token::Number(parse_decimal(&text).ok_or(TokenError::Digits)?),
+        after,
+    ))
 }
 
 fn digits(rest: &[char]) -> (String, &[char]) {
-    let length = rest.iter().position(|character| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let length = rest
+        .iter()
+        .position(|character| !character.is_ascii_digit())
+        .unwrap_or(rest.len());
     let (digits, after) = rest.split_at(length);
     (digits.iter().collect(), after)
 }

@@ -26,13 +26,27 @@ pub(super) struct Reading {
 impl Reading {
     /// A bare expression.
     pub(super) fn plain(expression: Expr) -> Self {
-        Self { expression, rule: None, subject: None, unit: String::new() }
+        Self {
+            expression,
+            rule: None,
+            subject: None,
+            unit: String::new(),
+        }
     }
 
     /// A story.
     pub(super) fn story(expression: Expr, rule: &'static str, subject: String, unit: &str) -> Self {
-        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-        Self { expression, rule: Some(rule), subject: Some(subject), unit }
+        let unit = if unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {unit}")
+        };
+        Self {
+            expression,
+            rule: Some(rule),
+            subject: Some(subject),
+            unit,
+        }
     }
 }
 
@@ -65,9 +79,11 @@ pub(super) fn read(problem: &str) -> Result<Reading, Unreadable> {
     if problem.len() > 4 * MAX_PROBLEM || problem.chars().count() > MAX_PROBLEM {
         return Err(Unreadable::Long);
     }
+
     if problem.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
+
     let lexemes = tokens(problem)?;
     match stories::read(&lexemes) {
         Some(story) => Ok(story),
@@ -79,37 +95,67 @@ pub(super) fn read(problem: &str) -> Result<Reading, Unreadable> {
 /// no number, no sign and no word that could change the meaning.
 fn sentence(lexemes: &[Lexeme]) -> Result<Expr, Unreadable> {
     let rest_from = |index: usize| lexemes.get(index..).unwrap_or_default();
-    let start = (0..lexemes.len()).find(|&index| begins(rest_from(index))).ok_or(Unreadable::NoNumber)?;
+    let start = (0..lexemes.len())
+        .find(|&index| begins(rest_from(index)))
+        .ok_or(Unreadable::NoNumber)?;
     let before = lexemes.get(..start).unwrap_or_default();
     harmless(before)?;
+
     let (expr, length) = parser::parse(rest_from(start))?;
     let after = trailing_equals(rest_from(start + length));
     let glued = |lexeme: Option<&Lexeme>| lexeme.is_some_and(|lexeme| lexeme.glued);
+
     // `f(16)` is a function, `5!` a factorial.
-    let touching = [(lexemes.get(start), before.last()), (after.first(), after.first())];
+    let touching = [
+        (lexemes.get(start), before.last()),
+        (after.first(), after.first()),
+    ];
     for (later, beside) in touching {
-        if let Some(Lexeme { token: Token::Word(word), .. }) = beside
+        if let Some(Lexeme {
+            token: Token::Word(word),
+            ..
+        }) = beside
             && glued(later)
         {
             return Err(Unreadable::StrayWord(word.clone()));
         }
     }
-    if glued(after.first()) && after.first().is_some_and(|lexeme| lexeme.token == Token::Symbol('!')) {
+
+    if glued(after.first())
+        && after
+            .first()
+            .is_some_and(|lexeme| lexeme.token == Token::Symbol('!'))
+    {
         return Err(Unreadable::StraySymbol('!'));
     }
+
     harmless(after)?;
     let bare = matches!(expr, Expr::Number(_) | Expr::Negate(_)) && expr.operations() == 0;
-    let asked = before.iter().chain(after).all(|lexeme| match &lexeme.token {
-        Token::Word(word) => ASKING.contains(&word.as_str()),
-        _ => true,
-    });
-    if bare && !asked { Err(Unreadable::NothingToDo) } else { Ok(expr) }
+    let asked = before
+        .iter()
+        .chain(after)
+        .all(|lexeme| match &lexeme.token {
+            Token::Word(word) => ASKING.contains(&word.as_str()),
+            _ => true,
+        });
+
+    if bare && !asked {
+        Err(Unreadable::NothingToDo)
+    } else {
+        Ok(expr)
+    }
 }
 
 /// Drops the `=` of `2 + 3 =` and `2 + 3 = ?`.
 fn trailing_equals(after: &[Lexeme]) -> &[Lexeme] {
     match after {
-        [Lexeme { token: Token::Symbol('='), .. }, rest @ ..] => rest,
+        [
+            Lexeme {
+                token: Token::Symbol('='),
+                ..
+            },
+            rest @ ..,
+        ] => rest,
         _ => after,
     }
 }
@@ -118,12 +164,18 @@ fn harmless(lexemes: &[Lexeme]) -> Result<(), Unreadable> {
     for lexeme in lexemes {
         match &lexeme.token {
             Token::Number(_) => return Err(Unreadable::StrayNumber),
-            Token::Word(word) if number_word(word).is_some() => return Err(Unreadable::StrayNumber),
-            Token::Word(word) if changes_meaning(word) => return Err(Unreadable::StrayWord(word.clone())),
-            Token::Symbol('.' | ',' | ';' | ':' | '?' | '!' | '"' | '\'' | '`') | Token::Word(_) => {}
+            Token::Word(word) if number_word(word).is_some() => {
+                return Err(Unreadable::StrayNumber);
+            }
+            Token::Word(word) if changes_meaning(word) => {
+                return Err(Unreadable::StrayWord(word.clone()));
+            }
+            Token::Symbol('.' | ',' | ';' | ':' | '?' | '!' | '"' | '\'' | '`')
+            | Token::Word(_) => {}
             Token::Symbol(symbol) => return Err(Unreadable::StraySymbol(*symbol)),
         }
     }
+
     Ok(())
 }
 
@@ -252,5 +304,8 @@ const TEENS_AND_TENS: [&str; 15] = [
 /// Single letters other than the article and the speaker are unknowns: `x + 3`.
 fn changes_meaning(word: &str) -> bool {
     let single = word.chars().count() == 1 && !matches!(word, "a" | "i");
-    single || word.split('-').any(|part| CHANGING.contains(&part) || TEENS_AND_TENS.contains(&part))
+    single
+        || word
+            .split('-')
+            .any(|part| CHANGING.contains(&part) || TEENS_AND_TENS.contains(&part))
 }

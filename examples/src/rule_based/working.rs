@@ -20,10 +20,18 @@ pub(super) fn turn(problem: &str, last: Option<Last>) -> Turn {
     let Some(Last { plan, thought }) = last else {
         return first(&blueprint, "");
     };
+
     let known = plan.and_then(|plan| {
-        let short = blueprint.cut_short().filter(|short| matches(&short.tasks, plan.steps()));
-        if short.is_some() || matches(&blueprint.tasks, plan.steps()) { Some((plan, short)) } else { None }
+        let short = blueprint
+            .cut_short()
+            .filter(|short| matches(&short.tasks, plan.steps()));
+        if short.is_some() || matches(&blueprint.tasks, plan.steps()) {
+            Some((plan, short))
+        } else {
+            None
+        }
     });
+
     match known {
         Some((plan, Some(short))) => later(&short, plan.into_steps(), thought),
         Some((plan, None)) => later(&blueprint, plan.into_steps(), thought),
@@ -43,9 +51,19 @@ fn first(blueprint: &Blueprint, evaluation: &str) -> Turn {
     if let (Some(task), Some(step)) = (blueprint.tasks.first(), steps.first_mut()) {
         finish(step, &task.right);
     }
+
     let notice = notice(blueprint.tasks.iter().any(Task::slips));
-    let thinking = format!("{evaluation}{} {}\n{notice}", blueprint.opening, outlook(&blueprint.tasks));
-    Turn { thinking, plan: steps.into(), next_thought_needed: true }
+    let thinking = format!(
+        "{evaluation}{} {}\n{notice}",
+        blueprint.opening,
+        outlook(&blueprint.tasks)
+    );
+
+    Turn {
+        thinking,
+        plan: steps.into(),
+        next_thought_needed: true,
+    }
 }
 
 fn outlook(tasks: &[Task]) -> &'static str {
@@ -60,31 +78,48 @@ fn later(blueprint: &Blueprint, mut steps: Vec<Step>, thought: usize) -> Turn {
     let tasks = &blueprint.tasks;
     let mut faults = Vec::new();
     evaluate_steps(tasks, &mut steps, "", &mut faults);
+
     if !faults.is_empty() {
         let thinking = format!(
             "{EVALUATION}{thought}: there is a mistake. {}\nI mark it and do it again in the next thought.",
             faults.join(" ")
         );
-        return Turn { thinking, plan: steps.into(), next_thought_needed: true };
+        return Turn {
+            thinking,
+            plan: steps.into(),
+            next_thought_needed: true,
+        };
     }
+
     close_groups(&mut steps);
     let evaluation = appraisal(tasks, &steps);
 
     let path = find(&steps, Status::VerificationNeeded)
         .or_else(|| find(&steps, Status::Pending))
         .unwrap_or_default();
+
     // Every list of tasks ends with a conclusion, and `evaluate_steps` leaves that one open.
     let Some((task, step)) = at(tasks, &mut steps, &path) else {
         return concluded(blueprint, steps);
     };
+
     let again = step.status == Status::VerificationNeeded;
-    finish(step, task.slip.as_ref().filter(|_| !again).unwrap_or(&task.right));
+    finish(
+        step,
+        task.slip.as_ref().filter(|_| !again).unwrap_or(&task.right),
+    );
     let result = step.result.as_deref().unwrap_or_default();
-    let done = format!("{}: {}. {result}.", numbered(&path, again), task.description);
+    let done = format!(
+        "{}: {}. {result}.",
+        numbered(&path, again),
+        task.description
+    );
+
     let mut thinking = format!("{EVALUATION}{thought}: {evaluation}\n{done}");
     if task.kind == TaskKind::Conclude {
         return concluded(blueprint, steps);
     }
+
     if task.fails()
         && let Some(short) = blueprint.cut_short()
         && short.tasks != *tasks
@@ -94,17 +129,30 @@ fn later(blueprint: &Blueprint, mut steps: Vec<Step>, thought: usize) -> Turn {
         );
         steps = short.tasks.iter().map(done_but_conclusion).collect();
     }
+
     close_groups(&mut steps);
-    Turn { thinking, plan: steps.into(), next_thought_needed: true }
+    Turn {
+        thinking,
+        plan: steps.into(),
+        next_thought_needed: true,
+    }
 }
 
 fn concluded(blueprint: &Blueprint, steps: Vec<Step>) -> Turn {
-    Turn { thinking: blueprint.conclusion.clone(), plan: steps.into(), next_thought_needed: false }
+    Turn {
+        thinking: blueprint.conclusion.clone(),
+        plan: steps.into(),
+        next_thought_needed: false,
+    }
 }
 
 fn numbered(path: &[usize], again: bool) -> String {
     let numbers: Vec<String> = path.iter().map(|index| (index + 1).to_string()).collect();
-    format!("Step {}{}", numbers.join("."), if again { ", once more" } else { "" })
+    format!(
+        "Step {}{}",
+        numbers.join("."),
+        if again { ", once more" } else { "" }
+    )
 }
 
 /// Whether the steps are those of the tasks, in whatever status.
@@ -118,11 +166,22 @@ fn matches(tasks: &[Task], steps: &[Step]) -> bool {
 /// Recomputes every step that is done. A wrong one is marked, with the reason, and what was
 /// concluded from it reopened. What the statuses do not allow (a result on a pending step, a
 /// parent done before its sub-steps) is put right in silence. Says whether all are done.
-fn evaluate_steps(tasks: &[Task], steps: &mut [Step], parent: &str, faults: &mut Vec<String>) -> bool {
+fn evaluate_steps(
+    tasks: &[Task],
+    steps: &mut [Step],
+    parent: &str,
+    faults: &mut Vec<String>,
+) -> bool {
     let mut all_done = true;
     for (index, (task, step)) in tasks.iter().zip(steps.iter_mut()).enumerate() {
         let path = format!("{parent}{}", index + 1);
-        let parts_done = evaluate_steps(&task.sub_tasks, &mut step.sub_steps, &format!("{path}."), faults);
+        let parts_done = evaluate_steps(
+            &task.sub_tasks,
+            &mut step.sub_steps,
+            &format!("{path}."),
+            faults,
+        );
+
         if step.status == Status::Pending || !parts_done || task.kind == TaskKind::Conclude {
             (step.status, step.result, step.mark) = (Status::Pending, None, None);
         } else if step.status == Status::Done
@@ -131,8 +190,10 @@ fn evaluate_steps(tasks: &[Task], steps: &mut [Step], parent: &str, faults: &mut
             faults.push(format!("Step {path}: {fault}."));
             (step.status, step.mark) = (Status::VerificationNeeded, Some(fault));
         }
+
         all_done &= step.status == Status::Done;
     }
+
     all_done
 }
 
@@ -142,13 +203,26 @@ fn fault(task: &Task, result: &str) -> Option<String> {
     if result == right {
         return None;
     }
+
     if result.is_empty() {
         return Some(format!("no result is written down, and it is {right}"));
     }
+
     let given = value_at_end(result);
     Some(match (&task.kind, given) {
-        (TaskKind::Operation { outcome: Ok(value), .. }, _) if result == value_text(value) => return None,
-        (TaskKind::Operation { working, outcome: Ok(value) }, Some(given)) if given != *value => {
+        (
+            TaskKind::Operation {
+                outcome: Ok(value), ..
+            },
+            _,
+        ) if result == value_text(value) => return None,
+        (
+            TaskKind::Operation {
+                working,
+                outcome: Ok(value),
+            },
+            Some(given),
+        ) if given != *value => {
             format!(
                 "{working} is {}, not {}{}",
                 value_text(value),
@@ -156,7 +230,12 @@ fn fault(task: &Task, result: &str) -> Option<String> {
                 diagnosis(&given, value)
             )
         }
-        (TaskKind::Operation { outcome: Err(_), .. }, _) => right.clone(),
+        (
+            TaskKind::Operation {
+                outcome: Err(_), ..
+            },
+            _,
+        ) => right.clone(),
         (TaskKind::Group, _) => format!("the sub-steps give {right}"),
         (TaskKind::Understand, _) => format!("the problem says {right}"),
         _ => format!("the result is {right}"),
@@ -167,10 +246,16 @@ fn fault(task: &Task, result: &str) -> Option<String> {
 fn close_groups(steps: &mut [Step]) {
     for step in steps {
         close_groups(&mut step.sub_steps);
-        let last = step.sub_steps.last().and_then(|last| last.result.as_deref());
+        let last = step
+            .sub_steps
+            .last()
+            .and_then(|last| last.result.as_deref());
         if let Some(last) = last
             && step.status == Status::Pending
-            && step.sub_steps.iter().all(|part| part.status == Status::Done)
+            && step
+                .sub_steps
+                .iter()
+                .all(|part| part.status == Status::Done)
         {
             let value = last.rsplit(" = ").next().unwrap_or(last).to_owned();
             finish(step, &value);
@@ -183,9 +268,14 @@ fn appraisal(tasks: &[Task], steps: &[Step]) -> String {
     if find(steps, Status::VerificationNeeded).is_some() {
         return "it was right to mark the mistake.".to_owned();
     }
+
     let mut leaves = Vec::new();
     collect_leaves(tasks, steps, &mut leaves);
-    match leaves.into_iter().take_while(|(_, step)| step.status == Status::Done).last() {
+    match leaves
+        .into_iter()
+        .take_while(|(_, step)| step.status == Status::Done)
+        .last()
+    {
         Some((task, step)) if matches!(task.kind, TaskKind::Operation { .. }) => {
             format!("{} is correct.", step.result.as_deref().unwrap_or_default())
         }
@@ -193,7 +283,11 @@ fn appraisal(tasks: &[Task], steps: &[Step]) -> String {
     }
 }
 
-fn collect_leaves<'a>(tasks: &'a [Task], steps: &'a [Step], leaves: &mut Vec<(&'a Task, &'a Step)>) {
+fn collect_leaves<'a>(
+    tasks: &'a [Task],
+    steps: &'a [Step],
+    leaves: &mut Vec<(&'a Task, &'a Step)>,
+) {
     for (task, step) in tasks.iter().zip(steps) {
         collect_leaves(&task.sub_tasks, &step.sub_steps, leaves);
         if task.sub_tasks.is_empty() {
@@ -205,15 +299,24 @@ fn collect_leaves<'a>(tasks: &'a [Task], steps: &'a [Step], leaves: &mut Vec<(&'
 /// The first step in this status, sub-steps before their parent: positions from the top level down.
 fn find(steps: &[Step], status: Status) -> Option<Vec<usize>> {
     steps.iter().enumerate().find_map(|(index, step)| {
-        let below = find(&step.sub_steps, status).or_else(|| (step.status == status).then(Vec::new))?;
+        let below =
+            find(&step.sub_steps, status).or_else(|| (step.status == status).then(Vec::new))?;
         Some(std::iter::once(index).chain(below).collect())
     })
 }
 
-fn at<'a>(tasks: &'a [Task], steps: &'a mut [Step], path: &[usize]) -> Option<(&'a Task, &'a mut Step)> {
+fn at<'a>(
+    tasks: &'a [Task],
+    steps: &'a mut [Step],
+    path: &[usize],
+) -> Option<(&'a Task, &'a mut Step)> {
     let (&index, below) = path.split_first()?;
     let (task, step) = (tasks.get(index)?, steps.get_mut(index)?);
-    if below.is_empty() { Some((task, step)) } else { at(&task.sub_tasks, &mut step.sub_steps, below) }
+    if below.is_empty() {
+        Some((task, step))
+    } else {
+        at(&task.sub_tasks, &mut step.sub_steps, below)
+    }
 }
 
 fn pending(task: &Task) -> Step {

@@ -21,8 +21,11 @@ const MAX_REPEATED: usize = 200;
 
 /// What the first thought says about itself; of a mistake only where one will be made.
 pub(super) fn notice(slips: bool) -> String {
-    let mistake =
-        if slips { " I make one mistake on purpose, for a later thought to find and repair." } else { "" };
+    let mistake = if slips {
+        " I make one mistake on purpose, for a later thought to find and repair."
+    } else {
+        ""
+    };
     format!("I am a rule-based stand-in and no language model.{mistake}\n{NAMING}")
 }
 
@@ -69,17 +72,33 @@ pub(super) fn solution(reading: &Reading, outcome: &Outcome) -> String {
             return format!("{} {failure}.\n{NAMING}", repeated(expr));
         }
     };
+
     let text = expr.to_string();
     let (unspaced, shortest) = (text.replace(' ', ""), value_text(value));
     let fraction = expr.divides() && unspaced != value.to_string();
-    let exact = if fraction { full_text(value) } else { shortest.clone() };
+    let exact = if fraction {
+        full_text(value)
+    } else {
+        shortest.clone()
+    };
+
     match &reading.subject {
         Some(subject) => {
-            format!("{subject} {}{}: {} = {exact}.", value_text(value), reading.unit, repeated(expr))
+            format!(
+                "{subject} {}{}: {} = {exact}.",
+                value_text(value),
+                reading.unit,
+                repeated(expr)
+            )
         }
-        None if text == exact || text.chars().count() > MAX_REPEATED => format!("The value is {exact}."),
+        None if text == exact || text.chars().count() > MAX_REPEATED => {
+            format!("The value is {exact}.")
+        }
         // `10 / 3 = 10/3 ≈ 3.333333` would say the same twice.
-        None => match exact.strip_prefix(&unspaced).filter(|rest| rest.starts_with(" ≈ ")) {
+        None => match exact
+            .strip_prefix(&unspaced)
+            .filter(|rest| rest.starts_with(" ≈ "))
+        {
             Some(approximation) => format!("{text}{approximation}."),
             None => format!("{text} = {exact}."),
         },
@@ -96,5 +115,9 @@ pub(super) fn refusal(why: &Unreadable) -> String {
 
 fn repeated(expr: &Expr) -> String {
     let text = expr.to_string();
-    if text.chars().count() <= MAX_REPEATED { text } else { "The expression".to_owned() }
+    if text.chars().count() <= MAX_REPEATED {
+        text
+    } else {
+        "The expression".to_owned()
+    }
 }

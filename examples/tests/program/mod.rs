@@ -23,7 +23,10 @@ fn path(name: &str) -> PathBuf {
     let test = env::current_exe().expect("a test knows its program");
     let folder = test.ancestors().nth(2).expect("a test is in `deps`");
 
-    folder.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION)
+    folder
+        .join("examples")
+        .join(name)
+        .with_extension(env::consts::EXE_EXTENSION)
 }
 
 fn build(name: &str) {
@@ -43,12 +46,22 @@ fn build(name: &str) {
 
 /// Whether the program is not older than any file that it was built from.
 fn is_fresh(program: &Path) -> bool {
-    let Some(built) = changed(program) else { return false };
-    let Ok(record) = fs::read_to_string(program.with_extension("d")) else { return false };
+    let Some(built) = changed(program) else {
+        return false;
+    };
+
+    let Ok(record) = fs::read_to_string(program.with_extension("d")) else {
+        return false;
+    };
 
     // `program: source source …`
-    let Some(sources) = record.strip_prefix(&format!("{}: ", program.display())) else { return false };
-    sources.split_whitespace().all(|source| changed(Path::new(source)).is_some_and(|at| at <= built))
+    let Some(sources) = record.strip_prefix(&format!("{}: ", program.display())) else {
+        return false;
+    };
+
+    sources
+        .split_whitespace()
+        .all(|source| changed(Path::new(source)).is_some_and(|at| at <= built))
 }
 
 fn changed(file: &Path) -> Option<SystemTime> {

@@ -15,7 +15,11 @@ impl Choice {
     }
 
     pub(super) fn actions(&self) -> Vec<Action> {
-        if self.0.is_empty() { vec![Action::DEFAULT] } else { self.0.clone() }
+        if self.0.is_empty() {
+            vec![Action::DEFAULT]
+        } else {
+            self.0.clone()
+        }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -41,12 +45,19 @@ impl Choice {
     }
 
     pub(super) fn labels(&self) -> String {
-        self.0.iter().map(Action::as_str).collect::<Vec<_>>().join(", ")
+        self.0
+            .iter()
+            .map(Action::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The action for a model that names none.
     pub(super) fn fallback(&self) -> Option<Action> {
-        self.0.iter().find(|action| **action == Action::DEFAULT).cloned()
+        self.0
+            .iter()
+            .find(|action| **action == Action::DEFAULT)
+            .cloned()
     }
 
     /// The text before the line, and the action that it names.
@@ -56,14 +67,20 @@ impl Choice {
         let is_mark = |c: char| c.is_whitespace() || "*_`\"'<>[]().,:".contains(c);
         let line = line.trim_matches(is_mark);
         let (word, label) = line.split_at_checked("action".len())?;
+
         if !word.eq_ignore_ascii_case("action")
-            || !label.trim_start_matches(['*', '_', '`', ' ']).starts_with(':')
+            || !label
+                .trim_start_matches(['*', '_', '`', ' '])
+                .starts_with(':')
         {
             return None;
         }
+
         let label = label.trim_matches(is_mark);
-        let same =
-            |action: &&Action| action.as_str().trim_matches(is_mark).to_lowercase() == label.to_lowercase();
+        let same = |action: &&Action| {
+            action.as_str().trim_matches(is_mark).to_lowercase() == label.to_lowercase()
+        };
+
         // Labels may differ in case alone; then the spelling decides.
         let exact = self.0.iter().find(|action| action.as_str() == label);
         let action = exact.or_else(|| self.0.iter().find(same))?;

@@ -43,10 +43,15 @@ impl fmt::Display for AgentError {
                 f.write_str("the call to the model failed: ")?;
                 ErrorText(error).fmt(f)
             }
-            Self::Empty => f.write_str("the model's reply is empty; expected a text or a call of a tool"),
+            Self::Empty => {
+                f.write_str("the model's reply is empty; expected a text or a call of a tool")
+            }
             Self::TooManyToolCalls { rounds } => {
                 let plural = if *rounds == 1 { "" } else { "s" };
-                write!(f, "the model still calls tools after {rounds} round{plural}; expected an answer")
+                write!(
+                    f,
+                    "the model still calls tools after {rounds} round{plural}; expected an answer"
+                )
             }
             Self::NoAction { labels } => write!(
                 f,

@@ -3,7 +3,8 @@
 use cogwork_ask::call;
 use cogwork_flow::Action;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits, ToolChoice, Usage,
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits,
+    ToolChoice, Usage,
 };
 use futures_util::future::join_all;
 
@@ -18,18 +19,28 @@ const MAX_CALLS: usize = 1_000;
 
 impl Agent {
     pub(super) async fn generate(&self, request: ChatRequest) -> Result<Answer, AgentError> {
-        let generating = self.thinking.begin(request).await.map_err(AgentError::Client)?;
+        let generating = self
+            .thinking
+            .begin(request)
+            .await
+            .map_err(AgentError::Client)?;
+
         let (mut request, mut tools, mut rounds) = (generating.request().clone(), Vec::new(), 0);
         let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
         let draft = loop {
-            let response = ask(&generating, request.clone()).await.map_err(AgentError::Client)?;
-            limits.check(&response).map_err(|error| AgentError::Client(error.into()))?;
+            let response = ask(&generating, request.clone())
+                .await
+                .map_err(AgentError::Client)?;
+            limits
+                .check(&response)
+                .map_err(|error| AgentError::Client(error.into()))?;
 
             if response.tool_calls().is_empty() {
                 break response;
             } else if rounds == self.tool_rounds {
                 return Err(AgentError::TooManyToolCalls { rounds });
             }
+
             rounds += 1;
             request.push(response.message());
             for (message, used) in self.call_tools(&response).await {
@@ -37,22 +48,46 @@ impl Agent {
                 tools.push(used);
             }
         };
+
         // Whatever thinking would make of nothing, it would not be what the model said.
         if draft.text().trim().is_empty() {
             return Err(AgentError::Empty);
         }
-        let generation = generating.end(request.clone(), draft).await.map_err(AgentError::Client)?;
+
+        let generation = generating
+            .end(request.clone(), draft)
+            .await
+            .map_err(AgentError::Client)?;
         let blocks = generation.payload.blocks().to_vec();
         let mut usage = generation.response.usage().unwrap_or_default();
         let mut calls = generation.report.calls;
         let reason = generation.response.finish_reason();
         let truncated = matches!(reason, FinishReason::Length | FinishReason::ContentFilter);
         let thinking = Some(generation.report).filter(|report| {
-            !(report.hooks.is_empty() && report.memory.is_empty() && report.memory_failures.is_empty())
+            !(report.hooks.is_empty()
+                && report.memory.is_empty()
+                && report.memory_failures.is_empty())
         });
-        let (text, action) =
-            self.choose(request, generation.response.into_text(), &mut calls, &mut usage).await?;
-        let output = Output { text, blocks, tools, thinking, truncated, calls, usage };
+
+        let (text, action) = self
+            .choose(
+                request,
+                generation.response.into_text(),
+                &mut calls,
+                &mut usage,
+            )
+            .await?;
+
+        let output = Output {
+            text,
+            blocks,
+            tools,
+            thinking,
+            truncated,
+            calls,
+            usage,
+        };
+
         Ok(Answer { output, action })
     }
 
@@ -68,19 +103,36 @@ impl Agent {
             return Ok((text, Action::DEFAULT));
         } else if let Some((before, action)) = self.choice.read(&text) {
             // A model that was told what it reads may answer with the line alone.
-            return Ok((if before.is_empty() { action.as_str().to_owned() } else { before }, action));
+            return Ok((
+                if before.is_empty() {
+                    action.as_str().to_owned()
+                } else {
+                    before
+                },
+                action,
+            ));
         }
+
         request.push(Message::assistant(text.as_str()));
         request.push(Message::user(self.choice.complaint()));
+
         // Not the time for more tools.
-        let response = ask(self.thinking.client(), request.with_tool_choice(ToolChoice::None)).await;
+        let response = ask(
+            self.thinking.client(),
+            request.with_tool_choice(ToolChoice::None),
+        )
+        .await;
+
         let response = response.map_err(AgentError::Client)?;
         *calls = calls.saturating_add(1);
         *usage += response.usage().unwrap_or_default();
         let action = self.choice.read(response.text()).map(|(_, action)| action);
+
         match action.or_else(|| self.choice.fallback()) {
             Some(action) => Ok((text, action)),
-            None => Err(AgentError::NoAction { labels: self.choice.labels() }),
+            None => Err(AgentError::NoAction {
+                labels: self.choice.labels(),
+            }),
         }
     }
 
@@ -92,31 +144,46 @@ impl Agent {
             FinishReason::ContentFilter => Some("withheld in part by a filter"),
             _ => None,
         };
-        join_all(response.tool_calls().iter().enumerate().map(|(place, call)| async move {
-            let result = if let Some(cut) = cut {
-                Err(format!("the reply with this call was {cut}; expected a whole one"))
-            } else if place < MAX_CALLS_AT_ONCE {
-                self.tools.call(call).await.map_err(|error| error.to_string())
-            } else {
-                Err(format!("too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"))
-            };
-            let used = |result: &str, failed| ToolUse {
-                name: call.name().to_owned(),
-                arguments: call.arguments().to_owned(),
-                result: result.to_owned(),
-                failed,
-            };
-            match result {
-                Ok(text) => {
-                    let used = used(&text, false);
-                    (Message::tool_result(call, text), used)
-                }
-                Err(problem) => {
-                    let used = used(&problem, true);
-                    (Message::tool_failure(call, problem), used)
-                }
-            }
-        }))
+        join_all(
+            response
+                .tool_calls()
+                .iter()
+                .enumerate()
+                .map(|(place, call)| async move {
+                    let result = if let Some(cut) = cut {
+                        Err(format!(
+                            "the reply with this call was {cut}; expected a whole one"
+                        ))
+                    } else if place < MAX_CALLS_AT_ONCE {
+                        self.tools
+                            .call(call)
+                            .await
+                            .map_err(|error| error.to_string())
+                    } else {
+                        Err(format!(
+                            "too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"
+                        ))
+                    };
+
+                    let used = |result: &str, failed| ToolUse {
+                        name: call.name().to_owned(),
+                        arguments: call.arguments().to_owned(),
+                        result: result.to_owned(),
+                        failed,
+                    };
+
+                    match result {
+                        Ok(text) => {
+                            let used = used(&text, false);
+                            (Message::tool_result(call, text), used)
+                        }
+                        Err(problem) => {
+                            let used = used(&problem, true);
+                            (Message::tool_failure(call, problem), used)
+                        }
+                    }
+                }),
+        )
         .await
     }
 }

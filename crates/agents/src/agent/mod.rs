@@ -173,8 +173,11 @@ impl Agent {
     fn conversation(&self, asked: &Output) -> Messages {
         let told = [self.role.clone(), self.choice.instructions()];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-        let system = Some(system).filter(|text| !text.is_empty()).map(Message::system);
+        let system = Some(system)
+            .filter(|text| !text.is_empty())
+            .map(Message::system);
         let user = Message::user(asked.text.as_str()).with_blocks(asked.blocks.iter().cloned());
+
         system.into_iter().chain([user]).collect()
     }
 }
@@ -189,11 +192,18 @@ impl Node<FlowState> for Agent {
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
-        let asked = self.prompt.fill(state).map_err(|error| AgentError::Prompt(error.of("`prompt`")))?;
+        let asked = self
+            .prompt
+            .fill(state)
+            .map_err(|error| AgentError::Prompt(error.of("`prompt`")))?;
         if asked.text.trim().is_empty() && asked.blocks.is_empty() {
             return Err(AgentError::NothingAsked);
         }
-        let request = self.request.clone().with_messages(self.conversation(&asked));
+
+        let request = self
+            .request
+            .clone()
+            .with_messages(self.conversation(&asked));
         Ok(request.with_tools(self.tools.definitions()))
     }
 
@@ -201,7 +211,12 @@ impl Node<FlowState> for Agent {
         self.generate(request.clone()).await
     }
 
-    fn post(&self, state: &mut FlowState, _: ChatRequest, answer: Answer) -> Result<Action, AgentError> {
+    fn post(
+        &self,
+        state: &mut FlowState,
+        _: ChatRequest,
+        answer: Answer,
+    ) -> Result<Action, AgentError> {
         state.put(&self.id, answer.output);
         Ok(answer.action)
     }

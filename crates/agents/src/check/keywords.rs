@@ -8,16 +8,24 @@ use crate::yaml::{Tree, Value};
 const MAX_HOPS: usize = 32;
 
 /// What a derived schema leaves to the name of the format.
-pub(super) const LARGEST: [(&str, f64); 4] =
-    [("uint8", 255.0), ("uint16", 65_535.0), ("uint32", 4_294_967_295.0), ("float", f32::MAX as f64)];
+pub(super) const LARGEST: [(&str, f64); 4] = [
+    ("uint8", 255.0),
+    ("uint16", 65_535.0),
+    ("uint32", 4_294_967_295.0),
+    ("float", f32::MAX as f64),
+];
 
 /// The schema behind references; nothing for one that holds for everything, or leads nowhere.
 pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
     let mut schema = schema.as_object()?;
     for _ in 0..MAX_HOPS {
-        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return Some(schema) };
+        let Some(reference) = schema.get("$ref").and_then(Json::as_str) else {
+            return Some(schema);
+        };
+
         schema = root.pointer(reference.strip_prefix('#')?)?.as_object()?;
     }
+
     None
 }
 
@@ -26,12 +34,20 @@ pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Op
     if let Some(one) = schema.get("const") {
         return one.as_str().map(|one| vec![one]);
     }
+
     if let Some(names) = schema.get("enum").and_then(Json::as_array) {
         return names.iter().map(Json::as_str).collect();
     }
+
     let branches = schema.get("oneOf")?.as_array()?;
     let of_branch = |branch| constants(resolve(branch, root)?, root);
-    Some(branches.iter().map(of_branch).collect::<Option<Vec<_>>>()?.concat())
+    Some(
+        branches
+            .iter()
+            .map(of_branch)
+            .collect::<Option<Vec<_>>>()?
+            .concat(),
+    )
 }
 
 /// The text of a tag and the schema of the mapping that has it.
@@ -48,8 +64,11 @@ pub(super) fn tagged<'s>(
     };
     let first = branches.first()?;
     let keys = first.get("properties")?.as_object()?.keys();
+
     keys.into_iter().find_map(|key| {
-        let tags = branches.iter().map(|branch| Some((tag_at(branch, key)?, *branch)));
+        let tags = branches
+            .iter()
+            .map(|branch| Some((tag_at(branch, key)?, *branch)));
         Some((key.as_str(), tags.collect::<Option<Vec<_>>>()?))
     })
 }
@@ -58,26 +77,51 @@ pub(super) fn tagged<'s>(
 /// its form where all that have it agree, and those that all need. The key that tells them apart is free.
 pub(super) fn common(tag: &str, branches: &[&Map<String, Json>], root: &Json) -> Map<String, Json> {
     let mut all: Map<String, Json> = Map::new();
-    let properties = branches.iter().filter_map(|branch| branch.get("properties")?.as_object()).flatten();
+    let properties = branches
+        .iter()
+        .filter_map(|branch| branch.get("properties")?.as_object())
+        .flatten();
     for (key, property) in properties.filter(|(key, _)| *key != tag) {
-        let agrees = |other: &Json| other == property || resolve(other, root) == resolve(property, root);
+        let agrees =
+            |other: &Json| other == property || resolve(other, root) == resolve(property, root);
         let agreed = all.get(key).is_none_or(agrees);
-        all.insert(key.clone(), if agreed { property.clone() } else { Json::Bool(true) });
+        all.insert(
+            key.clone(),
+            if agreed {
+                property.clone()
+            } else {
+                Json::Bool(true)
+            },
+        );
     }
+
     all.insert(tag.to_owned(), Json::Bool(true));
     let needed = |branch: &Map<String, Json>, key: &Json| {
-        branch.get("required").and_then(Json::as_array).is_some_and(|keys| keys.contains(key))
+        branch
+            .get("required")
+            .and_then(Json::as_array)
+            .is_some_and(|keys| keys.contains(key))
     };
-    let first = branches.first().and_then(|branch| branch.get("required")?.as_array()).into_iter().flatten();
-    let required =
-        first.filter(|key| key.as_str() != Some(tag) && branches.iter().all(|branch| needed(branch, key)));
+
+    let first = branches
+        .first()
+        .and_then(|branch| branch.get("required")?.as_array())
+        .into_iter()
+        .flatten();
+
+    let required = first.filter(|key| {
+        key.as_str() != Some(tag) && branches.iter().all(|branch| needed(branch, key))
+    });
     let required: Vec<_> = required.cloned().collect();
-    let is_closed =
-        branches.iter().all(|branch| branch.get("additionalProperties") == Some(&Json::Bool(false)));
+    let is_closed = branches
+        .iter()
+        .all(|branch| branch.get("additionalProperties") == Some(&Json::Bool(false)));
     let mut common = Map::new();
+
     common.insert("properties".to_owned(), Json::Object(all));
     common.insert("required".to_owned(), Json::Array(required));
     common.insert("additionalProperties".to_owned(), Json::Bool(!is_closed));
+
     common
 }
 
@@ -115,18 +159,33 @@ pub(super) fn plural(noun: &str) -> String {
 pub(super) fn expected(schema: &Map<String, Json>, root: &Json) -> String {
     let mut named = Vec::new();
     kinds(schema, root, MAX_HOPS, &mut named);
-    if named.is_empty() { "a value".to_owned() } else { named.join(" or ") }
+    if named.is_empty() {
+        "a value".to_owned()
+    } else {
+        named.join(" or ")
+    }
 }
 
 /// The kinds of value it takes, each once, also where one choice stands inside another.
 fn kinds(schema: &Map<String, Json>, root: &Json, deep: usize, named: &mut Vec<&'static str>) {
-    for kind in types(schema).into_iter().filter(|name| *name != "null").map(called) {
+    for kind in types(schema)
+        .into_iter()
+        .filter(|name| *name != "null")
+        .map(called)
+    {
         if !named.contains(&kind) {
             named.push(kind);
         }
     }
-    let Some(deep) = deep.checked_sub(1) else { return };
-    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+
+    let Some(deep) = deep.checked_sub(1) else {
+        return;
+    };
+
+    let branches = ["oneOf", "anyOf"]
+        .iter()
+        .filter_map(|key| schema.get(*key)?.as_array())
+        .flatten();
     for branch in branches.filter_map(|branch| resolve(branch, root)) {
         kinds(branch, root, deep, named);
     }

@@ -10,8 +10,8 @@ use cogwork_read::charge;
 use serde_json::{Map, Value as Json};
 
 use keywords::{
-    LARGEST, Tagged, bound_as_text, called, common, constants, expected, is_of, plural, resolve, tagged,
-    types,
+    LARGEST, Tagged, bound_as_text, called, common, constants, expected, is_of, plural, resolve,
+    tagged, types,
 };
 
 use crate::problem::{Found, Problems};
@@ -52,23 +52,38 @@ impl<'c> Check<'c> {
             );
             return self.found(tree, path, message);
         }
+
         if let Some(names) = constants(schema, self.root) {
             return self.one_of_names(tree, schema, &names, path);
         }
+
         if let Some(all) = schema.get("allOf").and_then(Json::as_array) {
             all.iter().for_each(|part| self.value(tree, part, path));
         }
-        for any in ["oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array()) {
+
+        for any in ["oneOf", "anyOf"]
+            .iter()
+            .filter_map(|key| schema.get(*key)?.as_array())
+        {
             self.any_of(tree, schema, any, path);
         }
+
         if !self.of_type(tree, schema, path) {
             return;
         }
+
         match &tree.value {
-            Value::Number(number) => self.number(tree, number.as_f64().unwrap_or_default(), schema, path),
-            Value::Text(text) => {
-                self.length(tree, text.value.chars().count(), "Length", "character", schema, path)
+            Value::Number(number) => {
+                self.number(tree, number.as_f64().unwrap_or_default(), schema, path)
             }
+            Value::Text(text) => self.length(
+                tree,
+                text.value.chars().count(),
+                "Length",
+                "character",
+                schema,
+                path,
+            ),
             Value::List(items) => {
                 self.length(tree, items.len(), "Items", "item", schema, path);
                 if let Some(item) = schema.get("items") {
@@ -88,61 +103,109 @@ impl<'c> Check<'c> {
             Some(Json::Array(many)) => many.iter().filter_map(Json::as_str).collect(),
             _ => return true,
         };
+
         if types.iter().any(|name| is_of(tree, name)) {
             return true;
         }
-        let named: Vec<_> = types.iter().filter(|name| **name != "null").map(|name| called(name)).collect();
-        self.found(tree, path, format!("expected {}, found {}", named.join(" or "), shown_kind(tree)));
+
+        let named: Vec<_> = types
+            .iter()
+            .filter(|name| **name != "null")
+            .map(|name| called(name))
+            .collect();
+
+        self.found(
+            tree,
+            path,
+            format!(
+                "expected {}, found {}",
+                named.join(" or "),
+                shown_kind(tree)
+            ),
+        );
+
         false
     }
 
-    fn one_of_names(&mut self, tree: &Tree, schema: &Map<String, Json>, names: &[&str], path: &Path) {
+    fn one_of_names(
+        &mut self,
+        tree: &Tree,
+        schema: &Map<String, Json>,
+        names: &[&str],
+        path: &Path,
+    ) {
         let noun = schema.get(NOUN).and_then(Json::as_str).unwrap_or("name");
         let known = format!("known {}: {}", plural(noun), list(names));
         match tree.text() {
             None => self.found(
                 tree,
                 path,
-                format!("expected the name of a {noun}, found {}; {known}", shown_kind(tree)),
+                format!(
+                    "expected the name of a {noun}, found {}; {known}",
+                    shown_kind(tree)
+                ),
             ),
             Some(text) if names.contains(&text) => {}
             Some(_) => {
-                let message = format!("unknown {noun} {}; {known}{}", shown(tree), meant(tree, names));
+                let message = format!(
+                    "unknown {noun} {}; {known}{}",
+                    shown(tree),
+                    meant(tree, names)
+                );
                 self.found(tree, path, message);
             }
         }
     }
 
     fn any_of(&mut self, tree: &Tree, schema: &Map<String, Json>, any: &[Json], path: &Path) {
-        let branches: Vec<_> = any.iter().filter_map(|branch| resolve(branch, self.root)).collect();
+        let branches: Vec<_> = any
+            .iter()
+            .filter_map(|branch| resolve(branch, self.root))
+            .collect();
         let is_null = |branch: &&Map<String, Json>| branch.get("type") == Some(&Json::from("null"));
         if matches!(tree.value, Value::Null) && branches.iter().any(is_null) {
             return;
         }
-        let branches: Vec<_> = branches.into_iter().filter(|branch| !is_null(branch)).collect();
+
+        let branches: Vec<_> = branches
+            .into_iter()
+            .filter(|branch| !is_null(branch))
+            .collect();
         if let Some((key, tags)) = tagged(&branches, self.root)
             && (branches.len() > 1 || schema.contains_key(NOUN))
         {
             return self.tagged(tree, schema, key, &tags, path);
         }
+
         // Of what a person may have meant, the problems of what comes nearest: the first of the same type.
         let mut told: Option<Problems> = None;
         for branch in &branches {
             let mut problems = Problems::default();
-            Check { root: self.root, problems: &mut problems }.resolved(tree, branch, path);
+            Check {
+                root: self.root,
+                problems: &mut problems,
+            }
+            .resolved(tree, branch, path);
+
             if problems.is_empty() {
                 return;
             }
+
             let fits = types(branch).iter().any(|name| is_of(tree, name));
             if fits && told.is_none() {
                 told = Some(problems);
             }
         }
+
         match told {
             Some(problems) => self.problems.extend(problems),
             None => {
                 let expected = expected(schema, self.root);
-                self.found(tree, path, format!("expected {expected}, found {}", shown_kind(tree)));
+                self.found(
+                    tree,
+                    path,
+                    format!("expected {expected}, found {}", shown_kind(tree)),
+                );
             }
         }
     }
@@ -161,9 +224,13 @@ impl<'c> Check<'c> {
             return self.found(
                 tree,
                 path,
-                format!("expected a mapping with `{key}`, found {}", shown_kind(tree)),
+                format!(
+                    "expected a mapping with `{key}`, found {}",
+                    shown_kind(tree)
+                ),
             );
         }
+
         let names: Vec<_> = tags.iter().map(|(name, _)| *name).collect();
         let known = format!("known {}: {}", plural(noun), list(&names));
         let path_of_tag = path.key(key);
@@ -176,14 +243,24 @@ impl<'c> Check<'c> {
                 if let Some((_, branch)) = tags.iter().find(|(name, _)| *name == text) {
                     return self.resolved(tree, branch, path);
                 }
-                let message = format!("unknown {noun} {}; {known}{}", shown(tag), meant(tag, &names));
+
+                let message = format!(
+                    "unknown {noun} {}; {known}{}",
+                    shown(tag),
+                    meant(tag, &names)
+                );
+
                 Found::tag(tag.place, &path_of_tag, message)
             }
             Some((tag, None)) => {
-                let message = format!("expected the name of a {noun}, found {}; {known}", shown_kind(tag));
+                let message = format!(
+                    "expected the name of a {noun}, found {}; {known}",
+                    shown_kind(tag)
+                );
                 Found::tag(tag.place, &path_of_tag, message)
             }
         };
+
         self.problems.push(problem);
         let branches: Vec<_> = tags.iter().map(|(_, branch)| *branch).collect();
         self.resolved(tree, &common(key, &branches, self.root), path);
@@ -191,20 +268,31 @@ impl<'c> Check<'c> {
 
     fn map(&mut self, tree: &Tree, entries: &[Entry], schema: &Map<String, Json>, path: &Path) {
         let none = Map::new();
-        let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&none);
+        let properties = schema
+            .get("properties")
+            .and_then(Json::as_object)
+            .unwrap_or(&none);
         for entry in entries {
             if self.problems.is_full() {
                 return;
             }
+
             charge(1 + entry.key.len());
             let below = path.key(entry.key.as_str());
-            match (properties.get(&entry.key), schema.get("additionalProperties")) {
+            match (
+                properties.get(&entry.key),
+                schema.get("additionalProperties"),
+            ) {
                 (Some(property), _) => self.value(&entry.value, property, &below),
                 (None, Some(Json::Bool(false))) => {
                     let known = properties.keys().map(String::as_str);
                     let meant = did_you_mean(nearest(&entry.key, known.clone()));
-                    let meant =
-                        if meant.is_empty() { format!("; known keys: {}", list(known)) } else { meant };
+                    let meant = if meant.is_empty() {
+                        format!("; known keys: {}", list(known))
+                    } else {
+                        meant
+                    };
+
                     let message = format!("unknown key `{}`{meant}", Name(&entry.key));
                     self.problems.push(Found::new(entry.place, path, message));
                 }
@@ -212,49 +300,93 @@ impl<'c> Check<'c> {
                 (None, None) => {}
             }
         }
-        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
-        for key in required.filter_map(Json::as_str).filter(|key| tree.get(key).is_none()) {
-            let what = properties.get(key).and_then(|property| resolve(property, self.root));
-            let what = what.map_or_else(|| "a value".to_owned(), |property| expected(property, self.root));
-            self.found(tree, path, format!("the key `{key}` is missing; expected {what}"));
+
+        let required = schema
+            .get("required")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten();
+
+        for key in required
+            .filter_map(Json::as_str)
+            .filter(|key| tree.get(key).is_none())
+        {
+            let what = properties
+                .get(key)
+                .and_then(|property| resolve(property, self.root));
+            let what = what.map_or_else(
+                || "a value".to_owned(),
+                |property| expected(property, self.root),
+            );
+            self.found(
+                tree,
+                path,
+                format!("the key `{key}` is missing; expected {what}"),
+            );
         }
     }
 
     fn number(&mut self, tree: &Tree, number: f64, schema: &Map<String, Json>, path: &Path) {
         let bound = |key: &str| Some((schema.get(key)?.as_f64()?, schema.get(key)?));
-        let format = schema.get("format").and_then(Json::as_str).unwrap_or_default();
-        if let Some(most) = LARGEST.iter().find(|(name, _)| *name == format).map(|(_, most)| *most)
+        let format = schema
+            .get("format")
+            .and_then(Json::as_str)
+            .unwrap_or_default();
+        if let Some(most) = LARGEST
+            .iter()
+            .find(|(name, _)| *name == format)
+            .map(|(_, most)| *most)
             && number > most
             && !schema.contains_key("maximum")
         {
-            self.found(tree, path, format!("the number is too large; expected at most {most}"));
+            self.found(
+                tree,
+                path,
+                format!("the number is too large; expected at most {most}"),
+            );
         }
+
         if let Some((_, least)) = bound("minimum").filter(|(least, _)| number < *least) {
             self.found(
                 tree,
                 path,
-                format!("the number is too small; expected at least {}", bound_as_text(least)),
+                format!(
+                    "the number is too small; expected at least {}",
+                    bound_as_text(least)
+                ),
             );
         }
+
         if let Some((_, most)) = bound("maximum").filter(|(most, _)| number > *most) {
             self.found(
                 tree,
                 path,
-                format!("the number is too large; expected at most {}", bound_as_text(most)),
+                format!(
+                    "the number is too large; expected at most {}",
+                    bound_as_text(most)
+                ),
             );
         }
+
         if let Some((_, least)) = bound("exclusiveMinimum").filter(|(least, _)| number <= *least) {
             self.found(
                 tree,
                 path,
-                format!("the number is too small; expected more than {}", bound_as_text(least)),
+                format!(
+                    "the number is too small; expected more than {}",
+                    bound_as_text(least)
+                ),
             );
         }
+
         if let Some((_, most)) = bound("exclusiveMaximum").filter(|(most, _)| number >= *most) {
             self.found(
                 tree,
                 path,
-                format!("the number is too large; expected less than {}", bound_as_text(most)),
+                format!(
+                    "the number is too large; expected less than {}",
+                    bound_as_text(most)
+                ),
             );
         }
     }
@@ -271,18 +403,32 @@ impl<'c> Check<'c> {
         let bound = |side: &str| schema.get(&format!("{side}{key}")).and_then(Json::as_u64);
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         let units = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+
         if let Some(least) = bound("min").filter(|least| length < *least) {
             let message = match length {
-                0 => format!("{} is empty; expected at least {}", capital_kind(tree), units(least)),
-                _ => format!("{} has {}; expected at least {least}", capital_kind(tree), units(length)),
+                0 => format!(
+                    "{} is empty; expected at least {}",
+                    capital_kind(tree),
+                    units(least)
+                ),
+                _ => format!(
+                    "{} has {}; expected at least {least}",
+                    capital_kind(tree),
+                    units(length)
+                ),
             };
             self.found(tree, path, message);
         }
+
         if let Some(most) = bound("max").filter(|most| length > *most) {
             self.found(
                 tree,
                 path,
-                format!("{} has {}; expected at most {most}", capital_kind(tree), units(length)),
+                format!(
+                    "{} has {}; expected at most {most}",
+                    capital_kind(tree),
+                    units(length)
+                ),
             );
         }
     }
@@ -295,7 +441,9 @@ impl<'c> Check<'c> {
 /// What it is, without its value: it may be a key in the wrong place.
 fn shown_kind(tree: &Tree) -> String {
     match &tree.value {
-        Value::Text(text) if !text.variables.is_empty() => format!("the text of `{}`", shown_variables(text)),
+        Value::Text(text) if !text.variables.is_empty() => {
+            format!("the text of `{}`", shown_variables(text))
+        }
         _ => tree.kind().to_owned(),
     }
 }
@@ -316,7 +464,10 @@ fn shown(tree: &Tree) -> String {
 }
 
 fn shown_variables(text: &crate::yaml::Text) -> String {
-    text.variables.iter().map(|name| format!("${{{name}}}")).collect()
+    text.variables
+        .iter()
+        .map(|name| format!("${{{name}}}"))
+        .collect()
 }
 
 /// What was meant; nothing for a name from the environment, which the guess would give away.

@@ -42,20 +42,24 @@ impl Loading<'_> {
 
         self.nodes = self.nodes.saturating_add(nodes.len());
         if self.nodes > MAX_NODES {
-            let message =
-                format!("the flow has more than {MAX_NODES} nodes, with all its subflows; expected fewer");
+            let message = format!(
+                "the flow has more than {MAX_NODES} nodes, with all its subflows; expected fewer"
+            );
             found.push(Found::new(tree.place, &nodes_path, message));
             return None;
         }
+
         let mut made = Vec::new();
         for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
             let path = nodes_path.index(index);
+
             // An unknown provider leaves the rest of the settings as they are, and those are checked.
             let config = path.key("config");
             let provider = config.key("provider");
             let of_provider =
                 |found: &Found| found.is_tag && (found.path == config || found.path == provider);
             let is_sound = found.of(&path).all(of_provider);
+
             // Each problem of a node costs a search for the name that was meant.
             made.push(if is_sound && !found.is_full() {
                 self.node(source, node, id, &ids, &path, found)
@@ -63,6 +67,7 @@ impl Loading<'_> {
                 None
             });
         }
+
         let parts: Vec<_> = nodes
             .iter()
             .zip(ids.iter())
@@ -73,23 +78,49 @@ impl Loading<'_> {
                 actions: made.as_ref().map(|made| made.actions.as_slice()),
             })
             .collect();
+
         let edges = edges(tree, path, found);
-        let start = tree.get("start").and_then(Tree::text).or_else(|| ids.iter().next());
+        let start = tree
+            .get("start")
+            .and_then(Tree::text)
+            .or_else(|| ids.iter().next());
         let start_place = tree.get("start").unwrap_or(tree).place;
-        wire(&parts, &ids, &edges, start.map(|start| (start, start_place)), path, found);
+        wire(
+            &parts,
+            &ids,
+            &edges,
+            start.map(|start| (start, start_place)),
+            path,
+            found,
+        );
+
         let answer = self.answer(tree, &ids, path, found);
         if !found.is_empty() {
             return None;
         }
+
         let flow = build(tree, path, &ids, made, &edges, start?, found)?;
         Some(Assembled { flow, answer })
     }
 
-    fn answer(&self, tree: &Tree, ids: &NodeIds<'_>, path: &Path, found: &mut Problems) -> Template {
-        let Some(answer) = tree.get("answer") else { return Template::default() };
+    fn answer(
+        &self,
+        tree: &Tree,
+        ids: &NodeIds<'_>,
+        path: &Path,
+        found: &mut Problems,
+    ) -> Template {
+        let Some(answer) = tree.get("answer") else {
+            return Template::default();
+        };
+
         let read = Template::for_nodes(answer.text().unwrap_or_default(), ids);
         read.unwrap_or_else(|error| {
-            found.push(Found::new(answer.place, &path.key("answer"), self.told(&error)));
+            found.push(Found::new(
+                answer.place,
+                &path.key("answer"),
+                self.told(&error),
+            ));
             Template::default()
         })
     }
@@ -121,20 +152,29 @@ impl Loading<'_> {
             Some(Json::Object(values)) => values,
             _ => serde_json::Map::new(),
         };
-        let nothing = Tree { place: node.place, value: crate::yaml::Value::Map(Vec::new()) };
+        let nothing = Tree {
+            place: node.place,
+            value: crate::yaml::Value::Map(Vec::new()),
+        };
         let config = config.unwrap_or(&nothing);
         let mut making = Making::new(self, source, id, ids, config, &path, found);
         let mut problems = making.prepare(&node_type, &mut values);
-        let made =
-            node_type.make(Json::Object(values), &mut making).map_err(|more| problems.extend(more)).ok();
+        let made = node_type
+            .make(Json::Object(values), &mut making)
+            .map_err(|more| problems.extend(more))
+            .ok();
+
         for problem in problems {
             let path = path.below(problem.path());
             found.push(Found::new(
-                config.nearest_to(&Path::default().below(problem.path())).place,
+                config
+                    .nearest_to(&Path::default().below(problem.path()))
+                    .place,
                 &path,
                 problem.message(),
             ));
         }
+
         made
     }
 }
@@ -145,19 +185,29 @@ fn text_at<'t>(tree: &'t Tree, key: &str) -> &'t str {
 
 fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problems) {
     for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
-        let Some(tree) = node.get("id").filter(|tree| tree.text().is_some()) else { continue };
+        let Some(tree) = node.get("id").filter(|tree| tree.text().is_some()) else {
+            continue;
+        };
+
         let path = path.index(index).key("id");
         if RESERVED.contains(&id) {
-            let message = format!("`{id}` is no id of a node: it has a meaning of its own; expected another");
+            let message =
+                format!("`{id}` is no id of a node: it has a meaning of its own; expected another");
             found.push(Found::new(tree.place, &path, message));
         } else if id.contains(['{', '}']) {
             let message =
-                "an id with a brace can stand in no slot of a prompt; expected one without".to_owned();
+                "an id with a brace can stand in no slot of a prompt; expected one without"
+                    .to_owned();
             found.push(Found::new(tree.place, &path, message));
         } else if let Some(first) = ids.first(id).filter(|first| *first < index) {
-            let line = nodes.get(first).and_then(|node| node.get("id")).map_or(0, |id| id.place.line);
-            let message =
-                format!("a node with the id `{}` is in line {line} already; expected another id", Name(id));
+            let line = nodes
+                .get(first)
+                .and_then(|node| node.get("id"))
+                .map_or(0, |id| id.place.line);
+            let message = format!(
+                "a node with the id `{}` is in line {line} already; expected another id",
+                Name(id)
+            );
             found.push(Found::new(tree.place, &path, message));
         }
     }
@@ -171,12 +221,16 @@ fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
         let path = path.index(index);
         Edge {
             from: text_at(edge, "from").to_owned(),
-            action: edge.get("action").and_then(Tree::text).map_or(Action::DEFAULT, Action::new),
+            action: edge
+                .get("action")
+                .and_then(Tree::text)
+                .map_or(Action::DEFAULT, Action::new),
             to: text_at(edge, "to").to_owned(),
             places: ["from", "action", "to"].map(|key| edge.get(key).unwrap_or(edge).place),
             path,
         }
     });
+
     edges.filter(|edge| !found.any_in(&edge.path)).collect()
 }
 
@@ -189,22 +243,30 @@ fn build(
     start: &str,
     found: &mut Problems,
 ) -> Option<Flow<FlowState>> {
-    let mut builder = Flow::builder(tree.get("name").and_then(Tree::text).unwrap_or("flow")).start(start);
+    let mut builder =
+        Flow::builder(tree.get("name").and_then(Tree::text).unwrap_or("flow")).start(start);
     let left: HashSet<&str> = edges.iter().map(|edge| edge.from.as_str()).collect();
 
     for (id, made) in ids.iter().zip(made) {
         let Made { actions, add } = made?;
         builder = add(builder, id.to_owned());
         if !left.contains(id) {
-            builder = actions.into_iter().fold(builder, |builder, action| builder.end(id, action));
+            builder = actions
+                .into_iter()
+                .fold(builder, |builder, action| builder.end(id, action));
         }
     }
-    for Edge { from, action, to, .. } in edges {
+
+    for Edge {
+        from, action, to, ..
+    } in edges
+    {
         builder = match to.as_str() {
             END => builder.end(from, action),
             to => builder.edge(from, action, to),
         };
     }
+
     // All that a person can have done is found before, with its place; this is what is left.
     builder
         .build()

@@ -15,6 +15,7 @@ impl<'n> NodeIds<'n> {
         for (index, id) in in_order.iter().enumerate() {
             first.entry(*id).or_insert(index);
         }
+
         Self { in_order, first }
     }
 

@@ -40,7 +40,17 @@ impl<'m, 'l> Making<'m, 'l> {
         found: &'m mut Problems,
     ) -> Self {
         let request = ChatRequest::default();
-        Self { loading, source, id, ids, config, path, found, client: None, request }
+        Self {
+            loading,
+            source,
+            id,
+            ids,
+            config,
+            path,
+            found,
+            client: None,
+            request,
+        }
     }
 
     /// Takes the settings of the client and of its requests out of those of the node. Whatever is wrong with
@@ -53,15 +63,20 @@ impl<'m, 'l> Making<'m, 'l> {
         if !node_type.has_client() {
             return Vec::new();
         }
+
         self.client = Some(Arc::new(NotConnected));
         let mut problems = Vec::new();
         match typed::<RequestSettings>(take(values, &schema_of::<RequestSettings>())) {
             Ok(request) => self.request = request.request(),
             Err(problem) => problems.push(problem),
         }
+
         let loader = self.loading.loader;
         let named = values.remove("provider");
-        let Some(provider) = named.as_ref().and_then(Json::as_str).and_then(|name| loader.provider(name))
+        let Some(provider) = named
+            .as_ref()
+            .and_then(Json::as_str)
+            .and_then(|name| loader.provider(name))
         else {
             // The schema has refused it; the settings may be of any.
             for provider in loader.providers() {
@@ -69,6 +84,7 @@ impl<'m, 'l> Making<'m, 'l> {
             }
             return problems;
         };
+
         let settings = take(values, provider.schema());
         if loader.connects() {
             match provider.client(settings) {
@@ -76,6 +92,7 @@ impl<'m, 'l> Making<'m, 'l> {
                 Err(more) => problems.extend(more),
             }
         }
+
         problems
     }
 
@@ -90,8 +107,11 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// When the node type is not one [with a client](NodeType::with_client).
     pub fn client(&self) -> Result<Arc<dyn LlmClient>, SettingProblem> {
-        let message = "nodes of this type have no client; expected a node type that is made with one";
-        self.client.clone().ok_or_else(|| SettingProblem::new(message))
+        let message =
+            "nodes of this type have no client; expected a node type that is made with one";
+        self.client
+            .clone()
+            .ok_or_else(|| SettingProblem::new(message))
     }
 
     /// The settings of its requests: temperature, tokens and so on.
@@ -122,10 +142,14 @@ impl<'m, 'l> Making<'m, 'l> {
             Some(SettingProblem::new(error.to_string()).at(format!("{setting}[{place}]")))
         };
         let problems: Vec<_> = names.iter().enumerate().filter_map(problem).collect();
+
         if !problems.is_empty() {
             return Err(problems);
         }
-        tools.only(names).map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
+
+        tools
+            .only(names)
+            .map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
     }
 
     /// Makes the thinking mode, or the modes in their order, that stand in this setting.
@@ -140,22 +164,35 @@ impl<'m, 'l> Making<'m, 'l> {
     ) -> Result<Vec<Box<dyn ThinkingMode>>, Vec<SettingProblem>> {
         let (mut modes, mut problems) = (Vec::new(), Vec::new());
         let one = std::slice::from_ref(thinking);
-        let (list, is_list) = thinking.as_array().map_or((one, false), |list| (list.as_slice(), true));
+        let (list, is_list) = thinking
+            .as_array()
+            .map_or((one, false), |list| (list.as_slice(), true));
+
         for (place, mode) in list.iter().enumerate() {
             let name = mode.get("type").and_then(Json::as_str).unwrap_or_default();
             let settings = mode.get("config").unwrap_or(&Json::Null);
-            let at = if is_list { format!("{setting}[{place}]") } else { setting.to_owned() };
+            let at = if is_list {
+                format!("{setting}[{place}]")
+            } else {
+                setting.to_owned()
+            };
+
             match self.loading.loader.modes().build(name, settings) {
                 Ok(mode) => modes.push(mode),
-                Err(BuildError::Settings { problems: wrong, .. }) => {
-                    problems.extend(wrong.iter().map(|wrong| {
-                        SettingProblem::new(wrong.problem()).at(format!("{at}.{}", wrong.path()))
-                    }))
-                }
+                Err(BuildError::Settings {
+                    problems: wrong, ..
+                }) => problems.extend(wrong.iter().map(|wrong| {
+                    SettingProblem::new(wrong.problem()).at(format!("{at}.{}", wrong.path()))
+                })),
                 Err(error) => problems.push(SettingProblem::new(error.to_string()).at(at)),
             }
         }
-        if problems.is_empty() { Ok(modes) } else { Err(problems) }
+
+        if problems.is_empty() {
+            Ok(modes)
+        } else {
+            Err(problems)
+        }
     }
 
     /// Those who name the same store share it, in subflows too; the first to name it makes it.
@@ -166,7 +203,8 @@ impl<'m, 'l> Making<'m, 'l> {
     /// The flow that the settings themselves describe, by `nodes` and `edges`; nothing if it has problems,
     /// which are then told.
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
-        self.loading.flow(self.source, self.config, self.path, self.found)
+        self.loading
+            .flow(self.source, self.config, self.path, self.found)
     }
 
     /// The flow of a file beside this one; nothing if it has problems, which are then told.
@@ -183,16 +221,20 @@ impl<'m, 'l> Making<'m, 'l> {
     pub(crate) fn beside(&self, file: &str) -> Result<Place, String> {
         let Some(folder) = &self.source.folder else {
             return Err(
-                "this text is no file, so no file is beside it; expected a setting without a file".to_owned()
+                "this text is no file, so no file is beside it; expected a setting without a file"
+                    .to_owned(),
             );
         };
+
         Place::beneath(folder, file)
     }
 }
 
 impl fmt::Debug for Making<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Making").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Making")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

@@ -87,7 +87,13 @@ impl<'l> Loading<'l> {
 
     /// The flow of a text, or all that is wrong with it.
     pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
-        let flow = self.text(&Source { name: name.into(), folder: None }, text);
+        let flow = self.text(
+            &Source {
+                name: name.into(),
+                folder: None,
+            },
+            text,
+        );
         self.whole(flow)
     }
 
@@ -102,7 +108,12 @@ impl<'l> Loading<'l> {
 
     fn problem_of_file(&mut self, path: &FilePath, message: String) {
         let file = path.display().to_string().into();
-        self.problems.push(FileProblem { file, place: None, path: String::new(), message });
+        self.problems.push(FileProblem {
+            file,
+            place: None,
+            path: String::new(),
+            message,
+        });
     }
 
     /// The flow of the file that the program or its user named, maybe by a link to it.
@@ -113,8 +124,15 @@ impl<'l> Loading<'l> {
 
     /// The flow of a file in a folder, which messages call `shown`; nothing if it has problems, which are then
     /// told; what keeps the file from being read.
-    fn file(&mut self, folder: &Folder, name: &OsStr, shown: &str) -> Result<Option<Assembled>, String> {
-        let file = folder.open_file(name, Access::Read).map_err(|error| told(&error))?;
+    fn file(
+        &mut self,
+        folder: &Folder,
+        name: &OsStr,
+        shown: &str,
+    ) -> Result<Option<Assembled>, String> {
+        let file = folder
+            .open_file(name, Access::Read)
+            .map_err(|error| told(&error))?;
         let id = FileId::of(&file).map_err(|error| told(&error))?;
         let name = name.to_string_lossy().into_owned();
         self.check_nesting(id, &name)?;
@@ -124,34 +142,63 @@ impl<'l> Loading<'l> {
         let text = read_text(&file, most).map_err(|error| told(&error))?;
 
         self.open.push(OpenFile { id, name });
-        let flow = self.text(&Source { name: shown.into(), folder: Some(folder.clone()) }, &text);
+        let flow = self.text(
+            &Source {
+                name: shown.into(),
+                folder: Some(folder.clone()),
+            },
+            &text,
+        );
+
         self.open.pop();
         Ok(flow)
     }
 
     fn check_nesting(&self, id: FileId, name: &str) -> Result<(), String> {
         if self.open.iter().any(|file| file.id == id) {
-            let way: Vec<_> = self.open.iter().map(|file| file.name.as_str()).chain([name]).collect();
+            let way: Vec<_> = self
+                .open
+                .iter()
+                .map(|file| file.name.as_str())
+                .chain([name])
+                .collect();
+
             let way = way.join(" → ");
-            return Err(format!("the file is a part of itself: {way}; expected subflows without a circle"));
+            return Err(format!(
+                "the file is a part of itself: {way}; expected subflows without a circle"
+            ));
         }
+
         if self.open.len() >= MAX_FILES_DEEP {
-            return Err(format!("more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"));
+            return Err(format!(
+                "more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"
+            ));
         }
+
         if self.files >= MAX_FILES {
-            return Err(format!("more than {MAX_FILES} files are read for one flow; expected fewer"));
+            return Err(format!(
+                "more than {MAX_FILES} files are read for one flow; expected fewer"
+            ));
         }
+
         Ok(())
     }
 
     fn text(&mut self, source: &Source, text: &str) -> Option<Assembled> {
         let mut found = Problems::default();
-        let tree = yaml::read(text, self.loader.environment(), &mut self.secrets, &mut found);
+        let tree = yaml::read(
+            text,
+            self.loader.environment(),
+            &mut self.secrets,
+            &mut found,
+        );
+
         let flow = tree.and_then(|tree| {
             let schema = self.loader.schema();
             check(&tree, schema, schema, &Path::default(), &mut found);
             self.flow(source, &tree, &Path::default(), &mut found)
         });
+
         let flow = flow.filter(|_| found.is_empty());
         self.tell(source, found);
         flow
@@ -160,7 +207,13 @@ impl<'l> Loading<'l> {
     /// Adds what is wrong with a text, each thing once.
     fn tell(&mut self, source: &Source, found: Problems) {
         let mut said = BTreeSet::new();
-        for Found { place, path, message, .. } in found {
+        for Found {
+            place,
+            path,
+            message,
+            ..
+        } in found
+        {
             let path = path.to_string();
             if said.insert((place, path.clone(), message.clone())) {
                 self.problems.push(FileProblem {

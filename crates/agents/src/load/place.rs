@@ -21,12 +21,19 @@ impl Place {
     /// Resolves a path that a file names, as far as it exists.
     pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
         match folder.file_beneath(path) {
-            Ok((folder, name)) => Ok(Self { folder, path: name.into() }),
+            Ok((folder, name)) => Ok(Self {
+                folder,
+                path: name.into(),
+            }),
             Err(error) if error.is_not_found() => {
                 let parts = PathBuf::from(path);
+
                 // Without `.`, so that a file has one name.
                 let path = parts.iter().filter(|part| *part != ".").collect();
-                Ok(Self { folder: folder.clone(), path })
+                Ok(Self {
+                    folder: folder.clone(),
+                    path,
+                })
             }
             Err(error) => Err(told(&error)),
         }
@@ -34,7 +41,9 @@ impl Place {
 
     /// The open folder of the file, and its name there.
     pub(super) fn resolved(&self) -> Result<(Folder, OsString), String> {
-        self.folder.file_beneath(&self.path).map_err(|error| told(&error))
+        self.folder
+            .file_beneath(&self.path)
+            .map_err(|error| told(&error))
     }
 
     /// Checks that a memory can be kept here, as far as that shows without a trace.
@@ -57,10 +66,13 @@ impl Place {
 
     /// Opens the memory that is kept here. Blocks.
     pub(crate) fn open_memory(&self, limits: MemoryLimits) -> Result<FileMemory, MemoryError> {
-        let (folder, name) = self.folder.file_beneath(&self.path).map_err(|error| MemoryError::File {
-            path: self.folder.path_of(&self.path).display().to_string(),
-            source: error.into(),
-        })?;
+        let (folder, name) =
+            self.folder
+                .file_beneath(&self.path)
+                .map_err(|error| MemoryError::File {
+                    path: self.folder.path_of(&self.path).display().to_string(),
+                    source: error.into(),
+                })?;
         FileMemory::open_in(&folder, name, limits)
     }
 }
@@ -70,6 +82,7 @@ fn without_folder(error: &MemoryError) -> String {
     let MemoryError::File { path, source } = error else {
         return error.to_string();
     };
+
     let name = Path::new(path).file_name().unwrap_or_default();
     format!("{}: {source}", name.display())
 }

@@ -48,10 +48,12 @@ pub(super) fn wire(
     let wire = Wire::new(parts, ids, edges);
     let before = found.len();
     wire.names(start, path, found);
+
     // Where edges are wrong everything may seem to be out of reach.
     let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
     wire.known_actions(found);
     wire.wired_actions(path, found);
+
     if let Some((start, _)) = start.filter(|_| is_sound) {
         wire.reach(start, path, found);
     }
@@ -73,17 +75,30 @@ impl<'a> Wire<'a> {
         for edge in edges {
             leaving.entry(&edge.from).or_default().push(edge);
         }
-        Self { parts, ids, edges, leaving }
+
+        Self {
+            parts,
+            ids,
+            edges,
+            leaving,
+        }
     }
 
     fn leaving(&self, node: &str) -> &[&'a Edge] {
-        self.leaving.get(node).map(Vec::as_slice).unwrap_or_default()
+        self.leaving
+            .get(node)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// The end of a message about an unknown node.
     fn known_nodes(&self, name: &str, end: Option<&'static str>) -> String {
         let all = || self.ids.iter().chain(end);
-        format!("known nodes: {}{}", list(all()), did_you_mean(nearest(name, all())))
+        format!(
+            "known nodes: {}{}",
+            list(all()),
+            did_you_mean(nearest(name, all()))
+        )
     }
 
     fn names(&self, start: Option<(&str, Place)>, path: &Path, found: &mut Problems) {
@@ -98,6 +113,7 @@ impl<'a> Wire<'a> {
             if found.is_full() {
                 return;
             }
+
             self.edge_names(edge, found);
 
             let action = edge.action.as_str();
@@ -110,21 +126,35 @@ impl<'a> Wire<'a> {
                 );
                 found.push(Found::new(edge.places[1], &edge.path, message));
             }
+
             seen.entry((&edge.from, action)).or_insert(edge);
         }
     }
 
     fn edge_names(&self, edge: &Edge, found: &mut Problems) {
-        let Edge { from, to, places: [from_place, _, to_place], path, .. } = edge;
+        let Edge {
+            from,
+            to,
+            places: [from_place, _, to_place],
+            path,
+            ..
+        } = edge;
 
         if !self.ids.contains(from) {
             let known = self.known_nodes(from, None);
-            let message = format!("the edge leaves `{}`, which is no node; {known}", Name(from));
+            let message = format!(
+                "the edge leaves `{}`, which is no node; {known}",
+                Name(from)
+            );
             found.push(Found::new(*from_place, &path.key("from"), message));
         }
+
         if to != END && !self.ids.contains(to) {
             let known = self.known_nodes(to, Some(END));
-            let message = format!("the edge leads to `{}`, which is no node; {known}", Name(to));
+            let message = format!(
+                "the edge leads to `{}`, which is no node; {known}",
+                Name(to)
+            );
             found.push(Found::new(*to_place, &path.key("to"), message));
         }
     }
@@ -137,13 +167,28 @@ impl<'a> Wire<'a> {
             if found.is_full() {
                 return;
             }
-            let Some(from) = self.ids.first(&edge.from) else { continue };
-            let Some(labels) = has.get(from).and_then(Option::as_ref) else { continue };
+
+            let Some(from) = self.ids.first(&edge.from) else {
+                continue;
+            };
+
+            let Some(labels) = has.get(from).and_then(Option::as_ref) else {
+                continue;
+            };
 
             if !labels.contains(edge.action.as_str()) {
-                let declared = self.parts.get(from).and_then(|part| part.actions).unwrap_or_default();
+                let declared = self
+                    .parts
+                    .get(from)
+                    .and_then(|part| part.actions)
+                    .unwrap_or_default();
+
                 let message = unknown_action(edge, declared);
-                found.push(Found::new(edge.places[1], &edge.path.key("action"), message));
+                found.push(Found::new(
+                    edge.places[1],
+                    &edge.path.key("action"),
+                    message,
+                ));
             }
         }
     }
@@ -151,16 +196,29 @@ impl<'a> Wire<'a> {
     /// Whether an edge leaves on every action of a node that any edge leaves.
     fn wired_actions(&self, path: &Path, found: &mut Problems) {
         for (index, part) in self.parts.iter().enumerate() {
-            let wired: HashSet<&str> =
-                self.leaving(part.id).iter().map(|edge| edge.action.as_str()).collect();
-            let Some(actions) = part.actions.filter(|_| !wired.is_empty()) else { continue };
+            let wired: HashSet<&str> = self
+                .leaving(part.id)
+                .iter()
+                .map(|edge| edge.action.as_str())
+                .collect();
 
-            for action in actions.iter().filter(|action| !wired.contains(action.as_str())) {
+            let Some(actions) = part.actions.filter(|_| !wired.is_empty()) else {
+                continue;
+            };
+
+            for action in actions
+                .iter()
+                .filter(|action| !wired.contains(action.as_str()))
+            {
                 let (id, action) = (Name(part.id), Name(action.as_str()));
                 let message = format!(
                     "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
                 );
-                found.push(Found::new(part.place, &path.key("nodes").index(index), message));
+                found.push(Found::new(
+                    part.place,
+                    &path.key("nodes").index(index),
+                    message,
+                ));
             }
         }
     }
@@ -174,12 +232,22 @@ impl<'a> Wire<'a> {
             let targets = self.leaving(from).iter().map(|edge| edge.to.as_str());
             open.extend(targets.filter(|to| *to != END && reached.insert(to)));
         }
-        for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| !reached.contains(part.id)) {
+
+        for (index, part) in self
+            .parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| !reached.contains(part.id))
+        {
             let message = format!(
                 "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
                 Name(part.id)
             );
-            found.push(Found::new(part.place, &path.key("nodes").index(index), message));
+            found.push(Found::new(
+                part.place,
+                &path.key("nodes").index(index),
+                message,
+            ));
         }
     }
 }

@@ -77,8 +77,12 @@ fn thinking(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn node_type() -> NodeType {
-    NodeType::new("agent", "A model with a role, which may call tools and choose an action.", make)
-        .with_client()
+    NodeType::new(
+        "agent",
+        "A model with a role, which may call tools and choose an action.",
+        make,
+    )
+    .with_client()
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
@@ -87,46 +91,57 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
     }
+
     if let Some(prompt) = settings.prompt {
         match making.template(PROMPT, &prompt) {
             Ok(prompt) => agent = agent.with_prompt(prompt),
             Err(problem) => problems.push(problem),
         }
     }
+
     match making.tools("tools", &settings.tools) {
         Ok(tools) => agent = agent.with_tools(tools),
         Err(more) => problems.extend(more),
     }
+
     if let Some(thinking) = settings.thinking {
         match making.modes("thinking", &thinking) {
             Ok(modes) => agent = modes.into_iter().fold(agent, Agent::with_mode),
             Err(more) => problems.extend(more),
         }
     }
+
     if let Some(memory) = settings.memory {
         match memory.recall(making) {
             Ok(recall) => agent = agent.with_memory(recall),
             Err(problem) => problems.push(problem),
         }
     }
+
     if let Some(rounds) = settings.tool_rounds {
         agent = agent.with_tool_rounds(rounds);
     }
+
     let labels = settings.actions;
     for (place, label) in labels.iter().enumerate() {
         if labels.iter().take(place).any(|other| other == label) {
             let message = format!("the action `{label}` is there already; expected each once");
             problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
         } else if label.trim() != label || label.contains(['\n', '\r']) {
-            let message =
-                "a label begins or ends with a space, or has more than one line; expected one without";
+            let message = "a label begins or ends with a space, or has more than one line; expected one without";
             problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
         }
     }
+
     if !labels.is_empty() {
         agent = agent.with_actions(labels);
     }
-    if problems.is_empty() { Ok(Made::node(agent)) } else { Err(problems) }
+
+    if problems.is_empty() {
+        Ok(Made::node(agent))
+    } else {
+        Err(problems)
+    }
 }
 
 impl MemorySettings {
@@ -150,12 +165,18 @@ impl MemorySettings {
         let backing = match (self.r#type, &self.file) {
             (Kind::File, Some(file)) => return self.file(making, file),
             (Kind::File, None) => {
-                return Err(at("type", "a memory of this type is a file; expected `file`"));
+                return Err(at(
+                    "type",
+                    "a memory of this type is a file; expected `file`",
+                ));
             }
             (Kind::InMemory, None) => Backing::InMemory,
             (Kind::Blackboard, None) => Backing::Blackboard,
             (Kind::InMemory | Kind::Blackboard, Some(_)) => {
-                return Err(at("file", "a memory of this type is no file; expected none"));
+                return Err(at(
+                    "file",
+                    "a memory of this type is no file; expected none",
+                ));
             }
         };
         Ok(backing)
@@ -163,11 +184,17 @@ impl MemorySettings {
 
     fn file(&self, making: &Making<'_, '_>, file: &str) -> Result<Backing, SettingProblem> {
         let place = making.beside(file).map_err(|message| at("file", message))?;
-        place.check_memory().map_err(|message| at("file", message))?;
+        place
+            .check_memory()
+            .map_err(|message| at("file", message))?;
 
         if !self.texts.is_empty() {
-            return Err(at("texts", "a memory of this type is a file; expected them in it"));
+            return Err(at(
+                "texts",
+                "a memory of this type is a file; expected them in it",
+            ));
         }
+
         Ok(Backing::File(place))
     }
 }

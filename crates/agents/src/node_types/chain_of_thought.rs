@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought};
+use cogwork_cot::{
+    ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought,
+};
 use cogwork_flow::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,12 +106,22 @@ enum ReadingSettings {
 }
 
 pub(super) fn node_type() -> NodeType {
-    let summary = "Reasoning in steps: plans, judges its last thought, does the next step, and concludes.";
+    let summary =
+        "Reasoning in steps: plans, judges its last thought, does the next step, and concludes.";
     NodeType::new("chain_of_thought", summary, make).with_client()
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let Settings { prompt, answer, limits, history, language, early_end, reading } = settings;
+    let Settings {
+        prompt,
+        answer,
+        limits,
+        history,
+        language,
+        early_end,
+        reading,
+    } = settings;
+
     let prompt = match prompt {
         Some(prompt) => making.template(PROMPT, &prompt)?,
         None => Template::default(),
@@ -135,6 +147,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             ReadingSettings::Repairing => Reading::Repairing,
             ReadingSettings::Strict => Reading::Strict,
         });
+
     let id: Arc<str> = making.id().into();
     let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
     let flow = inside(
@@ -149,11 +162,16 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| {
             let reasoning = state.reasoning_mut(&say_id);
             let usage = reasoning.spent().usage;
-            Ok(Output::new(text(reasoning, answer)).with_calls(calls(reasoning)).with_usage(usage))
+            Ok(Output::new(text(reasoning, answer))
+                .with_calls(calls(reasoning))
+                .with_usage(usage))
         },
         |_| Action::DEFAULT,
     );
-    Ok(Made::subflow(flow.map_err(|error| SettingProblem::new(error.to_string()))?))
+
+    Ok(Made::subflow(
+        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
+    ))
 }
 
 impl LimitSettings {
@@ -161,7 +179,10 @@ impl LimitSettings {
         let mut limits = Limits::default();
         limits.thoughts = self.thoughts.unwrap_or(limits.thoughts);
         limits.tokens = self.tokens.unwrap_or(limits.tokens);
-        let time = self.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = self
+            .time
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+
         limits.time = time.unwrap_or(limits.time);
         limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
         limits
@@ -171,7 +192,9 @@ impl LimitSettings {
 /// Each reply was a call, and each refusal of a form.
 fn calls(reasoning: &Reasoning) -> u32 {
     let traces = reasoning.thoughts().iter().map(Thought::trace);
-    let calls = traces.map(|trace| trace.tries.len().saturating_add(trace.refusals.len())).sum::<usize>();
+    let calls = traces
+        .map(|trace| trace.tries.len().saturating_add(trace.refusals.len()))
+        .sum::<usize>();
     u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
@@ -180,5 +203,8 @@ fn text(reasoning: &Reasoning, answer: Answer) -> String {
         Answer::Solution => None,
         Answer::Conclusion => reasoning.conclusion(),
     };
-    conclusion.or(reasoning.solution()).unwrap_or_default().to_owned()
+    conclusion
+        .or(reasoning.solution())
+        .unwrap_or_default()
+        .to_owned()
 }

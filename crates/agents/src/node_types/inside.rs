@@ -11,8 +11,14 @@ use crate::{FlowState, Output, Template};
 pub(super) struct NoAnswer(pub(super) String);
 
 /// A template of a setting, filled.
-pub(super) fn filled(template: &Template, setting: &str, state: &FlowState) -> Result<Output, NoAnswer> {
-    template.fill(state).map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
+pub(super) fn filled(
+    template: &Template,
+    setting: &str,
+    state: &FlowState,
+) -> Result<Output, NoAnswer> {
+    template
+        .fill(state)
+        .map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
 }
 
 /// The flow between two nodes: `begin` sets its part of the state, `say` takes out what the node says.
@@ -28,13 +34,22 @@ pub(super) fn inside<T: 'static>(
     let ends = flow.actions();
     let mut builder = Flow::builder(id)
         .start("begin")
-        .node("begin", from_fn(move |state: &mut FlowState| begin(state).map(|()| Action::DEFAULT)))
+        .node(
+            "begin",
+            from_fn(move |state: &mut FlowState| begin(state).map(|()| Action::DEFAULT)),
+        )
         .edge("begin", Action::DEFAULT, "run")
         .subflow("run", flow, part);
+
     let mut labels: Vec<Action> = Vec::new();
     for end in &ends {
         let label = leave(end);
-        let name = if label == Action::DEFAULT { "say".to_owned() } else { format!("say {label}") };
+        let name = if label == Action::DEFAULT {
+            "say".to_owned()
+        } else {
+            format!("say {label}")
+        };
+
         builder = builder.edge("run", end, name.as_str());
         if !labels.contains(&label) {
             let (id, say, by) = (id.to_owned(), say.clone(), label.clone());
@@ -43,9 +58,13 @@ pub(super) fn inside<T: 'static>(
                 state.put(&id, said);
                 Ok::<_, NoAnswer>(by.clone())
             });
-            builder = builder.node(name.as_str(), node.with_actions([&label])).end(name, &label);
+
+            builder = builder
+                .node(name.as_str(), node.with_actions([&label]))
+                .end(name, &label);
             labels.push(label);
         }
     }
+
     builder.build()
 }

@@ -9,7 +9,12 @@ mod subflow;
 use crate::NodeType;
 
 pub(crate) fn built_in() -> Vec<NodeType> {
-    vec![agent::node_type(), chain_of_thought::node_type(), strategy::node_type(), subflow::node_type()]
+    vec![
+        agent::node_type(),
+        chain_of_thought::node_type(),
+        strategy::node_type(),
+        subflow::node_type(),
+    ]
 }
 
 /// The setting that several node types have.

@@ -97,16 +97,27 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let Settings { strategy, table, prompt, budget, when_stopped, tools } = settings;
+    let Settings {
+        strategy,
+        table,
+        prompt,
+        budget,
+        when_stopped,
+        tools,
+    } = settings;
+
     let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error.to_string());
     let driver: Box<dyn Driver> = match (strategy, table) {
         (Some(name), None) => {
-            let name: StrategyName = name.parse().map_err(|error| problem(&error).at("strategy"))?;
+            let name: StrategyName = name
+                .parse()
+                .map_err(|error| problem(&error).at("strategy"))?;
             Box::new(name)
         }
         (None, Some(table)) => Box::new(own_strategy(table)?),
         _ => return Err(SettingProblem::new("expected either `strategy` or `table`").into()),
     };
+
     let prompt = match prompt {
         Some(prompt) => making.template(PROMPT, &prompt)?,
         None => Template::default(),
@@ -115,7 +126,10 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
         .with_budget(budget.budget());
-    let flow = solver.clone().into_flow().map_err(|error| problem(&error))?;
+    let flow = solver
+        .clone()
+        .into_flow()
+        .map_err(|error| problem(&error))?;
 
     let id: Arc<str> = making.id().into();
     let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
@@ -130,12 +144,16 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         flow,
         move |state| state.solving_mut(&part_id, || unbegun.begin(String::new())),
         move |state| {
-            let solving = state.solving(&say_id).ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
+            let solving = state
+                .solving(&say_id)
+                .ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
             let answered = solving.end() == Some(&EndReason::Answered);
             match solving.best() {
                 Some(best) if answered || when_stopped == WhenStopped::Answer => {
                     let spent = solving.spent();
-                    Ok(Output::new(best.text.as_str()).with_calls(spent.calls).with_usage(spent.usage))
+                    Ok(Output::new(best.text.as_str())
+                        .with_calls(spent.calls)
+                        .with_usage(spent.usage))
                 }
                 _ => {
                     let end = solving.end().map(ToString::to_string).unwrap_or_default();
@@ -145,6 +163,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         },
         |_| Action::DEFAULT,
     );
+
     Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
 }
 
@@ -154,7 +173,10 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
     let text = Json::from_iter([(NAME, table)]).to_string();
     let tables = Strategies::from_json(&text).map_err(|error| {
         let located = |problem: &TableProblem| {
-            let place = problem.stage.as_ref().map(|stage| format!("table.stages.{stage}"));
+            let place = problem
+                .stage
+                .as_ref()
+                .map(|stage| format!("table.stages.{stage}"));
             let message = match &problem.parameter {
                 Some(parameter) => format!("parameter `{parameter}`: {}", problem.kind),
                 None => problem.kind.to_string(),
@@ -163,7 +185,11 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
         };
         error.problems().iter().map(located).collect::<Vec<_>>()
     })?;
-    tables.get(NAME).cloned().map_err(|error| SettingProblem::new(error.to_string()).at("table").into())
+
+    tables
+        .get(NAME)
+        .cloned()
+        .map_err(|error| SettingProblem::new(error.to_string()).at("table").into())
 }
 
 impl BudgetSettings {
@@ -172,7 +198,10 @@ impl BudgetSettings {
         budget.calls = self.calls.unwrap_or(budget.calls);
         budget.tokens = self.tokens.unwrap_or(budget.tokens);
         budget.thoughts = self.thoughts.unwrap_or(budget.thoughts);
-        let time = self.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+
+        let time = self
+            .time
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         budget.time = time.unwrap_or(budget.time);
         budget
     }

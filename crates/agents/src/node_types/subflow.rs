@@ -54,7 +54,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     };
     let flow = match (settings.file, settings.nodes) {
         (Some(_), None)
-            if settings.edges.is_some() || settings.start.is_some() || settings.answer.is_some() =>
+            if settings.edges.is_some()
+                || settings.start.is_some()
+                || settings.answer.is_some() =>
         {
             let message = "`edges`, `start` and `answer` are of a flow that is described here; expected them in the file";
             return Err(SettingProblem::new(message).into());
@@ -66,8 +68,12 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         (None, Some(_)) => making.flow_here(),
         _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
     };
+
     // What is wrong inside is told already.
-    let Some(Assembled { flow, answer }) = flow else { return Err(Vec::new()) };
+    let Some(Assembled { flow, answer }) = flow else {
+        return Err(Vec::new());
+    };
+
     let id: Arc<str> = making.id().into();
     let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
     let flow = inside(
@@ -81,9 +87,14 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.inside_mut(&part_id),
         move |state| {
             let inside = state.inside_mut(&say_id);
-            Ok(filled(&answer, "answer", inside)?.with_calls(inside.calls()).with_usage(inside.usage()))
+            Ok(filled(&answer, "answer", inside)?
+                .with_calls(inside.calls())
+                .with_usage(inside.usage()))
         },
         Action::clone,
     );
-    Ok(Made::subflow(flow.map_err(|error| SettingProblem::new(error.to_string()))?))
+
+    Ok(Made::subflow(
+        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
+    ))
 }

@@ -13,5 +13,6 @@ pub(crate) fn built_in() -> Vec<Provider> {
     let servers = servers::all();
     #[cfg(not(feature = "http"))]
     let servers = [];
+
     offline.into_iter().chain(servers).collect()
 }

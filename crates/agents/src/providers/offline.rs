@@ -61,13 +61,16 @@ impl Reply {
                 ToolCall::new(format!("call_{number}"), call.name.as_str(), arguments)
             })
             .collect();
+
         let reason = match (reply.cut_off, calls.is_empty()) {
             (true, _) => FinishReason::Length,
             (false, true) => FinishReason::Stop,
             (false, false) => FinishReason::ToolCalls,
         };
-        let response =
-            ChatResponse::new(reply.text.as_str()).with_tool_calls(calls).with_finish_reason(reason);
+
+        let response = ChatResponse::new(reply.text.as_str())
+            .with_tool_calls(calls)
+            .with_finish_reason(reason);
         match &reply.usage {
             Some(Tokens { prompt, completion }) => {
                 response.with_usage(Usage::new((*prompt).into(), (*completion).into()))
@@ -89,6 +92,10 @@ pub(super) fn scripted() -> Provider {
     Provider::new(
         "scripted",
         "Replies that stand in the file, in order. Needs no server.",
-        |script: Script| Ok::<_, String>(ScriptedClient::new(script.replies.iter().map(Reply::response))),
+        |script: Script| {
+            Ok::<_, String>(ScriptedClient::new(
+                script.replies.iter().map(Reply::response),
+            ))
+        },
     )
 }

@@ -1,4 +1,6 @@
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, async_trait};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, async_trait,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,16 +27,23 @@ struct Rule {
 }
 
 pub(super) fn provider() -> Provider {
-    Provider::new("rules", "Replies by the words of the request. Needs no server.", |rules: Rules| {
-        Ok::<_, String>(rules)
-    })
+    Provider::new(
+        "rules",
+        "Replies by the words of the request. Needs no server.",
+        |rules: Rules| Ok::<_, String>(rules),
+    )
 }
 
 #[async_trait]
 impl LlmClient for Rules {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let asked = request.messages().last().map_or("", Message::text);
-        let fits = self.rules.iter().find(|rule| asked.contains(&rule.when)).map(|rule| &rule.reply);
+        let fits = self
+            .rules
+            .iter()
+            .find(|rule| asked.contains(&rule.when))
+            .map(|rule| &rule.reply);
+
         match fits.or(self.r#else.as_ref()) {
             Some(reply) => Ok(reply.response()),
             None => {

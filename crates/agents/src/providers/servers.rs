@@ -3,7 +3,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cogwork_llm::{
-    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, LlmError, OllamaClient, OpenAiClient, Retry,
+    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, LlmError, OllamaClient, OpenAiClient,
+    Retry,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,21 +33,29 @@ struct Server {
 impl fmt::Debug for Server {
     /// The model alone: the rest may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
 pub(super) fn all() -> [Provider; 3] {
     [
-        Provider::checking("openai", "A server that speaks OpenAI's chat completions.", |server: Server| {
-            server.around(OpenAiClient::builder, "https://api.openai.com/v1")
-        }),
-        Provider::checking("anthropic", "A server that speaks Anthropic's messages.", |server: Server| {
-            server.around(AnthropicClient::builder, "https://api.anthropic.com")
-        }),
-        Provider::checking("ollama", "A server of Ollama, by its own protocol.", |server: Server| {
-            server.around(OllamaClient::builder, "http://localhost:11434")
-        }),
+        Provider::checking(
+            "openai",
+            "A server that speaks OpenAI's chat completions.",
+            |server: Server| server.around(OpenAiClient::builder, "https://api.openai.com/v1"),
+        ),
+        Provider::checking(
+            "anthropic",
+            "A server that speaks Anthropic's messages.",
+            |server: Server| server.around(AnthropicClient::builder, "https://api.anthropic.com"),
+        ),
+        Provider::checking(
+            "ollama",
+            "A server of Ollama, by its own protocol.",
+            |server: Server| server.around(OllamaClient::builder, "http://localhost:11434"),
+        ),
     ]
 }
 
@@ -60,14 +69,21 @@ impl Server {
         builder: fn(String, String) -> HttpClientBuilder<C>,
         address: &str,
     ) -> Result<Retry<C>, Vec<SettingProblem>> {
-        let mut client =
-            builder(self.base_url.clone().unwrap_or_else(|| address.to_owned()), self.name.clone());
+        let mut client = builder(
+            self.base_url.clone().unwrap_or_else(|| address.to_owned()),
+            self.name.clone(),
+        );
         if let Some(key) = &self.api_key {
             client = client.api_key(key.as_str());
         }
-        if let Some(timeout) = self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+
+        if let Some(timeout) = self
+            .timeout
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        {
             client = client.timeout(timeout);
         }
+
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
         match client.build() {
             Ok(client) => Ok(Retry::new(client, Backoff::attempts(attempts))),
@@ -82,13 +98,28 @@ impl Server {
         address: &str,
         all: &LlmError,
     ) -> Vec<SettingProblem> {
-        let base_url = self.base_url.map(|url| ("base_url", builder(url, "any".to_owned())));
+        let base_url = self
+            .base_url
+            .map(|url| ("base_url", builder(url, "any".to_owned())));
         let name = builder(address.to_owned(), self.name);
-        let api_key =
-            self.api_key.map(|key| ("api_key", builder(address.to_owned(), "any".to_owned()).api_key(key)));
-        let alone = [Some(("name", name)), base_url, api_key].into_iter().flatten();
-        let alone = alone.filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)));
+        let api_key = self.api_key.map(|key| {
+            (
+                "api_key",
+                builder(address.to_owned(), "any".to_owned()).api_key(key),
+            )
+        });
+
+        let alone = [Some(("name", name)), base_url, api_key]
+            .into_iter()
+            .flatten();
+        let alone =
+            alone.filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)));
         let problems: Vec<_> = alone.collect();
-        if problems.is_empty() { problem(all).into() } else { problems }
+
+        if problems.is_empty() {
+            problem(all).into()
+        } else {
+            problems
+        }
     }
 }

@@ -25,10 +25,14 @@ pub(crate) fn read(
     problems: &mut Problems,
 ) -> Option<Tree> {
     if text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; expected at most {MAX_BYTES}", text.len());
+        let message = format!(
+            "the file has {} bytes; expected at most {MAX_BYTES}",
+            text.len()
+        );
         problems.push(Found::new(Place::START, &Path::default(), message));
         return None;
     }
+
     let reader = Reader {
         environment,
         secrets,
@@ -39,6 +43,7 @@ pub(crate) fn read(
         values: MAX_VALUES,
         text: MAX_TEXT,
     };
+
     reader.read(text)
 }
 
@@ -81,6 +86,7 @@ impl Reader<'_> {
         charge(text.len());
         let mut parser = Parser::new_from_str(text);
         let mut documents = 0;
+
         while let Some(event) = parser.next_event() {
             let (event, place) = match event {
                 Ok((event, span)) => (event, place(&span.start)),
@@ -89,6 +95,7 @@ impl Reader<'_> {
                     return None;
                 }
             };
+
             let read = match event {
                 Event::DocumentStart(_) if documents > 0 => {
                     self.fatal(place, "a second document begins here; expected one a file")
@@ -97,25 +104,43 @@ impl Reader<'_> {
                     documents += 1;
                     Ok(())
                 }
-                Event::Scalar(text, style, anchor, tag) => {
-                    self.no_tag(place, tag.is_some()).and_then(|()| self.scalar(place, text, style, anchor))
-                }
+                Event::Scalar(text, style, anchor, tag) => self
+                    .no_tag(place, tag.is_some())
+                    .and_then(|()| self.scalar(place, text, style, anchor)),
                 Event::SequenceStart(anchor, tag) => self
                     .no_tag(place, tag.is_some())
                     .and_then(|()| self.begin(place, anchor, Inside::List(Vec::new()))),
-                Event::MappingStart(anchor, tag) => self.no_tag(place, tag.is_some()).and_then(|()| {
-                    let (entries, known) = (Vec::new(), BTreeMap::new());
-                    self.begin(place, anchor, Inside::Map { entries, key: None, known, skipped: false })
-                }),
+                Event::MappingStart(anchor, tag) => {
+                    self.no_tag(place, tag.is_some()).and_then(|()| {
+                        let (entries, known) = (Vec::new(), BTreeMap::new());
+                        self.begin(
+                            place,
+                            anchor,
+                            Inside::Map {
+                                entries,
+                                key: None,
+                                known,
+                                skipped: false,
+                            },
+                        )
+                    })
+                }
                 Event::SequenceEnd | Event::MappingEnd => self.end(),
                 Event::Alias(anchor) => self.alias(place, anchor),
-                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {
+                    Ok(())
+                }
             };
+
             if read.is_err() {
                 return None;
             }
         }
-        Some(self.document.unwrap_or(Tree { place: Place::START, value: Value::Null }))
+
+        Some(self.document.unwrap_or(Tree {
+            place: Place::START,
+            value: Value::Null,
+        }))
     }
 
     fn scalar(
@@ -126,8 +151,12 @@ impl Reader<'_> {
         anchor: usize,
     ) -> Result<(), Fatal> {
         self.spend(place, 1, text.len())?;
-        if let Some(Inside::Map { key: key @ None, known, skipped, .. }) =
-            self.open.last_mut().map(|open| &mut open.inside)
+        if let Some(Inside::Map {
+            key: key @ None,
+            known,
+            skipped,
+            ..
+        }) = self.open.last_mut().map(|open| &mut open.inside)
         {
             let text = text.into_owned();
             let before = known.get(&text).copied();
@@ -135,6 +164,7 @@ impl Reader<'_> {
             *skipped = before.is_some() || merges;
             known.entry(text.clone()).or_insert(place);
             *key = Some((text.clone(), place));
+
             if let Some(before) = before {
                 let message = format!(
                     "the key `{}` stands here a second time; it is in line {} already",
@@ -148,12 +178,18 @@ impl Reader<'_> {
                     "merges are not read; expected the keys themselves, or an alias for the whole value",
                 );
             }
+
             return Ok(());
         }
+
         let mut value = match style {
             ScalarStyle::Plain => scalar::resolve(&text),
-            _ => Value::Text(Text { value: text.into_owned(), variables: Vec::new() }),
+            _ => Value::Text(Text {
+                value: text.into_owned(),
+                variables: Vec::new(),
+            }),
         };
+
         if let Value::Text(Text { value, variables }) = &mut value
             && value.contains('$')
         {
@@ -161,9 +197,11 @@ impl Reader<'_> {
             for problem in filled.problems {
                 self.found(place, problem);
             }
+
             self.spend(place, 0, filled.text.len())?;
             (*value, *variables) = (filled.text, filled.variables);
         }
+
         self.put(Tree { place, value }, anchor)
     }
 
@@ -171,15 +209,31 @@ impl Reader<'_> {
         self.spend(place, 1, 0)?;
         self.value_here(place, "a collection")?;
         if self.open.len() >= MAX_DEPTH {
-            return self
-                .fatal(place, format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"));
+            return self.fatal(
+                place,
+                format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"),
+            );
         }
-        self.open.push(Open { place, anchor, inside });
+
+        self.open.push(Open {
+            place,
+            anchor,
+            inside,
+        });
+
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Fatal> {
-        let Some(Open { place, anchor, inside }) = self.open.pop() else { return Ok(()) };
+        let Some(Open {
+            place,
+            anchor,
+            inside,
+        }) = self.open.pop()
+        else {
+            return Ok(());
+        };
+
         let value = match inside {
             Inside::List(items) => Value::List(items),
             Inside::Map { entries, .. } => Value::Map(entries),
@@ -190,14 +244,21 @@ impl Reader<'_> {
     fn alias(&mut self, place: Place, anchor: usize) -> Result<(), Fatal> {
         self.value_here(place, "an alias")?;
         let Some(tree) = self.anchors.get(&anchor).cloned() else {
-            return self.fatal(place, "the alias stands inside what it repeats; expected it behind");
+            return self.fatal(
+                place,
+                "the alias stands inside what it repeats; expected it behind",
+            );
         };
+
         let (values, bytes, depth) = tree.size();
         self.spend(place, values, bytes)?;
         if self.open.len() + depth > MAX_DEPTH {
-            return self
-                .fatal(place, format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"));
+            return self.fatal(
+                place,
+                format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"),
+            );
         }
+
         self.put(tree, 0)
     }
 
@@ -209,30 +270,46 @@ impl Reader<'_> {
             self.spend(tree.place, values, bytes)?;
             self.anchors.insert(anchor, tree.clone());
         }
+
         match self.open.last_mut().map(|open| &mut open.inside) {
             None => self.document = Some(tree),
             Some(Inside::List(items)) => items.push(tree),
-            Some(Inside::Map { entries, key, skipped, .. }) => {
+            Some(Inside::Map {
+                entries,
+                key,
+                skipped,
+                ..
+            }) => {
                 if let Some((key, place)) = key.take().filter(|_| !*skipped) {
-                    entries.push(Entry { key, place, value: tree });
+                    entries.push(Entry {
+                        key,
+                        place,
+                        value: tree,
+                    });
                 }
             }
         }
+
         Ok(())
     }
 
     /// What is no scalar can be no key.
     fn value_here(&mut self, place: Place, what: &str) -> Result<(), Fatal> {
         match self.open.last().map(|open| &open.inside) {
-            Some(Inside::Map { key: None, .. }) => {
-                self.fatal(place, format!("{what} stands in the place of a key; expected a text"))
-            }
+            Some(Inside::Map { key: None, .. }) => self.fatal(
+                place,
+                format!("{what} stands in the place of a key; expected a text"),
+            ),
             _ => Ok(()),
         }
     }
 
     fn no_tag(&mut self, place: Place, tagged: bool) -> Result<(), Fatal> {
-        if tagged { self.fatal(place, "a tag stands here; expected a value without one") } else { Ok(()) }
+        if tagged {
+            self.fatal(place, "a tag stands here; expected a value without one")
+        } else {
+            Ok(())
+        }
     }
 
     fn spend(&mut self, place: Place, values: usize, bytes: usize) -> Result<(), Fatal> {
@@ -255,11 +332,16 @@ impl Reader<'_> {
     }
 
     fn path(&self) -> Path {
-        self.open.iter().fold(Path::default(), |path, open| match &open.inside {
-            Inside::List(items) => path.index(items.len()),
-            Inside::Map { key: Some((key, _)), .. } => path.key(key.clone()),
-            Inside::Map { key: None, .. } => path,
-        })
+        self.open
+            .iter()
+            .fold(Path::default(), |path, open| match &open.inside {
+                Inside::List(items) => path.index(items.len()),
+                Inside::Map {
+                    key: Some((key, _)),
+                    ..
+                } => path.key(key.clone()),
+                Inside::Map { key: None, .. } => path,
+            })
     }
 
     fn found(&mut self, place: Place, message: impl Into<String>) {
@@ -267,6 +349,7 @@ impl Reader<'_> {
         if self.problems.is_full() {
             return;
         }
+
         let path = self.path();
         self.problems.push(Found::new(place, &path, message));
     }
@@ -277,7 +360,10 @@ impl Reader<'_> {
     }
 
     fn syntax(&mut self, text: &str, place: Place, info: &str) {
-        let line = text.lines().nth(place.line.saturating_sub(1)).unwrap_or_default();
+        let line = text
+            .lines()
+            .nth(place.line.saturating_sub(1))
+            .unwrap_or_default();
         let hint = if line.contains("${") {
             "; inside { } and [ ] expected `\"${NAME}\"`, in quotes"
         } else if line.trim_start().starts_with('\t') {
@@ -285,11 +371,16 @@ impl Reader<'_> {
         } else {
             ""
         };
+
         let message = format!("no YAML from here on: {}{hint}", one_line(info));
-        self.problems.push(Found::new(place, &Path::default(), message));
+        self.problems
+            .push(Found::new(place, &Path::default(), message));
     }
 }
 
 fn place(marker: &Marker) -> Place {
-    Place { line: marker.line().max(1), column: marker.col() + 1 }
+    Place {
+        line: marker.line().max(1),
+        column: marker.col() + 1,
+    }
 }

@@ -69,7 +69,10 @@ impl Tree {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Tree> {
-        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+        self.entries()
+            .iter()
+            .find(|entry| entry.key == key)
+            .map(|entry| &entry.value)
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
@@ -92,21 +95,24 @@ impl Tree {
                 None => break,
             }
         }
+
         at
     }
 
     /// The same as JSON, with what stands in the environment put in.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
+
         match &self.value {
             Value::Null => Json::Null,
             Value::Bool(value) => Json::Bool(*value),
             Value::Number(number) => Json::Number(number.clone()),
             Value::Text(text) => Json::String(text.value.clone()),
             Value::List(items) => items.iter().map(Tree::to_json).collect(),
-            Value::Map(entries) => {
-                entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
-            }
+            Value::Map(entries) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.value.to_json()))
+                .collect(),
         }
     }
 
@@ -119,6 +125,7 @@ impl Tree {
             bytes += size.1;
             depth = depth.max(size.2);
         };
+
         match &self.value {
             Value::List(items) => items.iter().for_each(below),
             Value::Map(entries) => {
@@ -128,6 +135,7 @@ impl Tree {
             Value::Text(text) => bytes += text.value.len(),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+
         (values, bytes, depth + 1)
     }
 }
@@ -163,6 +171,7 @@ impl Path {
         charge(1 + self.0.len());
         let mut path = self.clone();
         path.0.push(segment);
+
         path
     }
 
@@ -170,13 +179,19 @@ impl Path {
     pub(crate) fn below(&self, text: &str) -> Self {
         let mut path = self.clone();
         for part in text.split('.').filter(|part| !part.is_empty()) {
-            let (key, indexes) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
+            let (key, indexes) = part
+                .split_once('[')
+                .map_or((part, ""), |(key, rest)| (key, rest));
             if !key.is_empty() {
                 path.0.push(Segment::Key(key.into()));
             }
-            let numbers = indexes.split(['[', ']']).filter_map(|number| number.parse().ok());
+
+            let numbers = indexes
+                .split(['[', ']'])
+                .filter_map(|number| number.parse().ok());
             path.0.extend(numbers.map(Segment::Index));
         }
+
         path
     }
 }
@@ -185,10 +200,13 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, segment) in self.0.iter().enumerate() {
             match segment {
-                Segment::Key(key) => write!(f, "{}{}", if index > 0 { "." } else { "" }, Name(key))?,
+                Segment::Key(key) => {
+                    write!(f, "{}{}", if index > 0 { "." } else { "" }, Name(key))?
+                }
                 Segment::Index(index) => write!(f, "[{index}]")?,
             }
         }
+
         Ok(())
     }
 }

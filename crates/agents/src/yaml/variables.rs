@@ -45,14 +45,19 @@ impl Secrets {
         let mut mask = Mask::new();
         for (name, value) in &self.values {
             let label: Arc<str> = format!("${{{name}}}").into();
-            for secret in secrets_of(value).into_iter().filter(|secret| secret.len() >= Self::SHORTEST) {
+            for secret in secrets_of(value)
+                .into_iter()
+                .filter(|secret| secret.len() >= Self::SHORTEST)
+            {
                 mask = mask.with_parts_of(secret, Arc::clone(&label));
+
                 // Libraries take addresses apart, and some leave a piece out.
                 for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {
                     mask = mask.with_value(piece, Arc::clone(&label));
                 }
             }
         }
+
         mask
     }
 }
@@ -60,14 +65,22 @@ impl Secrets {
 /// What must not be shown of a value: all of it. Of an address for HTTP, all but scheme, host and port,
 /// without which no error of a connection could be understood.
 fn secrets_of(value: &str) -> Vec<&str> {
-    let scheme = ["http://", "https://"]
-        .into_iter()
-        .find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    let Some(address) = scheme.and_then(|scheme| value.get(scheme.len()..)) else { return vec![value] };
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| {
+        value
+            .get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+
+    let Some(address) = scheme.and_then(|scheme| value.get(scheme.len()..)) else {
+        return vec![value];
+    };
 
     let end_of_host = address.find(['/', '\\', '?', '#']).unwrap_or(address.len());
-    let (authority, path) = address.split_at_checked(end_of_host).unwrap_or((address, ""));
+    let (authority, path) = address
+        .split_at_checked(end_of_host)
+        .unwrap_or((address, ""));
     let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+
     vec![user, path]
 }
 
@@ -94,8 +107,12 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
     let mut filled = Filled::default();
     let mut rest = raw;
     let mut begins_none = false;
+
     // What is longer than this is refused, so the rest of it need not be filled in.
-    while let Some((before, after)) = rest.split_once('$').filter(|_| filled.text.len() <= MAX_TEXT) {
+    while let Some((before, after)) = rest
+        .split_once('$')
+        .filter(|_| filled.text.len() <= MAX_TEXT)
+    {
         filled.text.push_str(before);
         rest = after;
         if let Some(after) = rest.strip_prefix('$') {
@@ -107,21 +124,25 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
                 filled.text.push('$');
                 continue;
             };
+
             rest = behind;
             match environment(name) {
                 Some(value) => {
                     secrets.keep(name, &value);
                     filled.text.push_str(&value);
                 }
-                None => filled
-                    .problems
-                    .push(format!("the environment variable `{}` is not set; expected a value", Name(name))),
+                None => filled.problems.push(format!(
+                    "the environment variable `{}` is not set; expected a value",
+                    Name(name)
+                )),
             }
+
             filled.variables.push(name.to_owned());
         } else {
             filled.text.push('$');
         }
     }
+
     filled.text.push_str(rest);
     if begins_none {
         filled.problems.push(
@@ -129,6 +150,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
                 .to_owned(),
         );
     }
+
     filled
 }
 
@@ -137,5 +159,6 @@ fn name(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
     let (name, behind) = text.split_at_checked(end)?;
     let behind = behind.strip_prefix('}')?;
+
     (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, behind))
 }

@@ -23,6 +23,7 @@ pub(super) fn push_thoughts<'t>(
         if !is_first {
             messages.push(thought.lead.clone());
         }
+
         messages.push(thought.words.clone());
     }
 }

@@ -83,7 +83,11 @@ pub struct FormPrompts {
 impl FormPrompts {
     /// The values for which the names of the form stand.
     pub(super) fn values(&self) -> [(&'static str, &str); 3] {
-        [("form", self.form.trim_end()), ("form_name", &self.name), ("form_rules", self.rules.trim_end())]
+        [
+            ("form", self.form.trim_end()),
+            ("form_name", &self.name),
+            ("form_rules", self.rules.trim_end()),
+        ]
     }
 }
 
@@ -119,7 +123,10 @@ pub enum PromptError {
         must: &'static [&'static str],
     },
     /// The text is empty, and others use it.
-    #[error("prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text", Name(prompt))]
+    #[error(
+        "prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text",
+        Name(prompt)
+    )]
     Empty {
         /// The field of [`Prompts`].
         prompt: String,
@@ -133,8 +140,13 @@ pub enum PromptError {
 
 /// What names a text may use, and which of them it must.
 fn rule(may: &[&str], must: &[&str]) -> String {
-    let braced =
-        |names: &[&str]| names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+    let braced = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("{{{name}}}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match (may, must) {
         ([], _) => "no names".to_owned(),
         (_, []) => braced(may),
@@ -153,7 +165,10 @@ impl Prompts {
         Self::built_in(include_str!("../../prompts/chinese.yaml"))
     }
 
-    #[expect(clippy::expect_used, reason = "the texts are part of the crate, and a test reads each")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the texts are part of the crate, and a test reads each"
+    )]
     fn built_in(yaml: &str) -> Self {
         Self::from_yaml(yaml).expect("the crate's own prompts can be read")
     }
@@ -176,42 +191,94 @@ impl Prompts {
     /// The first text at fault.
     pub fn check(&self) -> Result<(), PromptError> {
         type Names = &'static [&'static str];
+
         // Where JSON may be asked for, nothing else says so.
         let form: Names = if self.json.is_some() { &["form"] } else { &[] };
         let rules: [(&'static str, &str, Names, Names); 10] = [
-            ("system", &self.system, &["form", "form_name", "form_rules"], form),
+            (
+                "system",
+                &self.system,
+                &["form", "form_name", "form_rules"],
+                form,
+            ),
             ("problem", &self.problem, &["problem"], &["problem"]),
-            ("first_turn", &self.first_turn, &["thought_number", "form_name"], &[]),
-            ("thought", &self.thought, &["thought_number", "current_thinking"], &["current_thinking"]),
+            (
+                "first_turn",
+                &self.first_turn,
+                &["thought_number", "form_name"],
+                &[],
+            ),
+            (
+                "thought",
+                &self.thought,
+                &["thought_number", "current_thinking"],
+                &["current_thinking"],
+            ),
             ("next_thought", &self.next_thought, &["thought_number"], &[]),
             (
                 "later_turn",
                 &self.later_turn,
-                &["thought_number", "last_thought_number", "plan", "left_out", "form_name"],
+                &[
+                    "thought_number",
+                    "last_thought_number",
+                    "plan",
+                    "left_out",
+                    "form_name",
+                ],
                 &["plan"],
             ),
             ("left_out", &self.left_out, &["left_out_count"], &[]),
-            ("unreadable", &self.unreadable, &["complaint", "form_name"], &["complaint"]),
+            (
+                "unreadable",
+                &self.unreadable,
+                &["complaint", "form_name"],
+                &["complaint"],
+            ),
             ("cut_off", &self.cut_off, &["form_name"], &[]),
-            ("ended_early", &self.ended_early, &["open_steps"], &["open_steps"]),
+            (
+                "ended_early",
+                &self.ended_early,
+                &["open_steps"],
+                &["open_steps"],
+            ),
         ];
+
         for (prompt, text, may, must) in rules {
             let used = names(text);
-            let unknown = used.iter().find(|name| !may.contains(name)).map(|name| (*name, false));
-            let missing = must.iter().find(|name| !used.contains(name)).map(|name| (*name, true));
+            let unknown = used
+                .iter()
+                .find(|name| !may.contains(name))
+                .map(|name| (*name, false));
+            let missing = must
+                .iter()
+                .find(|name| !used.contains(name))
+                .map(|name| (*name, true));
+
             if let Some((name, known)) = unknown.or(missing) {
-                return Err(PromptError::Name { prompt, name: name.to_owned(), known, may, must });
+                return Err(PromptError::Name {
+                    prompt,
+                    name: name.to_owned(),
+                    known,
+                    may,
+                    must,
+                });
             }
         }
+
         let used: Vec<&str> = rules.iter().flat_map(|(_, text, ..)| names(text)).collect();
         for (form, texts) in [("yaml", Some(&self.yaml)), ("json", self.json.as_ref())] {
             let empty = texts.into_iter().flat_map(FormPrompts::values);
-            let mut empty = empty.filter(|(name, text)| text.trim().is_empty() && used.contains(name));
+            let mut empty =
+                empty.filter(|(name, text)| text.trim().is_empty() && used.contains(name));
             if let Some((name, _)) = empty.next() {
                 let field = name.strip_prefix("form_").unwrap_or(name);
-                return Err(PromptError::Empty { prompt: format!("{form}.{field}"), name });
+                return Err(PromptError::Empty {
+                    prompt: format!("{form}.{field}"),
+                    name,
+                });
             }
         }
+
         Ok(())
     }
 }

@@ -13,22 +13,36 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
         if rest.is_empty() {
             return None;
         }
+
         let mut from = 0;
-        while let Some(open) = rest.get(from..).and_then(|tail| tail.find('{')).map(|offset| from + offset) {
+        while let Some(open) = rest
+            .get(from..)
+            .and_then(|tail| tail.find('{'))
+            .map(|offset| from + offset)
+        {
             let after = rest.get(open + 1..).unwrap_or_default();
-            let length = after.find(|c: char| !(c.is_ascii_lowercase() || c == '_')).unwrap_or(after.len());
-            if length > 0 && after.get(length..).is_some_and(|tail| tail.starts_with('}')) {
+            let length = after
+                .find(|c: char| !(c.is_ascii_lowercase() || c == '_'))
+                .unwrap_or(after.len());
+            if length > 0
+                && after
+                    .get(length..)
+                    .is_some_and(|tail| tail.starts_with('}'))
+            {
                 if open > 0 {
                     let (text, tail) = rest.split_at(open);
                     rest = tail;
                     return Some(Piece::Text(text));
                 }
+
                 let (name, tail) = after.split_at(length);
                 rest = tail.get(1..).unwrap_or_default();
                 return Some(Piece::Name(name));
             }
+
             from = open + 1;
         }
+
         Some(Piece::Text(std::mem::take(&mut rest)))
     })
 }
@@ -36,8 +50,9 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
 /// The template with every known name replaced. An unknown one stays as it stands, so that it is seen:
 /// whoever sets prompts may have left out the check.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut text =
-        String::with_capacity(template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
+    let mut text = String::with_capacity(
+        template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>(),
+    );
     for piece in pieces(template) {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
@@ -47,6 +62,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
             },
         }
     }
+
     text
 }
 

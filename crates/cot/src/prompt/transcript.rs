@@ -62,11 +62,17 @@ impl Transcript {
 
     /// Formats the thoughts that have been added since the last turn.
     fn catch_up(&mut self, prompts: &Arc<Prompts>, thoughts: &[Thought]) {
-        let is_same = self.prompts.as_ref().is_some_and(|known| Arc::ptr_eq(known, prompts));
+        let is_same = self
+            .prompts
+            .as_ref()
+            .is_some_and(|known| Arc::ptr_eq(known, prompts));
         let has_shrunk = self.thoughts.len() > thoughts.len();
 
         if !is_same || has_shrunk {
-            *self = Self { prompts: Some(Arc::clone(prompts)), ..Self::default() };
+            *self = Self {
+                prompts: Some(Arc::clone(prompts)),
+                ..Self::default()
+            };
         }
 
         let known = self.thoughts.len();
@@ -88,8 +94,13 @@ impl Transcript {
         let conversation = self.conversations.entry(form).or_insert_with(|| {
             let mut opening = words.opening();
             opening.push(Message::user(words.problem(&record.problem)));
-            Conversation { all: opening.clone(), opening, thoughts: 0 }
+            Conversation {
+                all: opening.clone(),
+                opening,
+                thoughts: 0,
+            }
         });
+
         conversation.catch_up(&self.thoughts);
 
         if left_out == 0 {

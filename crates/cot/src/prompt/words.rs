@@ -28,6 +28,7 @@ impl<'p> Words<'p> {
         if let Some(example) = &self.prompts.example {
             self.push_example(&mut messages, example);
         }
+
         messages
     }
 
@@ -48,7 +49,10 @@ impl<'p> Words<'p> {
         let left_out = if left_out == 0 {
             String::new()
         } else {
-            fill(&self.prompts.left_out, &[("left_out_count", &left_out.to_string())])
+            fill(
+                &self.prompts.left_out,
+                &[("left_out_count", &left_out.to_string())],
+            )
         };
 
         self.fill(
@@ -76,7 +80,9 @@ impl<'p> Words<'p> {
 
     /// Appends the example as an exchange that has taken place.
     fn push_example(&self, messages: &mut Messages, example: &Example) {
-        let Some((last, earlier)) = example.replies.split_last() else { return };
+        let Some((last, earlier)) = example.replies.split_last() else {
+            return;
+        };
 
         match earlier.last() {
             None => messages.push(Message::user(self.first_turn(&example.problem))),
@@ -85,8 +91,12 @@ impl<'p> Words<'p> {
 
                 let thoughts: Vec<_> = (1..)
                     .zip(earlier)
-                    .map(|(number, reply)| self.prompts.earlier_thought(number, &reply.current_thinking))
+                    .map(|(number, reply)| {
+                        self.prompts
+                            .earlier_thought(number, &reply.current_thinking)
+                    })
                     .collect();
+
                 push_thoughts(messages, thoughts.iter(), true);
 
                 let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX);
@@ -94,6 +104,7 @@ impl<'p> Words<'p> {
                 messages.push(Message::user(turn));
             }
         }
+
         messages.push(Message::assistant(self.reply(last)));
     }
 
@@ -113,7 +124,10 @@ impl<'p> Words<'p> {
         }
 
         let current_thinking = reply.current_thinking.trim_end().to_owned();
-        let trimmed = Reply { current_thinking, ..reply.clone() };
+        let trimmed = Reply {
+            current_thinking,
+            ..reply.clone()
+        };
         serde_json::to_string(&trimmed).unwrap_or_else(|_| reply.to_string())
     }
 }
@@ -142,7 +156,13 @@ impl Prompts {
         let thinking = thinking.trim_end();
 
         let lead = fill(&self.next_thought, &[("thought_number", &number)]);
-        let words = fill(&self.thought, &[("thought_number", &number), ("current_thinking", thinking)]);
-        EarlierThought { lead: Message::user(lead), words: Message::assistant(words) }
+        let words = fill(
+            &self.thought,
+            &[("thought_number", &number), ("current_thinking", thinking)],
+        );
+        EarlierThought {
+            lead: Message::user(lead),
+            words: Message::assistant(words),
+        }
     }
 }

@@ -14,7 +14,10 @@ pub(crate) struct Bounds {
 impl Default for Bounds {
     /// A plan of the greatest depth takes two levels a step.
     fn default() -> Self {
-        Self { nesting: 2 * cogwork_plan::MAX_DEPTH + 8, steps: 10_000 }
+        Self {
+            nesting: 2 * cogwork_plan::MAX_DEPTH + 8,
+            steps: 10_000,
+        }
     }
 }
 
@@ -31,7 +34,9 @@ pub(crate) fn told(reason: Refused) -> String {
         Refused::Nesting(_) => {
             "the nesting is too deep; plans may have at most 32 levels of steps".to_owned()
         }
-        Refused::Items(_) => "the block has more steps than are read; expected a shorter plan".to_owned(),
+        Refused::Items(_) => {
+            "the block has more steps than are read; expected a shorter plan".to_owned()
+        }
         Refused::Documents => "the block has more than one YAML document; expected one".to_owned(),
         other => other.to_string(),
     }

@@ -31,6 +31,7 @@ pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
     if thought == 0 || !top_keys(rest).is_all() {
         return in_text(text);
     }
+
     let mut found = in_text(rest);
     found.iter_mut().for_each(|block| block.offset += thought);
     found
@@ -38,19 +39,30 @@ pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
 
 fn in_text(text: &str) -> Vec<Block<'_>> {
     let fenced = fenced(text);
-    let wanted = || fenced.iter().rev().filter(|fence| fence.wanted).map(|fence| fence.block);
-    let mut meant: Vec<_> = wanted().filter(|block| names_a_key(block.text)).map(document).collect();
+    let wanted = || {
+        fenced
+            .iter()
+            .rev()
+            .filter(|fence| fence.wanted)
+            .map(|fence| fence.block)
+    };
+
+    let mut meant: Vec<_> = wanted()
+        .filter(|block| names_a_key(block.text))
+        .map(document)
+        .collect();
     let first = meant.iter().map(|block| block.offset).min();
     if let Some((before, rest)) = first.and_then(|first| text.split_at_checked(first)) {
         // Keys before the first fence, or behind what looks like its end, belong to the reply too, unless
         // a block is whole.
-        let outside =
-            names_a_key(before) || end_of_fences(rest) > meant.iter().map(|block| block.text.len()).sum();
+        let outside = names_a_key(before)
+            || end_of_fences(rest) > meant.iter().map(|block| block.text.len()).sum();
         if outside && !meant.iter().any(|block| top_keys(block.text).is_all()) {
             meant.extend(unfenced(text).filter(|block| block.offset < before.len()));
             let all = block(text, before.len(), before.len() + end_of_fences(rest), true);
             meant.splice(0..0, all.filter(|block| top_keys(block.text).is_all()));
         }
+
         meant
     } else if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
         // What names a key inside of code is no reply.
@@ -63,7 +75,10 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
 }
 
 fn unfenced(text: &str) -> Option<Block<'_>> {
-    object(text).into_iter().chain(from_first_key(text)).min_by_key(|block| block.offset)
+    object(text)
+        .into_iter()
+        .chain(from_first_key(text))
+        .min_by_key(|block| block.offset)
 }
 
 /// Where a text ends in which a fence was opened: before its last fence, if no key follows that.
@@ -80,7 +95,10 @@ fn end_of_fences(text: &str) -> usize {
 fn end_of_thinking(text: &str) -> usize {
     charge(text.len());
     let end = |tag: &str| text.find(tag).map(|at| (at, at + tag.len()));
-    let Some((begin, end)) = end("</think>").or_else(|| end("</thinking>")) else { return 0 };
+    let Some((begin, end)) = end("</think>").or_else(|| end("</thinking>")) else {
+        return 0;
+    };
+
     // Without the opening tag it may be a word of a reply.
     let is_thinking = text.trim_start_matches(is_blank).starts_with("<think")
         || text.get(..begin).is_some_and(|before| !names_a_key(before));
@@ -89,7 +107,9 @@ fn end_of_thinking(text: &str) -> usize {
 
 /// `planning` does not count: it is a word of any prose.
 fn names_a_key(text: &str) -> bool {
-    text.lines().flat_map(beginnings).any(|key| key != Key::Planning)
+    text.lines()
+        .flat_map(beginnings)
+        .any(|key| key != Key::Planning)
 }
 
 #[derive(Default)]
@@ -110,7 +130,11 @@ fn beginnings(line: &str) -> impl Iterator<Item = Key> {
     charge(line.len() + 1);
     let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
     let json = line.contains(['{', ',']) && line.contains('"');
-    let pieces = json.then(|| line.split([',', '{']).map(str::trim_start)).into_iter().flatten();
+    let pieces = json
+        .then(|| line.split([',', '{']).map(str::trim_start))
+        .into_iter()
+        .flatten();
+
     std::iter::once(begins).chain(pieces).filter_map(top_key)
 }
 
@@ -123,6 +147,7 @@ fn top_keys(text: &str) -> TopKeys {
             _ => keys.needed = true,
         }
     }
+
     keys
 }
 
@@ -130,18 +155,25 @@ fn top_keys(text: &str) -> TopKeys {
 fn object(text: &str) -> Option<Block<'_>> {
     charge(text.len());
     let mut from = 0;
+
     // A bracket that opens nothing of ours is passed over, so each is looked at once.
     while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
         let rest = text.get(at + 1..)?;
         let inside = rest.trim_start();
         charge(rest.len() - inside.len());
+
         if top_key(inside).is_some() {
             let end = closing_bracket(text, at);
             charge(end.unwrap_or(text.len()) - at);
-            return Some(Block { open: end.is_none(), ..block(text, at, end.unwrap_or(text.len()), false)? });
+            return Some(Block {
+                open: end.is_none(),
+                ..block(text, at, end.unwrap_or(text.len()), false)?
+            });
         }
+
         from = at + 1;
     }
+
     None
 }
 
@@ -164,6 +196,7 @@ fn closing_bracket(text: &str, from: usize) -> Option<usize> {
             _ => {}
         }
     }
+
     None
 }
 
@@ -172,30 +205,41 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
     if !names_a_key(text) {
         return None;
     }
+
     let (mut first, mut end, mut offset) = (None, text.len(), 0);
     for line in text.split_inclusive('\n') {
         charge(line.len());
         let begins = line.trim_start_matches(is_blank);
         let key = top_key(begins);
+
         // Prose may begin with "Planning:", but not with the key as it is spelt.
         if key.is_some() && (key != Some(Key::Planning) || begins.starts_with("planning")) {
             first.get_or_insert(offset);
         }
+
         if key.is_some() {
-            end = if key == Some(Key::Needed) { offset + line.len() } else { text.len() };
+            end = if key == Some(Key::Needed) {
+                offset + line.len()
+            } else {
+                text.len()
+            };
         }
+
         offset += line.len();
     }
+
     block(text, first?, end, false)
 }
 
 /// The last YAML document of a block that has all three keys, if the block has several.
 fn document(block: Block<'_>) -> Block<'_> {
     charge(block.text.len());
+
     // What a directive begins is refused as a whole.
     if block.text.starts_with('%') || !block.text.contains("---") {
         return block;
     }
+
     let (mut starts, mut offset) = (vec![0], 0);
     for line in block.text.split_inclusive('\n') {
         offset += line.len();
@@ -203,16 +247,37 @@ fn document(block: Block<'_>) -> Block<'_> {
             starts.push(offset);
         }
     }
-    let ends = starts.iter().skip(1).map(|start| start.saturating_sub(3)).chain([offset]);
+
+    let ends = starts
+        .iter()
+        .skip(1)
+        .map(|start| start.saturating_sub(3))
+        .chain([offset]);
+
     let parts = starts.iter().zip(ends).map(|(from, to)| (*from, to));
-    let whole =
-        |(from, to): &(usize, usize)| block.text.get(*from..*to).is_some_and(|text| top_keys(text).is_all());
+    let whole = |(from, to): &(usize, usize)| {
+        block
+            .text
+            .get(*from..*to)
+            .is_some_and(|text| top_keys(text).is_all())
+    };
+
     // The text up to the marker of the next document, without that line.
     let part = parts.filter(whole).last().and_then(|(from, to)| {
         let text = block.text.get(from..to)?;
-        let text = if to < offset { text.get(..text.rfind('\n')? + 1)? } else { text };
-        Some(Block { text, offset: block.offset + from, ..block })
+        let text = if to < offset {
+            text.get(..text.rfind('\n')? + 1)?
+        } else {
+            text
+        };
+
+        Some(Block {
+            text,
+            offset: block.offset + from,
+            ..block
+        })
     });
+
     part.unwrap_or(block)
 }
 
@@ -231,6 +296,7 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<Open> = None;
     let mut offset = 0;
+
     for line in text.split_inclusive('\n') {
         charge(line.len());
         match &open {
@@ -242,8 +308,10 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
                 }
             }
         }
+
         offset += line.len();
     }
+
     blocks.extend(open.and_then(|fence| fence.block(text, text.len(), false)));
     blocks
 }
@@ -274,18 +342,27 @@ impl Open {
             (Some(ticks), Some(_)) => (ticks, '`'),
             (None, None) => return None,
         };
+
         let (before, rest) = line.split_at_checked(at)?;
         let label = rest.trim_start_matches(sign);
         let ticks = rest.len() - label.len();
+
         if label.contains(sign) {
             return None;
         }
+
         let glued = !before.trim_matches(is_blank).is_empty();
-        let word = label.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let word = label
+            .trim_start()
+            .split(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
+
         let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
         let (known, blank) = (is_label(word), behind.trim_matches(is_blank).is_empty());
-        let key_at =
-            [label.trim_start(), behind.trim_start()].into_iter().find(|rest| top_key(rest).is_some());
+        let key_at = [label.trim_start(), behind.trim_start()]
+            .into_iter()
+            .find(|rest| top_key(rest).is_some());
         let fence = |wanted, behind: usize| Self {
             indent: if glued { 0 } else { before.chars().count() },
             sign,
@@ -293,6 +370,7 @@ impl Open {
             wanted,
             from: offset + line.len() - behind,
         };
+
         match key_at {
             Some(rest) => Some(fence(true, rest.len())),
             None if glued => (known && !word.is_empty() && blank).then(|| fence(true, 0)),
@@ -307,6 +385,7 @@ impl Open {
         if !content.ends_with(self.sign) {
             return None;
         }
+
         let content = content.trim_start_matches(is_blank);
         let before = content.trim_end_matches(self.sign);
         if content.len() - before.len() < self.ticks {
@@ -315,20 +394,40 @@ impl Open {
             let indent = line.chars().take_while(|c| is_blank(*c)).count();
             return (indent <= self.indent).then_some(0);
         }
+
         let key = top_key(before.trim_start_matches('{'));
-        let ends = key == Some(Key::Needed) || (before.starts_with('}') && !before.contains(self.sign));
+        let ends =
+            key == Some(Key::Needed) || (before.starts_with('}') && !before.contains(self.sign));
         ends.then(|| line.find(before).unwrap_or(0) + before.len())
     }
 
     fn block<'t>(&self, text: &'t str, to: usize, closed: bool) -> Option<Fenced<'t>> {
-        let block = Block { open: !closed, ..block(text, self.from, to, closed)? };
-        Some(Fenced { block, wanted: self.wanted })
+        let block = Block {
+            open: !closed,
+            ..block(text, self.from, to, closed)?
+        };
+        Some(Fenced {
+            block,
+            wanted: self.wanted,
+        })
     }
 }
 
 /// Whether a fence with this label may hold a reply; others hold code.
 fn is_label(word: &str) -> bool {
-    let labels = ["", "yaml", "yml", "json", "jsonc", "json5", "text", "txt", "plaintext", "markdown", "md"];
+    let labels = [
+        "",
+        "yaml",
+        "yml",
+        "json",
+        "jsonc",
+        "json5",
+        "text",
+        "txt",
+        "plaintext",
+        "markdown",
+        "md",
+    ];
     labels.iter().any(|label| label.eq_ignore_ascii_case(word))
 }
 
@@ -339,5 +438,11 @@ fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> 
     charge(part.len());
     let text = part.trim_start_matches(BYTE_ORDER_MARK);
     let offset = from + part.len() - text.len();
-    (!text.trim().is_empty()).then_some(Block { text, offset, closed, open: false })
+
+    (!text.trim().is_empty()).then_some(Block {
+        text,
+        offset,
+        closed,
+        open: false,
+    })
 }

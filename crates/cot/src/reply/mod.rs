@@ -77,7 +77,9 @@ impl Reply {
     /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
     /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
-        let reader = ReplyReader::default().reading(Reading::Strict).max_bytes(max_bytes);
+        let reader = ReplyReader::default()
+            .reading(Reading::Strict)
+            .max_bytes(max_bytes);
         reader.read(text).map(|read| read.reply)
     }
 }
@@ -113,7 +115,11 @@ impl fmt::Display for Reply {
         struct Thinking<'r> {
             current_thinking: &'r str,
         }
-        let thinking = serde_yaml::to_string(&Thinking { current_thinking: &self.current_thinking });
+
+        let thinking = serde_yaml::to_string(&Thinking {
+            current_thinking: &self.current_thinking,
+        });
+
         // The list stands at the same column as in the prompt, where the plan is shown alone: small
         // models that see it at two mix them up.
         let plan = format_plan_for_prompt(&self.planning);

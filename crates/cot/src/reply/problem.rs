@@ -58,7 +58,11 @@ impl ReplyProblem {
     }
 
     pub(super) fn from(kind: ReplyProblemKind, complaint: Complaint) -> Self {
-        Self(Box::new(Inner { kind, complaint, partial: None }))
+        Self(Box::new(Inner {
+            kind,
+            complaint,
+            partial: None,
+        }))
     }
 
     pub(super) fn with_partial(mut self, partial: Option<Partial>) -> Self {

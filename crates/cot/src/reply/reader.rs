@@ -57,7 +57,12 @@ pub struct ReplyReader {
 impl Default for ReplyReader {
     fn default() -> Self {
         let (reading, bounds) = (Reading::default(), Bounds::default());
-        Self { reading, max_bytes: 256 * 1024, bounds, form: Form::Yaml }
+        Self {
+            reading,
+            max_bytes: 256 * 1024,
+            bounds,
+            form: Form::Yaml,
+        }
     }
 }
 
@@ -120,13 +125,20 @@ impl ReplyReader {
         self.check_length(text)?;
         let wanted = self.form;
         charge(text.len());
+
         if text.trim().is_empty() {
             let message = format!("the reply is empty; expected a {wanted}");
             return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
         }
+
         if let Some(reply) = self.read_json(text) {
-            return Ok(Read { reply, repairs: Vec::new(), truncated: false });
+            return Ok(Read {
+                reply,
+                repairs: Vec::new(),
+                truncated: false,
+            });
         }
+
         let blocks = candidates(text);
         let Some((last, earlier)) = blocks.split_first() else {
             let message = format!(
@@ -136,6 +148,7 @@ impl ReplyReader {
             let complaint = Complaint::new(message).at(text, beginning);
             return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, complaint));
         };
+
         let problem = match self.read_block(text, last) {
             Ok(read) => return Ok(read),
             Err(problem) => problem,
@@ -143,34 +156,49 @@ impl ReplyReader {
         if self.reading == Reading::Strict || last.open {
             return Err(problem);
         }
-        let Some((block, mut read)) =
-            earlier.iter().take(EARLIER).find_map(|block| Some((block, self.read_block(text, block).ok()?)))
+
+        let Some((block, mut read)) = earlier
+            .iter()
+            .take(EARLIER)
+            .find_map(|block| Some((block, self.read_block(text, block).ok()?)))
         else {
             return Err(problem);
         };
+
         let line = line_at(text, block.offset);
         let later = line_at(text, last.offset);
         let what = format!(
             "used this block, since the later one of line {later} cannot be read: {}",
             problem.message()
         );
-        read.repairs.push(Repair { kind: RepairKind::EarlierBlock, line, what });
+        read.repairs.push(Repair {
+            kind: RepairKind::EarlierBlock,
+            line,
+            what,
+        });
+
         Ok(read)
     }
 
     /// The same for a text of which is known why the model stopped: unless it was done, the reply is
     /// whole only if a fence closes it. YAML that is cut off can still be YAML.
-    pub(crate) fn read_finished(&self, text: &str, reason: &FinishReason) -> Result<Read, ReplyProblem> {
+    pub(crate) fn read_finished(
+        &self,
+        text: &str,
+        reason: &FinishReason,
+    ) -> Result<Read, ReplyProblem> {
         let block = match reason {
             FinishReason::Stop => None,
             _ if text.len() > self.max_bytes || self.read_json(text).is_some() => None,
             _ => Some(candidates(text).first().copied()),
         };
+
         let block = match block {
             None => return self.read(text),
             Some(Some(block)) if block.closed => return self.read(text),
             Some(block) => block,
         };
+
         let message = match reason {
             FinishReason::Length => {
                 "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
@@ -184,10 +212,19 @@ impl ReplyReader {
                 "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
             ),
         };
+
         let problem = ReplyProblem::from(ReplyProblemKind::CutOff, Complaint::quoting(&message));
-        let cut =
-            block.filter(|_| self.reading == Reading::Repairing).map(|block| Block { open: true, ..block });
-        Err(problem.with_partial(cut.and_then(|block| self.mend(text, &block)).map(|mended| mended.partial)))
+        let cut = block
+            .filter(|_| self.reading == Reading::Repairing)
+            .map(|block| Block {
+                open: true,
+                ..block
+            });
+
+        Err(problem.with_partial(
+            cut.and_then(|block| self.mend(text, &block))
+                .map(|mended| mended.partial),
+        ))
     }
 
     fn check_length(&self, text: &str) -> Result<(), ReplyProblem> {
@@ -195,7 +232,11 @@ impl ReplyReader {
         if text.len() <= max {
             return Ok(());
         }
-        let message = format!("the reply is {} bytes long; at most {max} are read", text.len());
+
+        let message = format!(
+            "the reply is {} bytes long; at most {max} are read",
+            text.len()
+        );
         Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
     }
 
@@ -210,36 +251,66 @@ impl ReplyReader {
     fn read_block(&self, text: &str, block: &Block<'_>) -> Result<Read, ReplyProblem> {
         let fault = match strict::read(block.text, self.bounds) {
             Ok(reply) if self.reading == Reading::Strict || !repeats(&reply.planning) => {
-                return Ok(Read { reply, repairs: Vec::new(), truncated: false });
+                return Ok(Read {
+                    reply,
+                    repairs: Vec::new(),
+                    truncated: false,
+                });
             }
             Ok(reply) => {
-                let mended = self.mend(text, block).and_then(|mended| self.finish(mended).ok());
-                return Ok(mended.unwrap_or(Read { reply, repairs: Vec::new(), truncated: false }));
+                let mended = self
+                    .mend(text, block)
+                    .and_then(|mended| self.finish(mended).ok());
+                return Ok(mended.unwrap_or(Read {
+                    reply,
+                    repairs: Vec::new(),
+                    truncated: false,
+                }));
             }
             Err(fault) => fault,
         };
-        let located = |Fault { kind, message, offset }| {
-            ReplyProblem::from(kind, Complaint::quoting(&message).at(text, block.offset + offset))
+
+        let located = |Fault {
+                           kind,
+                           message,
+                           offset,
+                       }| {
+            ReplyProblem::from(
+                kind,
+                Complaint::quoting(&message).at(text, block.offset + offset),
+            )
         };
+
         if self.reading == Reading::Strict {
             return Err(located(fault));
         }
-        let Some(mended) = self.mend(text, block) else { return Err(located(fault)) };
+
+        let Some(mended) = self.mend(text, block) else {
+            return Err(located(fault));
+        };
+
         let (unchanged, partial) = (mended.repairs.is_empty(), mended.partial.clone());
         let finished = self.finish(mended).map(|mut read| {
             // What the repairs take in their stride is said all the same: nothing is mended in silence.
             if unchanged {
                 let line = line_at(text, block.offset + fault.offset);
                 let what = format!("read past what YAML refuses: {}", fault.message);
-                read.repairs.push(Repair { kind: RepairKind::Syntax, line, what });
+                read.repairs.push(Repair {
+                    kind: RepairKind::Syntax,
+                    line,
+                    what,
+                });
             }
+
             read
         });
+
         finished.map_err(|(left, (line, column))| {
             let problem = match unchanged {
                 true => located(fault),
                 false => {
-                    let complaint = Complaint::quoting(&left.message).at(text, offset_of(text, line, column));
+                    let complaint =
+                        Complaint::quoting(&left.message).at(text, offset_of(text, line, column));
                     ReplyProblem::from(left.kind, complaint)
                 }
             };
@@ -248,13 +319,22 @@ impl ReplyReader {
     }
 
     fn mend(&self, text: &str, block: &Block<'_>) -> Option<Mended> {
-        mend(block.text, line_at(text, block.offset), block.open, self.bounds)
+        mend(
+            block.text,
+            line_at(text, block.offset),
+            block.open,
+            self.bounds,
+        )
     }
 
     /// Reads what was repaired, as strictly as anything; else says what is left and where.
     fn finish(&self, mended: Mended) -> Result<Read, (Fault, (usize, usize))> {
         match strict::read(mended.text(), self.bounds) {
-            Ok(reply) => Ok(Read { reply, repairs: mended.repairs, truncated: mended.truncated }),
+            Ok(reply) => Ok(Read {
+                reply,
+                repairs: mended.repairs,
+                truncated: mended.truncated,
+            }),
             Err(fault) => {
                 let place = mended.place(fault.offset);
                 Err((fault, place))
@@ -273,9 +353,24 @@ fn line_at(text: &str, offset: usize) -> usize {
 /// The offset of a line and a column, both from 1, or the end of that line.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     charge(text.len());
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
-    start + line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+
+    let line = text
+        .get(start..)
+        .unwrap_or_default()
+        .lines()
+        .next()
+        .unwrap_or_default();
+
+    start
+        + line
+            .char_indices()
+            .nth(column.saturating_sub(1))
+            .map_or(line.len(), |(at, _)| at)
 }
 
 impl fmt::Display for Reading {

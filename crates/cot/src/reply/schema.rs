@@ -67,7 +67,11 @@ const SHAPES: [Shape; 12] = [
 ];
 
 const fn shape(levels: usize, steps: usize, sub_steps: usize) -> Shape {
-    Shape { levels, steps, sub_steps }
+    Shape {
+        levels,
+        steps,
+        sub_steps,
+    }
 }
 
 /// Tokens of a reply where the request sets no limit.
@@ -92,16 +96,26 @@ impl ReplyBounds {
     /// The bounds under which the longest reply takes at most so many tokens. Below 512 they are those
     /// of 512, since no plan fits into less.
     pub fn for_tokens(tokens: u32) -> Self {
-        let tokens = usize::try_from(tokens).unwrap_or(usize::MAX).max(LEAST_TOKENS);
+        let tokens = usize::try_from(tokens)
+            .unwrap_or(usize::MAX)
+            .max(LEAST_TOKENS);
         let thinking = (tokens / 5).min(MOST_THINKING);
         let left = tokens - thinking;
         let fitted = SHAPES.map(|shape| {
             let around = shape.tokens_around();
             let text = left.saturating_sub(around) / (TEXTS * shape.len());
-            Self { thinking, text: text.min(*TEXT.end()), shape }
+            Self {
+                thinking,
+                text: text.min(*TEXT.end()),
+                shape,
+            }
         });
+
         let [.., smallest] = fitted;
-        fitted.into_iter().find(|bounds| TEXT.contains(&bounds.text)).unwrap_or(smallest)
+        fitted
+            .into_iter()
+            .find(|bounds| TEXT.contains(&bounds.text))
+            .unwrap_or(smallest)
     }
 
     /// The most characters of `current_thinking`.
@@ -139,7 +153,14 @@ impl ReplyBounds {
         let fits = |text: &str| text.chars().nth(self.text).is_none();
         plan.steps().len() <= self.shape.steps
             && plan.walk().all(|entry| {
-                let Step { description, result, mark, sub_steps, .. } = entry.step;
+                let Step {
+                    description,
+                    result,
+                    mark,
+                    sub_steps,
+                    ..
+                } = entry.step;
+
                 let texts = [Some(description), result.as_ref(), mark.as_ref()];
                 entry.depth <= self.shape.levels
                     && sub_steps.len() <= self.shape.sub_steps
@@ -151,7 +172,11 @@ impl ReplyBounds {
 impl Shape {
     /// Steps of the largest plan.
     fn len(self) -> usize {
-        (0..self.levels).fold((0, self.steps), |(sum, level), _| (sum + level, level * self.sub_steps)).0
+        (0..self.levels)
+            .fold((0, self.steps), |(sum, level), _| {
+                (sum + level, level * self.sub_steps)
+            })
+            .0
     }
 
     /// Tokens around the texts of the longest reply.
@@ -161,8 +186,10 @@ impl Shape {
             planning: Plan::from(self.largest(self.levels, self.steps)),
             next_thought_needed: false,
         };
+
         // A plan of three levels can be written.
-        let around = serde_json::to_string_pretty(&empty).map_or(usize::MAX, |text| text.chars().count());
+        let around =
+            serde_json::to_string_pretty(&empty).map_or(usize::MAX, |text| text.chars().count());
         around.div_ceil(CHARACTERS_A_TOKEN)
     }
 
@@ -170,6 +197,7 @@ impl Shape {
         if levels == 0 {
             return Vec::new();
         }
+
         let step = Step {
             description: String::new(),
             status: Status::VerificationNeeded,
@@ -177,6 +205,7 @@ impl Shape {
             mark: Some(String::new()),
             sub_steps: self.largest(levels - 1, self.sub_steps),
         };
+
         vec![step; steps]
     }
 }
@@ -198,16 +227,25 @@ impl Reply {
     pub fn json_schema(bounds: ReplyBounds) -> String {
         let (mut reply, step) = derived();
         let steps = |most: usize, least: usize, height: usize| {
-            let mut steps = json!({"maxItems": most, "items": {"$ref": format!("#/$defs/Step{height}")}});
+            let mut steps =
+                json!({"maxItems": most, "items": {"$ref": format!("#/$defs/Step{height}")}});
             if least > 0 {
                 insert(&mut steps, "", "minItems", least);
             }
+
             steps
         };
+
         let mut definitions = Map::new();
         for height in 0..bounds.shape.levels {
             let mut step = step.clone();
-            insert(&mut step, "/properties/description", "maxLength", bounds.text);
+            insert(
+                &mut step,
+                "/properties/description",
+                "maxLength",
+                bounds.text,
+            );
+
             for optional in ["result", "mark"] {
                 // Beside a list of types the bound would be passed over by node-llama-cpp.
                 let at = format!("/properties/{optional}");
@@ -215,20 +253,33 @@ impl Reply {
                 remove(&mut step, &at, &["type"]);
                 insert(&mut step, &at, "anyOf", vec![text, json!({"type": "null"})]);
             }
+
             match height.checked_sub(1) {
                 None => remove(&mut step, "/properties", &["sub_steps"]),
                 Some(beneath) => {
-                    merge(&mut step, "/properties/sub_steps", steps(bounds.shape.sub_steps, 0, beneath));
+                    merge(
+                        &mut step,
+                        "/properties/sub_steps",
+                        steps(bounds.shape.sub_steps, 0, beneath),
+                    );
                 }
             }
+
             // Named by the levels beneath, so that each stands behind those it refers to: Ollama binds
             // them in their order.
             definitions.insert(format!("Step{height}"), step);
         }
-        merge(&mut reply, "/properties/planning", steps(bounds.shape.steps, 1, bounds.shape.levels - 1));
+
+        merge(
+            &mut reply,
+            "/properties/planning",
+            steps(bounds.shape.steps, 1, bounds.shape.levels - 1),
+        );
+
         let thinking = json!({"minLength": 1, "maxLength": bounds.thinking});
         merge(&mut reply, "/properties/current_thinking", thinking);
         insert(&mut reply, "", "$defs", definitions);
+
         written(&reply)
     }
 
@@ -252,13 +303,16 @@ impl Reply {
             } else {
                 insert(&mut upper, "/properties/sub_steps", "items", flat);
             }
+
             let properties = upper.pointer("/properties").and_then(Value::as_object);
-            let mut required: Vec<String> =
-                properties.map(|known| known.keys().cloned().collect()).unwrap_or_default();
+            let mut required: Vec<String> = properties
+                .map(|known| known.keys().cloned().collect())
+                .unwrap_or_default();
             required.sort_by_key(|name| place(name));
             insert(&mut upper, "", "required", required);
             flat = upper;
         }
+
         insert(&mut reply, "/properties/planning", "items", flat);
         written(&reply)
     }
@@ -268,7 +322,12 @@ impl Reply {
 fn derived() -> (Value, Value) {
     let mut reply = schema_for!(Reply).to_value();
     let mut step = reply.pointer("/$defs/Step").cloned().unwrap_or_default();
-    remove(&mut reply, "", &["$schema", "$defs", "title", "description"]);
+    remove(
+        &mut reply,
+        "",
+        &["$schema", "$defs", "title", "description"],
+    );
+
     remove(&mut step, "", &["description"]);
     remove(&mut step, "/properties/sub_steps", &["default"]);
     (reply, step)
@@ -282,7 +341,8 @@ fn insert(value: &mut Value, at: &str, key: &str, new: impl Into<Value>) {
 
 fn merge(value: &mut Value, at: &str, new: Value) {
     if let Value::Object(new) = new {
-        new.into_iter().for_each(|(key, new)| insert(value, at, &key, new));
+        new.into_iter()
+            .for_each(|(key, new)| insert(value, at, &key, new));
     }
 }
 
@@ -312,7 +372,10 @@ const ORDER: [&str; 9] = [
 ];
 
 fn place(key: &str) -> usize {
-    ORDER.iter().position(|known| *known == key).unwrap_or(ORDER.len())
+    ORDER
+        .iter()
+        .position(|known| *known == key)
+        .unwrap_or(ORDER.len())
 }
 
 /// Written with its keys in order. serde_json keeps an order only with a feature that would change every
@@ -326,9 +389,11 @@ impl Serialize for InOrder<'_> {
                 let mut entries: Vec<_> = object.iter().collect();
                 entries.sort_by_key(|(key, _)| place(key));
                 let mut map = serializer.serialize_map(Some(entries.len()))?;
+
                 for (key, value) in entries {
                     map.serialize_entry(key, &InOrder(value))?;
                 }
+
                 map.end()
             }
             Value::Array(items) => serializer.collect_seq(items.iter().map(InOrder)),

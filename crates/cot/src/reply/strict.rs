@@ -13,21 +13,36 @@ pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {
         message: told(refusal.reason),
         offset: refusal.offset,
     })?;
+
     charge(block.len());
-    let invalid = |message: String, offset| Fault { kind: ReplyProblemKind::Invalid, message, offset };
+    let invalid = |message: String, offset| Fault {
+        kind: ReplyProblemKind::Invalid,
+        message,
+        offset,
+    };
+
     let reply: Reply = serde_yaml::from_str(block).map_err(|error| {
         let offset = error.location().map_or(0, |place| place.index());
         let message = without_places(&error.to_string());
         let advice = advice(&message);
+
         invalid(message + advice, offset)
     })?;
+
     let (key, fault) = if reply.current_thinking.trim().is_empty() {
-        ("current_thinking", "`current_thinking` is empty; expected the evaluation and the thinking")
+        (
+            "current_thinking",
+            "`current_thinking` is empty; expected the evaluation and the thinking",
+        )
     } else if reply.planning.is_empty() {
-        ("planning", "`planning` is empty; expected at least one step")
+        (
+            "planning",
+            "`planning` is empty; expected at least one step",
+        )
     } else {
         return Ok(reply);
     };
+
     Err(invalid(fault.to_owned(), line_of(block, key)))
 }
 
@@ -41,16 +56,28 @@ pub(super) struct Fault {
 /// What to do about the mistakes that models make most; the YAML library names them in its own terms.
 fn advice(message: &str) -> &'static str {
     let known = [
-        ("mapping values are not allowed", "; put a text that contains `: ` in quotes"),
+        (
+            "mapping values are not allowed",
+            "; put a text that contains `: ` in quotes",
+        ),
         (
             "did not find expected key",
             "; check the indentation, and put a text that begins with quotes in quotes",
         ),
-        ("found character that cannot start any token", "; put the text in quotes"),
-        ("could not find expected ':'", "; expected `key: value`, and the lines of a text indented"),
+        (
+            "found character that cannot start any token",
+            "; put the text in quotes",
+        ),
+        (
+            "could not find expected ':'",
+            "; expected `key: value`, and the lines of a text indented",
+        ),
         ("found unexpected end of stream", "; a quote is not closed"),
     ];
-    known.into_iter().find(|(mistake, _)| message.starts_with(mistake)).map_or("", |(_, advice)| advice)
+    known
+        .into_iter()
+        .find(|(mistake, _)| message.starts_with(mistake))
+        .map_or("", |(_, advice)| advice)
 }
 
 /// Where the line begins that holds a key of the top level.
@@ -62,5 +89,6 @@ fn line_of(block: &str, key: &str) -> usize {
         }
         offset += line.len();
     }
+
     0
 }

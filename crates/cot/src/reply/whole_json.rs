@@ -16,6 +16,7 @@ pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
     if !text.starts_with('{') || !text.ends_with('}') || !is_plain(text, bounds) {
         return None;
     }
+
     charge(text.len());
     let reply: Reply = serde_json::from_str(text).ok()?;
     (!reply.current_thinking.trim().is_empty() && !reply.planning.is_empty()).then_some(reply)
@@ -43,5 +44,6 @@ fn is_plain(text: &str, bounds: Bounds) -> bool {
             _ => {}
         }
     }
+
     true
 }

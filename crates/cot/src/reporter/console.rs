@@ -35,18 +35,30 @@ impl ConsoleReporter {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let spinners = io::stderr().is_terminal().then(MultiProgress::new);
         let reporter = Self::to(io::stdout()).colored(io::stdout().is_terminal() && !plain);
-        Self { spinners, ..reporter }
+
+        Self {
+            spinners,
+            ..reporter
+        }
     }
 
     /// Writes plain text anywhere, without a spinner.
     pub fn to(out: impl Write + Send + 'static) -> Self {
-        Self { out: Mutex::new(Box::new(out)), styles: Styles::default(), spinners: None }
+        Self {
+            out: Mutex::new(Box::new(out)),
+            styles: Styles::default(),
+            spinners: None,
+        }
     }
 
     /// Whether to write in colour. Default: as the constructor says.
     #[must_use]
     pub fn colored(mut self, colored: bool) -> Self {
-        self.styles = if colored { Styles::colored() } else { Styles::default() };
+        self.styles = if colored {
+            Styles::colored()
+        } else {
+            Styles::default()
+        };
         self
     }
 
@@ -72,11 +84,17 @@ impl Reporter for ConsoleReporter {
     }
 
     fn working(&self, thought_number: u32) -> Working {
-        let Some(spinners) = &self.spinners else { return Working::default() };
+        let Some(spinners) = &self.spinners else {
+            return Working::default();
+        };
+
         let spinner = spinners.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} Thought {msg} … {elapsed:.dim}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{spinner:.cyan} Thought {msg} … {elapsed:.dim}")
+        {
             spinner.set_style(style);
         }
+
         spinner.set_message(thought_number.to_string());
         spinner.enable_steady_tick(Duration::from_millis(100));
         Working::until_dropped(Spinner(spinner))
@@ -85,7 +103,9 @@ impl Reporter for ConsoleReporter {
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let Styles { warning, .. } = self.styles;
         let problem = OneLine::new(problem);
-        self.print(&format!("{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"));
+        self.print(&format!(
+            "{warning}Thought {thought_number}: asking again: {problem}{warning:#}\n\n"
+        ));
     }
 
     fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
@@ -135,12 +155,23 @@ impl Styles {
     }
 
     fn thought(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
-        let Self { heading, evaluation, faint, warning, .. } = self;
+        let Self {
+            heading,
+            evaluation,
+            faint,
+            warning,
+            ..
+        } = self;
+
         let mut text = String::new();
-        let Some(thought) = reasoning.thoughts().last() else { return Ok(text) };
+        let Some(thought) = reasoning.thoughts().last() else {
+            return Ok(text);
+        };
+
         let number = thought.thought_number();
         writeln!(text, "{heading}Thought {number}{heading:#}")?;
         let thinking = thought.current_thinking().trim();
+
         match thinking.split_once('\n') {
             // The instructions ask for the evaluation of the last thought first.
             Some((first, rest)) if number > 1 => {
@@ -153,36 +184,67 @@ impl Styles {
             }
             _ => writeln!(text, "{}\n", MultiLine::new(thinking))?,
         }
+
         let progress = thought.planning().progress();
-        writeln!(text, "{heading}Plan{heading:#}  {}  {progress}", self.bar(progress.fraction()))?;
+        writeln!(
+            text,
+            "{heading}Plan{heading:#}  {}  {progress}",
+            self.bar(progress.fraction())
+        )?;
+
         self.tree(&mut text, thought.planning())?;
         self.changes(&mut text, reasoning, thought)?;
         let repairs = thought.trace().repairs.len();
+
         if repairs > 0 {
             let plural = if repairs == 1 { "" } else { "s" };
-            writeln!(text, "{faint}The reply was read after {repairs} repair{plural}.{faint:#}")?;
+            writeln!(
+                text,
+                "{faint}The reply was read after {repairs} repair{plural}.{faint:#}"
+            )?;
         }
+
         if thought.trace().truncated {
             writeln!(
                 text,
                 "{warning}The reply ends in the middle of a step, which was left out.{warning:#}"
             )?;
         }
+
         if thought.trace().ended_early {
-            writeln!(text, "{warning}Ended although steps of the plan are not done.{warning:#}")?;
+            writeln!(
+                text,
+                "{warning}Ended although steps of the plan are not done.{warning:#}"
+            )?;
         }
+
         writeln!(text, "{faint}{}{faint:#}\n", Cost(thought.trace().spent))?;
         Ok(text)
     }
 
     fn solved(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
-        let Self { heading, faint, good, .. } = self;
+        let Self {
+            heading,
+            faint,
+            good,
+            ..
+        } = self;
+
         let mut text = String::new();
         let solution = MultiLine::new(reasoning.solution().unwrap_or_default().trim());
-        writeln!(text, "{heading}Solution{heading:#}\n{good}{solution}{good:#}\n")?;
+        writeln!(
+            text,
+            "{heading}Solution{heading:#}\n{good}{solution}{good:#}\n"
+        )?;
         let thoughts = reasoning.thoughts().len();
         let plural = if thoughts == 1 { "" } else { "s" };
-        writeln!(text, "{faint}{thoughts} thought{plural}, {}{faint:#}", Cost(reasoning.spent()))?;
+
+        writeln!(
+            text,
+            "{faint}{thoughts} thought{plural}, {}{faint:#}",
+            Cost(reasoning.spent())
+        )?;
+
         Ok(text)
     }
 
@@ -190,7 +252,12 @@ impl Styles {
         const WIDTH: usize = 20;
         let Self { good, faint, .. } = self;
         let full = ((fraction * WIDTH as f64) as usize).min(WIDTH);
-        format!("{good}{}{good:#}{faint}{}{faint:#}", "━".repeat(full), "┄".repeat(WIDTH - full))
+
+        format!(
+            "{good}{}{good:#}{faint}{}{faint:#}",
+            "━".repeat(full),
+            "┄".repeat(WIDTH - full)
+        )
     }
 
     fn tree(&self, text: &mut String, plan: &Plan) -> fmt::Result {
@@ -205,15 +272,18 @@ impl Styles {
                 *left == 0
             });
             let Self { faint, .. } = self;
+
             write!(text, "{faint}")?;
             for more in &lines {
                 text.push_str(if *more { "│  " } else { "   " });
             }
+
             write!(text, "{}{faint:#}", if last { "└─ " } else { "├─ " })?;
             self.step(text, entry.step)?;
             lines.push(!last);
             left.push(entry.step.sub_steps.len());
         }
+
         Ok(())
     }
 
@@ -223,39 +293,54 @@ impl Styles {
             Status::Pending => (self.faint, "·"),
             Status::VerificationNeeded => (self.warning, "?"),
         };
-        write!(text, "{style}{sign}{style:#} {}", OneLine::new(&step.description))?;
+
+        write!(
+            text,
+            "{style}{sign}{style:#} {}",
+            OneLine::new(&step.description)
+        )?;
+
         if let Some(result) = &step.result {
             write!(text, ": {style}{}{style:#}", OneLine::new(result))?;
         }
+
         if let Some(mark) = &step.mark {
             write!(text, " {style}({}){style:#}", OneLine::new(mark))?;
         }
+
         text.push('\n');
         Ok(())
     }
 
     fn changes(&self, text: &mut String, reasoning: &Reasoning, thought: &Thought) -> fmt::Result {
         let Self { heading, .. } = self;
-        let Some(previous) = reasoning.previous_plan() else { return Ok(()) };
+        let Some(previous) = reasoning.previous_plan() else {
+            return Ok(());
+        };
+
         let changes = thought.planning().changes_since(previous);
         if changes.is_empty() {
             return writeln!(text, "{heading}Changed{heading:#} nothing");
         }
+
         writeln!(text, "{heading}Changed{heading:#}")?;
         let mut other_status = None;
         for change in &changes {
             match change.kind {
                 ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
                 // The result or mark that came with the status stands in the tree above.
-                ChangeKind::ResultChanged { from: None, .. } | ChangeKind::MarkChanged { from: None, .. }
+                ChangeKind::ResultChanged { from: None, .. }
+                | ChangeKind::MarkChanged { from: None, .. }
                     if other_status == Some(&change.path) =>
                 {
                     continue;
                 }
                 _ => {}
             }
+
             writeln!(text, "  {}", OneLine::new(change))?;
         }
+
         Ok(())
     }
 }
@@ -267,14 +352,21 @@ impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Spent { usage, time, .. } = self.0;
         if usage.total_tokens() > 0 {
-            write!(f, "{} tokens read, {} written, ", usage.prompt_tokens, usage.completion_tokens)?;
+            write!(
+                f,
+                "{} tokens read, {} written, ",
+                usage.prompt_tokens, usage.completion_tokens
+            )?;
         }
+
         write!(f, "{:.1} s", time.as_secs_f64())
     }
 }
 
 impl fmt::Debug for ConsoleReporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsoleReporter").field("spinner", &self.spinners.is_some()).finish_non_exhaustive()
+        f.debug_struct("ConsoleReporter")
+            .field("spinner", &self.spinners.is_some())
+            .finish_non_exhaustive()
     }
 }

@@ -113,7 +113,8 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
     }
 
     fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
-        self.as_ref().format_refused(thought_number, refused, next, error);
+        self.as_ref()
+            .format_refused(thought_number, refused, next, error);
     }
 
     fn thought(&self, reasoning: &Reasoning) {

@@ -20,11 +20,17 @@ struct Inner {
 
 impl StateError {
     pub(super) fn new(complaint: Complaint) -> Self {
-        Self(Box::new(Inner { complaint, too_long: false }))
+        Self(Box::new(Inner {
+            complaint,
+            too_long: false,
+        }))
     }
 
     pub(super) fn too_long(complaint: Complaint) -> Self {
-        Self(Box::new(Inner { complaint, too_long: true }))
+        Self(Box::new(Inner {
+            complaint,
+            too_long: true,
+        }))
     }
 
     /// What is wrong, without the place.

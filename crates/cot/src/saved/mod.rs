@@ -36,7 +36,10 @@ pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, StateError> {
 pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, StateError> {
     check_length(text, YAML_BYTES)?;
 
-    let bounds = Bounds { steps: usize::MAX, ..Bounds::default() };
+    let bounds = Bounds {
+        steps: usize::MAX,
+        ..Bounds::default()
+    };
     bounds.guard().check(text).map_err(|refusal| {
         let complaint = Complaint::new(told(refusal.reason));
         StateError::new(complaint.at(text, refusal.offset))
@@ -55,16 +58,28 @@ fn check_length(text: &str, max_bytes: usize) -> Result<(), StateError> {
     if text.len() <= max_bytes {
         return Ok(());
     }
-    let message = format!("the saved state is {} bytes long; at most {max_bytes} are read", text.len());
+
+    let message = format!(
+        "the saved state is {} bytes long; at most {max_bytes} are read",
+        text.len()
+    );
     Err(StateError::too_long(Complaint::new(message)))
 }
 
 /// The offset of a line and a column, both from 1, the column in bytes and perhaps in the middle of
 /// a character.
 fn offset(text: &str, line: usize, column: usize) -> usize {
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+
     let at = (before + column.saturating_sub(1)).min(text.len());
-    (before..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(before)
+    (before..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(before)
 }
 
 impl<'de> Deserialize<'de> for ReasoningRecord {
@@ -92,15 +107,27 @@ struct Saved {
 
 impl Saved {
     fn into_record(self) -> Result<ReasoningRecord, String> {
-        let Self { problem, thoughts, current_thought_number, solution, spent } = self;
+        let Self {
+            problem,
+            thoughts,
+            current_thought_number,
+            solution,
+            spent,
+        } = self;
+
         let made = thoughts.len();
         if !(made..=made + 1).any(|number| u32::try_from(number) == Ok(current_thought_number)) {
-            let plural = if made == 1 { " is 1 thought" } else { &format!(" are {made} thoughts") };
+            let plural = if made == 1 {
+                " is 1 thought"
+            } else {
+                &format!(" are {made} thoughts")
+            };
             return Err(format!(
                 "`current_thought_number` is {current_thought_number}, but there{plural}; expected {made} or {}",
                 made + 1
             ));
         }
+
         match (&solution, thoughts.last()) {
             (Some(_), None) => {
                 return Err("there is a `solution`, but no thought; expected null".to_owned());
@@ -122,6 +149,7 @@ impl Saved {
             }
             _ => {}
         }
+
         // A file that was written by hand may leave the sum to us.
         let spent = spent.unwrap_or_else(|| {
             thoughts.iter().fold(Spent::default(), |mut sum, thought| {
@@ -129,7 +157,14 @@ impl Saved {
                 sum
             })
         });
-        Ok(ReasoningRecord { problem, thoughts, current_thought_number, solution, spent })
+
+        Ok(ReasoningRecord {
+            problem,
+            thoughts,
+            current_thought_number,
+            solution,
+            spent,
+        })
     }
 }
 
@@ -151,6 +186,7 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, 
                 check_next(&thoughts, &thought).map_err(de::Error::custom)?;
                 thoughts.push(thought);
             }
+
             Ok(thoughts)
         }
     }
@@ -161,8 +197,13 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, 
 fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
     let (expected, found) = (before.len() + 1, thought.thought_number());
     if u32::try_from(expected) != Ok(found) {
-        Err(format!("thought {expected} of the list has the thought_number {found}; expected {expected}"))
-    } else if before.last().is_some_and(|last| !last.next_thought_needed()) {
+        Err(format!(
+            "thought {expected} of the list has the thought_number {found}; expected {expected}"
+        ))
+    } else if before
+        .last()
+        .is_some_and(|last| !last.next_thought_needed())
+    {
         Err(format!(
             "thought {} ends the reasoning, but thought {expected} follows it; expected `next_thought_needed: false` in the last thought only",
             before.len()
@@ -172,7 +213,9 @@ fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
             "thought {expected}: `current_thinking` is empty; expected the evaluation and the thinking"
         ))
     } else if thought.planning().is_empty() {
-        Err(format!("thought {expected}: `planning` is empty; expected at least one step"))
+        Err(format!(
+            "thought {expected}: `planning` is empty; expected at least one step"
+        ))
     } else {
         Ok(())
     }

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, Flow, LlmClient, LlmError, LlmErrorKind, Node, Reasoning, RunError, ScriptedClient,
-    from_fn,
+    ChainOfThought, Flow, LlmClient, LlmError, LlmErrorKind, Node, Reasoning, RunError,
+    ScriptedClient, from_fn,
 };
 use cogwork_journal::{FileStore, Store};
 use cogwork_llm::ScriptedReply;
@@ -20,13 +20,19 @@ struct App {
 }
 
 fn app() -> App {
-    App { question: reasoning(), answer: None }
+    App {
+        question: reasoning(),
+        answer: None,
+    }
 }
 
 fn flow(client: impl LlmClient + 'static) -> Flow<App> {
     Flow::builder("app")
         .start("think")
-        .node("think", ChainOfThought::new(client).focus(|app: &mut App| &mut app.question))
+        .node(
+            "think",
+            ChainOfThought::new(client).focus(|app: &mut App| &mut app.question),
+        )
         .node(
             "report",
             from_fn(|app: &mut App| app.answer = app.question.conclusion().map(ToOwned::to_owned)),
@@ -43,7 +49,12 @@ async fn program(store: &FileStore, client: impl LlmClient + 'static) -> Result<
     let flow = flow(client);
     let journal = store.start_or_resume("r", &flow, &app()).await.unwrap();
     let mut app = journal.state().unwrap();
-    flow.begin().journal(journal).finish(&mut app).await.map(|_| app)
+
+    flow.begin()
+        .journal(journal)
+        .finish(&mut app)
+        .await
+        .map(|_| app)
 }
 
 #[tokio::test]
@@ -55,6 +66,7 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::new(folder.path());
     let mut requests = Vec::new();
+
     // The reply of each last request never comes: there the process ends.
     for (replies, answered) in [(vec![PROSE, FIRST], 2), (vec![SECOND], 1)] {
         let hung = ScriptedReply::from("").after(Duration::MAX);
@@ -68,6 +80,7 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
         }
         requests.extend(client.requests().into_iter().take(answered));
     }
+
     let client = ScriptedClient::new([LAST]);
     let app = program(&store, client.clone()).await.unwrap();
     requests.extend(client.requests());
@@ -75,9 +88,17 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
 
     // Times differ; what was thought does not.
     let thinking = |app: &App| -> Vec<_> {
-        app.question.thoughts().iter().map(|thought| thought.current_thinking().to_owned()).collect()
+        app.question
+            .thoughts()
+            .iter()
+            .map(|thought| thought.current_thinking().to_owned())
+            .collect()
     };
-    assert_eq!((thinking(&app), &app.answer), (thinking(&expected), &expected.answer));
+
+    assert_eq!(
+        (thinking(&app), &app.answer),
+        (thinking(&expected), &expected.answer)
+    );
 
     // At its end it asks nothing at all, and is the same to the last field.
     let client = ScriptedClient::default();
@@ -92,6 +113,7 @@ async fn a_failed_turn_is_asked_again_and_those_before_it_are_not() {
     let down = LlmError::new(LlmErrorKind::Server, "down");
     let client = ScriptedClient::new([FIRST]).then(down);
     let error = program(&store, client.clone()).await.unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `app`, node `think`: exec failed: thought 2: the call to the model failed: server: down");
 
     let second = ScriptedClient::new([SECOND, LAST]);

@@ -1,6 +1,11 @@
 //! The chain-of-thought node: its turns, its state, and what it reports.
 // Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod asking_again;
 mod constrained;

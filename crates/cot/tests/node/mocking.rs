@@ -25,16 +25,21 @@ async fn a_mock_expects_the_calls_of_a_run_in_order() {
         .withf(|request| {
             let messages: Vec<_> = request.messages().iter().collect();
             let last = messages.last().unwrap();
-            messages[0].role() == Role::System && last.role() == Role::User && last.text().contains(PROBLEM)
+            messages[0].role() == Role::System
+                && last.role() == Role::User
+                && last.text().contains(PROBLEM)
         })
         .times(1)
         .in_sequence(&mut order)
         .returning(|_| Ok(ChatResponse::new(FIRST)));
+
     client
         .expect_complete()
         .withf(|request| {
             let messages: Vec<_> = request.messages().iter().rev().collect();
-            messages[0].text().contains("- description: Multiply\n  status: Pending")
+            messages[0]
+                .text()
+                .contains("- description: Multiply\n  status: Pending")
                 && (messages[1].role(), messages[1].text())
                     == (Role::Assistant, "Thought 1:\nI multiply, then add.")
         })
@@ -43,6 +48,11 @@ async fn a_mock_expects_the_calls_of_a_run_in_order() {
         .returning(|_| Ok(ChatResponse::new(LAST)));
 
     let mut reasoning = Reasoning::new(PROBLEM);
-    ChainOfThought::new(client).into_flow().run(&mut reasoning).await.unwrap();
+    ChainOfThought::new(client)
+        .into_flow()
+        .run(&mut reasoning)
+        .await
+        .unwrap();
+
     assert_eq!(reasoning.thoughts().len(), 2);
 }

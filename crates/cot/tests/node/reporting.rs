@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, ConsoleReporter, Limits, LlmClient, LlmError, LlmErrorKind, Reasoning,
-    ReplyProblem, Reporter, ScriptedClient, Usage, Working,
+    ChainOfThought, ChatResponse, ConsoleReporter, Limits, LlmClient, LlmError, LlmErrorKind,
+    Reasoning, ReplyProblem, Reporter, ScriptedClient, Usage, Working,
 };
 use cogwork_llm::ScriptedReply;
 use cogwork_text::testing::assert_safe;
 use insta::assert_snapshot;
 
-use crate::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning};
+use crate::support::{
+    EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning,
+};
 
 /// Standard output, for a test to look at. Takes a few bytes at a time, as a writer may.
 #[derive(Clone, Default)]
@@ -41,6 +43,7 @@ async fn run(client: impl LlmClient + 'static, reporter: impl Reporter + 'static
     let mut reasoning = reasoning();
     let node = ChainOfThought::new(client).with_reporter(reporter);
     node.into_flow().run(&mut reasoning).await.unwrap();
+
     reasoning
 }
 
@@ -55,6 +58,7 @@ planning:
   - {description: Conclusion, status: Pending}
 next_thought_needed: true
 ```";
+
     const BROKEN_DOWN: &str = "\
 ```yaml
 current_thinking: |
@@ -75,6 +79,7 @@ planning:
   - {description: Conclusion, status: Pending}
 next_thought_needed: true
 ```";
+
     const REPAIRED: &str = "\
 ```yaml
 current_thinking: |
@@ -96,6 +101,7 @@ planning:
   - {description: Conclusion, status: Pending}
 next_thought_needed: true
 ```";
+
     let reply = |text: &str| {
         let response = ChatResponse::new(text).with_usage(Usage::new(1000, 70));
         ScriptedReply::from(response).after(Duration::from_millis(1200))
@@ -121,7 +127,12 @@ async fn the_console_shows_a_whole_run_in_plain_text() {
 async fn the_console_shows_a_whole_run_in_colour() {
     let (plain, colored) = (Screen::default(), Screen::default());
     run(eventful(), ConsoleReporter::to(plain.clone())).await;
-    run(eventful(), ConsoleReporter::to(colored.clone()).colored(true)).await;
+    run(
+        eventful(),
+        ConsoleReporter::to(colored.clone()).colored(true),
+    )
+    .await;
+
     let colored = colored.text();
     assert_snapshot!(colored.replace('\u{1b}', "␛"));
 
@@ -131,20 +142,28 @@ async fn the_console_shows_a_whole_run_in_colour() {
         let mut pieces = line.split('\u{1b}');
         bare.push_str(pieces.next().unwrap());
         let mut open = false;
+
         for piece in pieces {
             let (code, text) = piece.split_once('m').unwrap();
             open = code != "[0";
             bare.push_str(text);
         }
+
         assert!(!open, "{line:?}");
     }
+
     assert_eq!(bare, plain.text());
 }
 
 #[tokio::test(start_paused = true)]
 async fn tokens_nobody_counted_are_not_shown() {
     let screen = Screen::default();
-    run(ScriptedClient::new([LAST]), ConsoleReporter::to(screen.clone())).await;
+    run(
+        ScriptedClient::new([LAST]),
+        ConsoleReporter::to(screen.clone()),
+    )
+    .await;
+
     assert_snapshot!(screen.text(), @"
     Problem
     What is 12 * 12 + 6?
@@ -170,16 +189,31 @@ async fn tokens_nobody_counted_are_not_shown() {
 #[tokio::test(start_paused = true)]
 async fn of_a_step_that_changed_its_status_a_new_result_or_mark_is_not_named_again() {
     let turn = |steps: &str| {
-        format!("```yaml\ncurrent_thinking: On we go.\nplanning: [{steps}]\nnext_thought_needed: true\n```")
+        format!(
+            "```yaml\ncurrent_thinking: On we go.\nplanning: [{steps}]\nnext_thought_needed: true\n```"
+        )
     };
+
     let client = ScriptedClient::new([
         turn("{description: a, status: Done}, {description: b, status: Pending}"),
-        turn("{description: a, status: Done, result: 1}, {description: b, status: Done, result: 2}"),
+        turn(
+            "{description: a, status: Done, result: 1}, {description: b, status: Done, result: 2}",
+        ),
         LAST.to_owned(),
     ]);
+
     let screen = Screen::default();
     run(client, ConsoleReporter::to(screen.clone())).await;
-    let changed = screen.text().split("Changed\n").nth(1).unwrap().split("0.0 s").next().unwrap().to_owned();
+    let changed = screen
+        .text()
+        .split("Changed\n")
+        .nth(1)
+        .unwrap()
+        .split("0.0 s")
+        .next()
+        .unwrap()
+        .to_owned();
+
     assert_eq!(changed, "  1 result 1: a\n  2 Pending → Done: b\n");
 }
 
@@ -194,8 +228,15 @@ async fn hostile_text_cannot_steer_the_terminal() {
             if more { "\\e[5m" } else { "\\x07" }
         )
     };
+
     let complaint = "```yaml\ncurrent_thinking: x\n\"\\e[31m\\u202ekey\": 1\n```";
-    let client = ScriptedClient::new([hostile(true), complaint.to_owned(), hostile(false), hostile(false)]);
+    let client = ScriptedClient::new([
+        hostile(true),
+        complaint.to_owned(),
+        hostile(false),
+        hostile(false),
+    ]);
+
     let screen = Screen::default();
     let node = ChainOfThought::new(client).with_reporter(ConsoleReporter::to(screen.clone()));
     let mut reasoning = Reasoning::new("\u{1b}[8mhidden\u{1b}[0m\r\u{202e}problem");
@@ -203,9 +244,13 @@ async fn hostile_text_cannot_steer_the_terminal() {
 
     let text = screen.text();
     assert_safe(&text);
+
     // How a complaint quotes a reply is the reply reader's matter.
     assert_snapshot!(
-        text.lines().filter(|line| !line.contains("unknown field")).collect::<Vec<_>>().join("\n")
+        text.lines()
+            .filter(|line| !line.contains("unknown field"))
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 
@@ -224,17 +269,27 @@ impl Write for Closed {
 
 #[tokio::test]
 async fn a_writer_that_fails_does_not_end_the_run() {
-    let reasoning = run(ScriptedClient::new([FIRST, PROSE, LAST]), ConsoleReporter::to(Closed)).await;
+    let reasoning = run(
+        ScriptedClient::new([FIRST, PROSE, LAST]),
+        ConsoleReporter::to(Closed),
+    )
+    .await;
     assert!(reasoning.solution().is_some());
 }
 
 /// A run in a runtime of its own with a paused clock, so that every turn takes no time.
 fn run_alone(problem: &str, reporter: impl Reporter + 'static) {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+
     let node = ChainOfThought::new(Stateless::new(&[FIRST, SECOND, LAST])).with_reporter(reporter);
     let mut reasoning = Reasoning::new(problem);
-    runtime.block_on(node.into_flow().run(&mut reasoning)).unwrap();
+    runtime
+        .block_on(node.into_flow().run(&mut reasoning))
+        .unwrap();
 }
 
 #[test]
@@ -258,13 +313,19 @@ fn runs_side_by_side_do_not_mix_their_lines() {
         let (first, rest) = rest.split_at(rest.find("Thought 2\n").unwrap());
         let (second, rest) = rest.split_at(rest.find("Thought 3\n").unwrap());
         let (third, solution) = rest.split_at(rest.find("Solution\n").unwrap());
+
         pieces.extend([started, first, second, third, solution].map(str::to_owned));
     }
+
     let text = screen.text();
     let mut rest = text.as_str();
     while !rest.is_empty() {
-        rest = pieces.iter().find_map(|piece| rest.strip_prefix(piece.as_str())).expect("a whole piece");
+        rest = pieces
+            .iter()
+            .find_map(|piece| rest.strip_prefix(piece.as_str()))
+            .expect("a whole piece");
     }
+
     assert_eq!(text.len(), pieces.iter().map(String::len).sum::<usize>());
 }
 
@@ -297,7 +358,10 @@ impl Reporter for Log {
     }
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
-        self.add(format!("asking again {thought_number}: {:?}", problem.kind()));
+        self.add(format!(
+            "asking again {thought_number}: {:?}",
+            problem.kind()
+        ));
     }
 
     fn thought(&self, reasoning: &Reasoning) {
@@ -312,7 +376,12 @@ impl Reporter for Log {
 #[tokio::test]
 async fn a_reporter_hears_a_run_in_order() {
     let log = Log::default();
-    run(ScriptedClient::new([FIRST, PROSE, EARLY, EARLY]), log.clone()).await;
+    run(
+        ScriptedClient::new([FIRST, PROSE, EARLY, EARLY]),
+        log.clone(),
+    )
+    .await;
+
     assert_snapshot!(log.text(), @"
     working 1
     stopped 1
@@ -329,7 +398,12 @@ async fn a_reporter_hears_a_run_in_order() {
 #[tokio::test]
 async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
     let log = Log::default();
-    run(ScriptedClient::new([EARLY, PROSE, PROSE, PROSE]), log.clone()).await;
+    run(
+        ScriptedClient::new([EARLY, PROSE, PROSE, PROSE]),
+        log.clone(),
+    )
+    .await;
+
     assert_snapshot!(log.text(), @"
     working 1
     asking again 1: EndedEarly
@@ -347,6 +421,7 @@ async fn a_run_taken_up_at_its_end_is_not_reported_again() {
     let mut solved = run(ScriptedClient::new([LAST]), log.clone()).await;
     let heard = log.text();
     let node = ChainOfThought::new(ScriptedClient::new([LAST])).with_reporter(log.clone());
+
     node.into_flow().run(&mut solved).await.unwrap();
     assert_eq!(log.text(), heard);
 }
@@ -355,19 +430,29 @@ async fn a_run_taken_up_at_its_end_is_not_reported_again() {
 async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
     let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
     let prose = ScriptedClient::new([PROSE; 3]);
-    let hanging = || ScriptedClient::default().then(ScriptedReply::from(LAST).after(Duration::from_secs(9)));
+    let hanging =
+        || ScriptedClient::default().then(ScriptedReply::from(LAST).after(Duration::from_secs(9)));
     let limits = Limits::default().time(Duration::from_secs(5));
+
     for client in [broken, prose, hanging()] {
         let log = Log::default();
-        let node = ChainOfThought::new(client).with_reporter(log.clone()).with_limits(limits);
+        let node = ChainOfThought::new(client)
+            .with_reporter(log.clone())
+            .with_limits(limits);
         node.into_flow().run(&mut reasoning()).await.unwrap_err();
         let text = log.text();
-        assert!(text.starts_with("working 1\n") && text.ends_with("stopped 1"), "{text}");
+
+        assert!(
+            text.starts_with("working 1\n") && text.ends_with("stopped 1"),
+            "{text}"
+        );
         assert!(!text.contains("thought"), "{text}");
     }
 
     let log = Log::default();
-    let flow = ChainOfThought::new(hanging()).with_reporter(log.clone()).into_flow();
+    let flow = ChainOfThought::new(hanging())
+        .with_reporter(log.clone())
+        .into_flow();
     {
         let mut reasoning = reasoning();
         let mut run = pin!(flow.run(&mut reasoning));
@@ -380,6 +465,11 @@ async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
 #[tokio::test]
 async fn a_problem_is_shown_with_the_first_thought_only() {
     let screen = Screen::default();
-    run(ScriptedClient::new([FIRST, SECOND, LAST]), ConsoleReporter::to(screen.clone())).await;
+    run(
+        ScriptedClient::new([FIRST, SECOND, LAST]),
+        ConsoleReporter::to(screen.clone()),
+    )
+    .await;
+
     assert_eq!(screen.text().matches(PROBLEM).count(), 1);
 }

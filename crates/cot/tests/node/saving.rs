@@ -12,11 +12,17 @@ use crate::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning
 
 async fn solved() -> Reasoning {
     let reply = |text: &str| {
-        let response = ChatResponse::new(text).with_usage(Usage::new(700, 80).with_cached_tokens(512));
+        let response =
+            ChatResponse::new(text).with_usage(Usage::new(700, 80).with_cached_tokens(512));
         ScriptedReply::from(response).after(Duration::from_millis(1500))
     };
-    let client =
-        ScriptedClient::default().then(reply(PROSE)).then(reply(FIRST)).then(reply(EARLY)).then(reply(EARLY));
+
+    let client = ScriptedClient::default()
+        .then(reply(PROSE))
+        .then(reply(FIRST))
+        .then(reply(EARLY))
+        .then(reply(EARLY));
+
     let mut reasoning = reasoning();
     flow(client).run(&mut reasoning).await.unwrap();
     reasoning
@@ -35,7 +41,10 @@ async fn yaml_has_the_field_names_of_the_source_document() {
 #[tokio::test(start_paused = true)]
 async fn a_state_read_back_is_the_same() {
     let state = solved().await;
-    let (json, yaml) = (serde_json::to_string(&state).unwrap(), serde_yaml::to_string(&state).unwrap());
+    let (json, yaml) = (
+        serde_json::to_string(&state).unwrap(),
+        serde_yaml::to_string(&state).unwrap(),
+    );
     assert_eq!(Reasoning::from_json(&json), Ok(state.clone()));
     assert_eq!(Reasoning::from_yaml(&yaml), Ok(state.clone()));
     assert_eq!(serde_json::from_str::<Reasoning>(&json).unwrap(), state);
@@ -56,18 +65,25 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         .into(),
         next_thought_needed: true,
     };
+
     let ugly = ugly.to_string();
     for history in [History::All, History::Window(1), History::Bytes(200)] {
         let client = ScriptedClient::new([FIRST, ugly.as_str(), SECOND]);
         let mut unsaved = Reasoning::new(format!("{PROBLEM}\n{UGLY}"));
-        let node =
-            ChainOfThought::new(client).with_history(history).with_limits(Limits::default().thoughts(3));
+        let node = ChainOfThought::new(client)
+            .with_history(history)
+            .with_limits(Limits::default().thoughts(3));
         node.into_flow().run(&mut unsaved).await.unwrap_err();
         assert_eq!(unsaved.thoughts().len(), 3);
 
         let json = serde_json::to_string(&unsaved).unwrap();
         let yaml = serde_yaml::to_string(&unsaved).unwrap();
-        let states = [unsaved, Reasoning::from_json(&json).unwrap(), Reasoning::from_yaml(&yaml).unwrap()];
+        let states = [
+            unsaved,
+            Reasoning::from_json(&json).unwrap(),
+            Reasoning::from_yaml(&yaml).unwrap(),
+        ];
+
         let mut requests = Vec::new();
         for mut state in states {
             let client = ScriptedClient::new([LAST]);
@@ -76,6 +92,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
             assert_eq!(state.thoughts().len(), 4);
             requests.push(serde_json::to_string(&client.requests()).unwrap());
         }
+
         assert_eq!(requests[0], requests[1], "of JSON");
         assert_eq!(requests[0], requests[2], "of YAML");
     }
@@ -112,30 +129,57 @@ pub(crate) const FOREIGN: &str = r#"{
 #[tokio::test]
 async fn a_state_of_another_program_is_read_and_gone_on_with() {
     let mut read = Reasoning::from_json(FOREIGN).unwrap();
+
     // JSON in flow style is YAML too.
     assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
-    assert_eq!((read.problem(), read.thoughts().len(), read.solution()), (PROBLEM, 2, None));
+    assert_eq!(
+        (read.problem(), read.thoughts().len(), read.solution()),
+        (PROBLEM, 2, None)
+    );
     assert_eq!(read.spent().tokens(), 0);
     assert!(read.thoughts()[0].trace().tries.is_empty());
 
     let client = ScriptedClient::new([LAST]);
     flow(client.clone()).run(&mut read).await.unwrap();
-    assert_eq!((read.thoughts().len(), read.current_thought_number()), (3, 3));
+    assert_eq!(
+        (read.thoughts().len(), read.current_thought_number()),
+        (3, 3)
+    );
     let request = &client.requests()[0];
-    assert!(request.messages().iter().any(|message| message.text() == "Thought 2:\nBetter look again."));
-    assert!(request.messages().last().unwrap().text().contains("  mark: \"12 or 21?\"\n"));
+
+    assert!(
+        request
+            .messages()
+            .iter()
+            .any(|message| message.text() == "Thought 2:\nBetter look again.")
+    );
+
+    assert!(
+        request
+            .messages()
+            .last()
+            .unwrap()
+            .text()
+            .contains("  mark: \"12 or 21?\"\n")
+    );
 }
 
 #[tokio::test]
 async fn a_state_without_thoughts_is_four_keys() {
-    let text = "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\nsolution: null\n";
+    let text =
+        "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\nsolution: null\n";
     let read: Reasoning = serde_yaml::from_str(text).unwrap();
     assert_eq!(read, reasoning());
     assert_eq!(serde_yaml::to_string(&read).unwrap(), text);
-    let mut without_solution: Reasoning =
-        serde_yaml::from_str("problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n")
-            .unwrap();
-    flow(ScriptedClient::new([LAST])).run(&mut without_solution).await.unwrap();
+
+    let mut without_solution: Reasoning = serde_yaml::from_str(
+        "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n",
+    )
+    .unwrap();
+    flow(ScriptedClient::new([LAST]))
+        .run(&mut without_solution)
+        .await
+        .unwrap();
     assert_eq!(without_solution.current_thought_number(), 1);
 }
 
@@ -143,8 +187,11 @@ async fn a_state_without_thoughts_is_four_keys() {
 fn complaints(from: &str, to: &str) -> String {
     assert!(FOREIGN.contains(from));
     let json = FOREIGN.replacen(from, to, 1);
-    let block = |text: &str| serde_yaml::to_string(&serde_yaml::from_str::<serde_yaml::Value>(text).unwrap());
+    let block = |text: &str| {
+        serde_yaml::to_string(&serde_yaml::from_str::<serde_yaml::Value>(text).unwrap())
+    };
     let yaml = block(&json).unwrap();
+
     format!(
         "JSON: {}\nYAML: {}",
         serde_json::from_str::<Reasoning>(&json).unwrap_err(),
@@ -228,7 +275,13 @@ fn a_state_with_impossible_seconds_is_an_error() {
             &format!("\"spent\": {{\"seconds\": {seconds}}}, \"solution\""),
             1,
         );
-        let error = serde_json::from_str::<Reasoning>(&text).unwrap_err().to_string();
-        assert!(error.contains("is not a number of seconds at line"), "{error}");
+
+        let error = serde_json::from_str::<Reasoning>(&text)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("is not a number of seconds at line"),
+            "{error}"
+        );
     }
 }

@@ -30,17 +30,23 @@ impl LlmClient for Circle {
             *calls += 1;
             *calls - 1
         };
+
         tokio::time::sleep(Duration::from_secs(1)).await;
         let (reply, tokens, cut_off) = &self.replies[call % self.replies.len()];
-        let text = reply.clone().ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
+        let text = reply
+            .clone()
+            .ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
         self.given.lock().unwrap().push(text.clone());
+
         let mut response = ChatResponse::new(text);
         if let Some(tokens) = tokens {
             response = response.with_usage(Usage::new(*tokens, 1));
         }
+
         if *cut_off {
             response = response.with_finish_reason(FinishReason::Length);
         }
+
         Ok(response)
     }
 }
@@ -54,7 +60,11 @@ fn answer() -> impl Strategy<Value = Answer> {
         2 => (0..SECOND.len()).prop_map(|end| SECOND[..end].to_owned()),
         1 => any::<String>(),
     ];
-    (prop::option::weighted(0.9, text), prop::option::of(0_u64..50), prop::bool::weighted(0.1))
+    (
+        prop::option::weighted(0.9, text),
+        prop::option::of(0_u64..50),
+        prop::bool::weighted(0.1),
+    )
 }
 
 fn policy() -> impl Strategy<Value = EarlyEnd> {
@@ -63,7 +73,10 @@ fn policy() -> impl Strategy<Value = EarlyEnd> {
 
 fn limits() -> impl Strategy<Value = Limits> {
     (0_u32..6, 0_u32..4, 0_u64..40_000, 0_u64..30).prop_map(|(thoughts, asks, tokens, seconds)| {
-        let limits = Limits::default().thoughts(thoughts).asks_again(asks).tokens(tokens);
+        let limits = Limits::default()
+            .thoughts(thoughts)
+            .asks_again(asks)
+            .tokens(tokens);
         limits.time(Duration::from_secs(seconds))
     })
 }
@@ -74,7 +87,10 @@ fn replies(tries: &[Try]) -> impl Iterator<Item = String> {
 
 /// The texts in the order they came, from the thoughts and from a turn that failed.
 fn all_replies(reasoning: &Reasoning, failed: &[Try]) -> Vec<String> {
-    let kept = reasoning.thoughts().iter().flat_map(|thought| replies(&thought.trace().tries));
+    let kept = reasoning
+        .thoughts()
+        .iter()
+        .flat_map(|thought| replies(&thought.trace().tries));
     kept.chain(replies(failed)).collect()
 }
 

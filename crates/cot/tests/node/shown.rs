@@ -23,12 +23,15 @@ async fn nothing_unsafe_is_shown() {
         show_turns(&shown, &text).await;
         on_the_console(&text).await;
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
 /// The text as a YAML scalar, every character escaped.
 fn scalar(text: &str) -> String {
-    let escaped = text.chars().map(|character| format!("\\U{:08X}", u32::from(character)));
+    let escaped = text
+        .chars()
+        .map(|character| format!("\\U{:08X}", u32::from(character)));
 
     format!("\"{}\"", escaped.collect::<String>())
 }
@@ -42,9 +45,12 @@ fn replies(text: &str) -> Vec<String> {
         format!("current_thinking: a\nplanning:\n- {{description: a, status: {scalar}}}"),
         format!("current_thinking: a\nplanning: []\n{scalar}: 1"),
         format!("current_thinking: {text}\nplanning:\n- {{description: {text}, status: Done}}"),
-        format!("current_thinking: a: {text}\nplanning:\n- description: {text}\n  status: DONE {text}"),
+        format!(
+            "current_thinking: a: {text}\nplanning:\n- description: {text}\n  status: DONE {text}"
+        ),
         format!("{text}: a"),
     ];
+
     let fenced = blocks.map(|block| format!("```yaml\n{block}\nnext_thought_needed: false\n```"));
     fenced.into_iter().chain([text.to_owned()]).collect()
 }
@@ -79,7 +85,11 @@ fn show_prompts(shown: &Shown, text: &str) {
         may: &["problem"],
         must: &[],
     };
-    let empty = PromptError::Empty { prompt: text.to_owned(), name: "form" };
+
+    let empty = PromptError::Empty {
+        prompt: text.to_owned(),
+        name: "form",
+    };
     let unread = Prompts::from_yaml(&format!("{}: 1", scalar(text))).unwrap_err();
 
     for error in [unknown, empty, unread] {
@@ -95,12 +105,20 @@ fn show_prompts(shown: &Shown, text: &str) {
 
 /// Turns that fail.
 async fn show_turns(shown: &Shown, text: &str) {
-    let failure = LlmError::new(LlmErrorKind::Other, text).with_body(text).with_request_id(text);
-    let clients = replies(text).into_iter().map(|reply| ScriptedClient::new([reply]));
+    let failure = LlmError::new(LlmErrorKind::Other, text)
+        .with_body(text)
+        .with_request_id(text);
+    let clients = replies(text)
+        .into_iter()
+        .map(|reply| ScriptedClient::new([reply]));
 
     for client in clients.chain([ScriptedClient::new([failure])]) {
         let node = ChainOfThought::new(client).with_limits(Limits::default().asks_again(0));
-        if let Err(error) = node.into_flow().run(&mut Reasoning::new("What is 2 + 2?")).await {
+        if let Err(error) = node
+            .into_flow()
+            .run(&mut Reasoning::new("What is 2 + 2?"))
+            .await
+        {
             shown.error(cot_error(&error));
             assert_safe_line(&error.to_string());
         }
@@ -110,12 +128,18 @@ async fn show_turns(shown: &Shown, text: &str) {
 /// A whole run with everything that a model and a server may say.
 async fn on_the_console(text: &str) {
     let screen = Screen::default();
-    let script = replies(text).into_iter().chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
+    let script =
+        replies(text)
+            .into_iter()
+            .chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
     let limits = Limits::default().asks_again(20);
     let node = ChainOfThought::new(ScriptedClient::new(script))
         .with_reporter(ConsoleReporter::to(screen.clone()))
         .with_limits(limits);
 
-    let _ = node.into_flow().run(&mut Reasoning::new(format!("problem {text}"))).await;
+    let _ = node
+        .into_flow()
+        .run(&mut Reasoning::new(format!("problem {text}")))
+        .await;
     assert_safe(&screen.text());
 }

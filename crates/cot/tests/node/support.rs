@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, CotError, Flow, LlmClient, LlmError, Reasoning, RunError,
-    async_trait,
+    ChainOfThought, ChatRequest, ChatResponse, CotError, Flow, LlmClient, LlmError, Reasoning,
+    RunError, async_trait,
 };
 
 pub(crate) const PROBLEM: &str = "What is 12 * 12 + 6?";
@@ -98,21 +98,35 @@ pub(crate) struct Stateless {
 
 impl Stateless {
     pub(crate) fn new(replies: &[&str]) -> Self {
-        Self { replies: replies.iter().map(|reply| (*reply).to_owned()).collect(), ..Self::default() }
+        Self {
+            replies: replies.iter().map(|reply| (*reply).to_owned()).collect(),
+            ..Self::default()
+        }
     }
 
     fn answer(&self, request: &ChatRequest) -> String {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let asked_again = request.messages().last().unwrap().text().starts_with("Your last reply");
+        let asked_again = request
+            .messages()
+            .last()
+            .unwrap()
+            .text()
+            .starts_with("Your last reply");
+
         if self.prose_first && !asked_again {
             return PROSE.to_owned();
         }
+
         let turn = request.messages().iter().rev().find_map(|message| {
             let (_, rest) = message.text().split_once("This is thought ")?;
             let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
             digits.parse::<usize>().ok()
         });
-        let index = turn.expect("the request says which thought it is").min(self.replies.len()) - 1;
+
+        let index = turn
+            .expect("the request says which thought it is")
+            .min(self.replies.len())
+            - 1;
         self.replies[index].clone()
     }
 }
@@ -123,6 +137,7 @@ impl LlmClient for Stateless {
         wait(self.waits).await;
         let answer = self.answer(&request);
         wait(self.waits).await;
+
         Ok(ChatResponse::new(answer))
     }
 }
@@ -141,12 +156,16 @@ pub(crate) async fn wait(times: usize) {
 }
 
 /// Polls so often at most; `None` if there is no outcome by then.
-pub(crate) async fn poll_times<T>(mut future: Pin<&mut impl Future<Output = T>>, times: usize) -> Option<T> {
+pub(crate) async fn poll_times<T>(
+    mut future: Pin<&mut impl Future<Output = T>>,
+    times: usize,
+) -> Option<T> {
     for _ in 0..times {
         let polled = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
         if let Poll::Ready(outcome) = polled {
             return Some(outcome);
         }
     }
+
     None
 }

@@ -22,8 +22,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient, Reasoning,
-    Retry, Rung, Silent, Try, Usage,
+    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient,
+    Reasoning, Retry, Rung, Silent, Try, Usage,
 };
 use cogwork_llm::OpenAiClientBuilder;
 use tokio::sync::Mutex;
@@ -70,14 +70,17 @@ async fn constrained_replies_make_whole_traces() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
     let (mut tally, mut runs) = (Tally::default(), 0);
     let (first, least) = (number("FIRST_SEED", 1), number("RUNS", 4));
+
     // In a third of the runs this model moves a status, so that a few may well go by without one.
     while runs < least || (tally.moves == 0 && runs < 3 * least) {
         run(Form::Constrained, first + runs, &mut tally).await?;
         runs += 1;
     }
+
     println!("{tally}");
     assert_eq!(tally.unread(), 0, "a reply of the right form was not read");
     assert!(tally.moves > 0, "no status moved in any run");
+
     Ok(())
 }
 
@@ -89,6 +92,7 @@ async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box
     for seed in first..first + number("RUNS", 4) {
         run(Form::Schema, seed, &mut tally).await?;
     }
+
     println!("{tally}");
     assert_eq!(tally.unread(), 0, "a reply of the right form was not read");
     Ok(())
@@ -102,29 +106,53 @@ async fn free_replies_end_in_a_trace_or_an_error_that_holds_them() -> Result<(),
     for seed in first..first + number("RUNS", 2) {
         run(Form::Free, seed, &mut tally).await?;
     }
+
     println!("{tally}");
     Ok(())
 }
 
 /// A whole number from the environment.
 fn number(name: &str, default: u64) -> u64 {
-    env::var(name).map_or(default, |text| text.parse().expect("RUNS and FIRST_SEED are whole numbers"))
+    env::var(name).map_or(default, |text| {
+        text.parse().expect("RUNS and FIRST_SEED are whole numbers")
+    })
 }
 
 /// Runs the loop once, and holds what it kept against what went over the wire.
 async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Error>> {
     let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
     let (client, tokens) = match form {
-        Form::Constrained => (OpenAiClientBuilder::from_env()?.extra("grammar", GRAMMAR).build()?, 900),
+        Form::Constrained => (
+            OpenAiClientBuilder::from_env()?
+                .extra("grammar", GRAMMAR)
+                .build()?,
+            900,
+        ),
         Form::Schema => (OpenAiClient::from_env()?, 900),
         Form::Free => (OpenAiClient::from_env()?, 400),
     };
-    let rung = if form == Form::Schema { Rung::Schema } else { Rung::Text };
+
+    let rung = if form == Form::Schema {
+        Rung::Schema
+    } else {
+        Rung::Text
+    };
+
     let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
     let node = ChainOfThought::new(client)
-        .with_format(if form == Form::Schema { Format::Auto } else { Format::From(Rung::Text) })
-        .with_request(ChatRequest::default().with_max_tokens(tokens).with_temperature(0.7).with_seed(seed))
+        .with_format(if form == Form::Schema {
+            Format::Auto
+        } else {
+            Format::From(Rung::Text)
+        })
+        .with_request(
+            ChatRequest::default()
+                .with_max_tokens(tokens)
+                .with_temperature(0.7)
+                .with_seed(seed),
+        )
         .with_limits(Limits::default().thoughts(6).time(Duration::from_secs(90)));
+
     let node = match env::var_os("VERBOSE") {
         Some(_) => node.with_reporter(ConsoleReporter::stdout()),
         None => node.with_reporter(Silent),
@@ -133,41 +161,61 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
     let result = node.into_flow().run(&mut reasoning).await;
     let calls = calls.lock().unwrap();
 
-    let mut tries: Vec<&[Try]> =
-        reasoning.thoughts().iter().map(|thought| &thought.trace().tries[..]).collect();
+    let mut tries: Vec<&[Try]> = reasoning
+        .thoughts()
+        .iter()
+        .map(|thought| &thought.trace().tries[..])
+        .collect();
+
     let mut spent = reasoning.spent();
     let (end, complaint) = match &result {
         Ok(_) => (End::Solved, None),
         Err(error) => {
-            let error = error.downcast_ref::<CotError>().ok_or("the node fails with its own error")?;
+            let error = error
+                .downcast_ref::<CotError>()
+                .ok_or("the node fails with its own error")?;
             let end = match (error.limit(), error.reply_problem()) {
                 (Some(_), _) => End::Limit,
                 (None, Some(_)) => End::Unreadable,
                 (None, None) => return Err(error.to_string().into()),
             };
+
             tries.push(error.tries());
             spent += error.spent();
             (end, Some(error.to_string()))
         }
     };
+
     for trace in reasoning.thoughts().iter().map(|thought| thought.trace()) {
         assert_eq!(
             (trace.rung, &trace.refusals[..]),
             (rung, &[][..]),
             "seed {seed}: the server takes the form"
         );
-        assert!(form == Form::Free || trace.repairs.is_empty(), "seed {seed}: {:?}", trace.repairs);
+        assert!(
+            form == Form::Free || trace.repairs.is_empty(),
+            "seed {seed}: {:?}",
+            trace.repairs
+        );
     }
+
     assert_kept(&reasoning, &tries.concat(), spent.usage, &calls);
-    assert_eq!(reasoning.solution().is_some(), end == End::Solved, "seed {seed}: a solution is the end");
+    assert_eq!(
+        reasoning.solution().is_some(),
+        end == End::Solved,
+        "seed {seed}: a solution is the end"
+    );
 
     tally.add(end, &reasoning, &tries, &calls);
     let (thoughts, seconds) = (reasoning.thoughts().len(), spent.time.as_secs_f64());
-    let complaint = complaint.map(|text| format!(": {text}")).unwrap_or_default();
+    let complaint = complaint
+        .map(|text| format!(": {text}"))
+        .unwrap_or_default();
     println!(
         "seed {seed}: {end:?} with {thoughts} thoughts in {} calls, {seconds:.1} s{complaint}",
         calls.len()
     );
+
     Ok(())
 }
 
@@ -182,6 +230,7 @@ fn assert_kept(reasoning: &Reasoning, tries: &[Try], usage: Usage, calls: &[Call
     for call in calls {
         counted += call.response.usage().expect("the server reports usage");
     }
+
     assert_eq!(usage, counted, "every token is counted");
 
     for (number, thought) in (1..).zip(reasoning.thoughts()) {

@@ -25,7 +25,13 @@ pub(crate) type Calls = Arc<Mutex<Vec<Call>>>;
 impl<C> Recorder<C> {
     pub(crate) fn new(client: C) -> (Self, Calls) {
         let calls = Calls::default();
-        (Self { client, calls: Arc::clone(&calls) }, calls)
+        (
+            Self {
+                client,
+                calls: Arc::clone(&calls),
+            },
+            calls,
+        )
     }
 }
 
@@ -37,7 +43,11 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         if let Some(folder) = std::env::var_os("SAVE_REPLIES") {
             save(folder.as_ref(), &response);
         }
-        let call = Call { response: response.clone(), time: started.elapsed() };
+
+        let call = Call {
+            response: response.clone(),
+            time: started.elapsed(),
+        };
         self.calls.lock().unwrap().push(call);
         Ok(response)
     }
@@ -52,7 +62,16 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
 fn save(folder: &Path, response: &ChatResponse) {
     static SAVED: AtomicUsize = AtomicUsize::new(1);
     let number = SAVED.fetch_add(1, Ordering::Relaxed);
-    let reason = if *response.finish_reason() == FinishReason::Length { "length" } else { "stop" };
+    let reason = if *response.finish_reason() == FinishReason::Length {
+        "length"
+    } else {
+        "stop"
+    };
+
     std::fs::create_dir_all(folder).unwrap();
-    std::fs::write(folder.join(format!("{number:03}-{reason}.txt")), response.text()).unwrap();
+    std::fs::write(
+        folder.join(format!("{number:03}-{reason}.txt")),
+        response.text(),
+    )
+    .unwrap();
 }

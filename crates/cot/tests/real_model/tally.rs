@@ -26,7 +26,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, end: End, reasoning: &Reasoning, turns: &[&[Try]], calls: &[Call]) {
+    pub(crate) fn add(
+        &mut self,
+        end: End,
+        reasoning: &Reasoning,
+        turns: &[&[Try]],
+        calls: &[Call],
+    ) {
         let plans: Vec<_> = reasoning.thoughts().iter().map(Thought::planning).collect();
         let faultless = plans.iter().all(|plan| plan.problems().is_empty());
         self.ends.push(end);
@@ -41,10 +47,15 @@ impl Tally {
         let mut rest = calls.iter();
         for turn in turns {
             for (number, (tried, call)) in turn.iter().zip(&mut rest).enumerate() {
-                let counts = if number == 0 { &mut self.first } else { &mut self.later };
+                let counts = if number == 0 {
+                    &mut self.first
+                } else {
+                    &mut self.later
+                };
                 *counts.entry(Verdict::of(tried, call)).or_default() += 1;
             }
         }
+
         for call in calls {
             self.usage += call.response.usage().unwrap_or_default();
             self.time += call.time;
@@ -82,6 +93,7 @@ impl Verdict {
         } else if *call.response.finish_reason() == FinishReason::Length {
             return Self::CutOff;
         }
+
         match Reply::read(&tried.reply, usize::MAX) {
             Ok(_) => Self::EndedEarly,
             Err(problem) => Self::Unread(format!("{:?}", problem.kind())),
@@ -91,7 +103,17 @@ impl Verdict {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ends, faultless, thoughts, moves, first, later, usage, time } = self;
+        let Self {
+            ends,
+            faultless,
+            thoughts,
+            moves,
+            first,
+            later,
+            usage,
+            time,
+        } = self;
+
         let (solved, limit) = (self.ended(End::Solved), self.ended(End::Limit));
         let (turns, again) = (first.values().sum::<usize>(), later.values().sum::<usize>());
         writeln!(
@@ -100,10 +122,21 @@ impl fmt::Display for Tally {
             solved + limit,
             ends.len()
         )?;
-        writeln!(f, "{faultless} of them have plans without a problem in every thought")?;
-        writeln!(f, "{thoughts} thoughts in {turns} turns; {moves} statuses moved")?;
-        writeln!(f, "first replies of a turn: {first:?}; asked again: {later:?}")?;
+
+        writeln!(
+            f,
+            "{faultless} of them have plans without a problem in every thought"
+        )?;
+        writeln!(
+            f,
+            "{thoughts} thoughts in {turns} turns; {moves} statuses moved"
+        )?;
+        writeln!(
+            f,
+            "first replies of a turn: {first:?}; asked again: {later:?}"
+        )?;
         let each = |sum: u64| sum as f64 / (turns + again).max(1) as f64;
+
         writeln!(
             f,
             "a call: {:.0} tokens read ({:.0} cached), {:.0} written, {:.1} s; a turn: {:.1} s",

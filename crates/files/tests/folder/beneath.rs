@@ -13,11 +13,14 @@ fn a_path_stays_inside() {
     symlink("../..", inside.path().join("a/up")).unwrap();
     symlink("/", inside.path().join("root")).unwrap();
 
-    for path in ["..", "a/../..", "a/..", "/", "/etc", "out", "out/x", "a/up", "root", "root/etc"] {
+    for path in [
+        "..", "a/../..", "a/..", "/", "/etc", "out", "out/x", "a/up", "root", "root/etc",
+    ] {
         let error = inside.folder.beneath(path).unwrap_err();
         assert!(matches!(error, Error::LeadsOut), "{path}: {error:?}");
         let file = format!("{path}/secret");
         let error = inside.folder.file_beneath(&file).unwrap_err();
+
         assert!(matches!(error, Error::LeadsOut), "{file}: {error:?}");
     }
 }
@@ -34,16 +37,31 @@ fn folders_inside_are_found() {
         assert_eq!(folder.read_file("file", 9).unwrap(), b"text", "{path}");
         assert!(folder.is_still_there().unwrap(), "{path}");
     }
+
     for path in ["", ".", "./."] {
-        assert_eq!(scratch.folder.beneath(path).unwrap().path(), scratch.path(), "{path}");
+        assert_eq!(
+            scratch.folder.beneath(path).unwrap().path(),
+            scratch.path(),
+            "{path}"
+        );
     }
 
     let (folder, name) = scratch.folder.file_beneath("./a/b/file").unwrap();
     assert!(folder.has_file(&name).unwrap());
     assert_eq!(folder.path_of(name), scratch.path().join("a/b/file"));
-    assert!(scratch.folder.file_beneath("a/c/file").unwrap_err().is_not_found());
+    assert!(
+        scratch
+            .folder
+            .file_beneath("a/c/file")
+            .unwrap_err()
+            .is_not_found()
+    );
+
     for path in ["", "."] {
-        assert!(matches!(scratch.folder.file_beneath(path), Err(Error::NotAName)), "{path}");
+        assert!(
+            matches!(scratch.folder.file_beneath(path), Err(Error::NotAName)),
+            "{path}"
+        );
     }
 }
 
@@ -53,6 +71,7 @@ fn the_real_path_has_no_links_and_is_that_of_the_open_folder() {
     for name in ["one", "other"] {
         std::fs::create_dir(scratch.path().join(name)).unwrap();
     }
+
     let link = scratch.path().join("link");
     symlink("one", &link).unwrap();
 
@@ -62,5 +81,8 @@ fn the_real_path_has_no_links_and_is_that_of_the_open_folder() {
 
     std::fs::remove_file(&link).unwrap();
     symlink("other", &link).unwrap();
-    assert!(folder.real_path().unwrap_err().is_not_found(), "the link was swapped");
+    assert!(
+        folder.real_path().unwrap_err().is_not_found(),
+        "the link was swapped"
+    );
 }

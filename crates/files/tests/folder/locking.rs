@@ -42,6 +42,7 @@ fn a_lock_is_waited_for() {
             });
         }
     });
+
     assert_eq!(taken.into_inner(), THREADS * TURNS);
 }
 
@@ -64,9 +65,13 @@ fn a_file_with_other_contents_is_no_lock_file() {
     for text in ["my notes", "12\n34\n", "12345678901234567890", "\n", "-1"] {
         scratch.write("notes", text);
         let error = LockFile::try_lock(&scratch.folder, "notes").unwrap_err();
-        assert!(matches!(error, LockError::NotALockFile), "{text:?}: {error:?}");
+        assert!(
+            matches!(error, LockError::NotALockFile),
+            "{text:?}: {error:?}"
+        );
         assert_eq!(scratch.text("notes"), text);
     }
+
     for text in ["", "1", "4294967295\n"] {
         scratch.write("notes", text);
         LockFile::try_lock(&scratch.folder, "notes").unwrap();
@@ -79,13 +84,24 @@ fn the_data_can_be_locked_while_it_is_the_data() {
     let first = scratch.folder.open_or_create("it", Access::Append).unwrap();
     let second = scratch.folder.open_file("it", Access::Append).unwrap();
     scratch.folder.lock("it", &first, Duration::ZERO).unwrap();
-    let error = scratch.folder.lock("it", &second, Duration::ZERO).unwrap_err();
-    assert!(matches!(error, LockError::InUse { holder: None }), "{error:?}");
+
+    let error = scratch
+        .folder
+        .lock("it", &second, Duration::ZERO)
+        .unwrap_err();
+    assert!(
+        matches!(error, LockError::InUse { holder: None }),
+        "{error:?}"
+    );
 
     let new = scratch.folder.temporary("it").unwrap();
     new.file().try_lock().unwrap();
     new.put_in_place().unwrap();
     drop(first);
-    let error = scratch.folder.lock("it", &second, Duration::ZERO).unwrap_err();
+
+    let error = scratch
+        .folder
+        .lock("it", &second, Duration::ZERO)
+        .unwrap_err();
     assert!(matches!(error, LockError::Replaced), "{error:?}");
 }

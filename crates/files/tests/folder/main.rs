@@ -48,8 +48,12 @@ impl Scratch {
 
     fn names(&self) -> Vec<String> {
         let names = self.folder.names().unwrap();
-        let mut names: Vec<_> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        let mut names: Vec<_> = names
+            .iter()
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
         names.sort();
+
         names
     }
 }

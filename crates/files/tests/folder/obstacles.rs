@@ -20,18 +20,38 @@ fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
 const OPERATIONS: [(&str, Operation); 14] = [
     ("look", |folder| told(folder.has_file("it"))),
     ("read", |folder| told(folder.read_file("it", 1024))),
-    ("read as text", |folder| told(folder.read_text_file("it", 1024))),
-    ("open to read", |folder| told(folder.open_file("it", Access::Read))),
-    ("open to write", |folder| told(folder.open_file("it", Access::Write))),
-    ("open to append", |folder| told(folder.open_file("it", Access::Append))),
-    ("open or create", |folder| told(folder.open_or_create("it", Access::Append))),
-    ("make a temporary file", |folder| told(folder.temporary("it"))),
-    ("make a temporary file in its place", |folder| told(folder.temporary_named("it", "other"))),
-    ("make a temporary file of its name", |folder| told(folder.temporary_named("other", "it"))),
-    ("ask for its length", |folder| told(folder.file_length("it"))),
+    ("read as text", |folder| {
+        told(folder.read_text_file("it", 1024))
+    }),
+    ("open to read", |folder| {
+        told(folder.open_file("it", Access::Read))
+    }),
+    ("open to write", |folder| {
+        told(folder.open_file("it", Access::Write))
+    }),
+    ("open to append", |folder| {
+        told(folder.open_file("it", Access::Append))
+    }),
+    ("open or create", |folder| {
+        told(folder.open_or_create("it", Access::Append))
+    }),
+    ("make a temporary file", |folder| {
+        told(folder.temporary("it"))
+    }),
+    ("make a temporary file in its place", |folder| {
+        told(folder.temporary_named("it", "other"))
+    }),
+    ("make a temporary file of its name", |folder| {
+        told(folder.temporary_named("other", "it"))
+    }),
+    ("ask for its length", |folder| {
+        told(folder.file_length("it"))
+    }),
     ("clear it away", |folder| told(folder.remove_leftover("it"))),
     ("replace", |folder| told(folder.replace("it", b"written"))),
-    ("lock", |folder| told(LockFile::lock_within(folder, "it", Duration::ZERO))),
+    ("lock", |folder| {
+        told(LockFile::lock_within(folder, "it", Duration::ZERO))
+    }),
 ];
 
 #[test]
@@ -47,14 +67,20 @@ fn only_regular_files_are_opened_and_replaced() {
         for (what, operation) in OPERATIONS {
             let folder = scratch.folder.clone();
             let refused = at_once(move || operation(&folder)).unwrap_err();
-            assert_eq!(refused, format!("this is {}; expected a regular file", obstacle.found), "{what}");
+            assert_eq!(
+                refused,
+                format!("this is {}; expected a regular file", obstacle.found),
+                "{what}"
+            );
         }
+
         let created = scratch.folder.create_new("it").unwrap_err();
         assert_eq!(created.kind(), ErrorKind::AlreadyExists);
 
         assert_eq!(before, place.symlink_metadata().unwrap().file_type());
         assert_eq!(scratch.names(), ["it"]);
     }
+
     theirs.assert_untouched();
 }
 
@@ -68,7 +94,10 @@ fn devices_are_not_files() {
         told(devices.open_or_create("null", Access::Append)),
         told(devices.replace("null", b"")),
     ] {
-        assert_eq!(refused.unwrap_err(), "this is a device; expected a regular file");
+        assert_eq!(
+            refused.unwrap_err(),
+            "this is a device; expected a regular file"
+        );
     }
 }
 
@@ -82,7 +111,10 @@ fn a_folder_is_created_only_where_nothing_else_is() {
 
     let refused = |name| scratch.folder.create_beneath(name).unwrap_err().to_string();
     assert_eq!(refused("out"), "this is a symbolic link; expected a folder");
-    assert_eq!(refused("within"), "this is a symbolic link; expected a folder");
+    assert_eq!(
+        refused("within"),
+        "this is a symbolic link; expected a folder"
+    );
     assert_eq!(refused("file"), "this is a regular file; expected a folder");
     assert!(outside.names().is_empty());
 

@@ -11,18 +11,27 @@ fn a_file_is_read_up_to_its_limit() {
 
     assert_eq!(scratch.folder.read_file("a", 5).unwrap(), b"12345");
     let error = scratch.folder.read_file("a", 4).unwrap_err();
-    assert_eq!(error.to_string(), "the file has more than 4 bytes; expected fewer");
+    assert_eq!(
+        error.to_string(),
+        "the file has more than 4 bytes; expected fewer"
+    );
 }
 
 #[test]
 fn a_text_says_where_it_is_none() {
     let scratch = Scratch::new();
     scratch.write("a", "one\ntwö\n");
-    assert_eq!(scratch.folder.read_text_file("a", 99).unwrap(), "one\ntwö\n");
+    assert_eq!(
+        scratch.folder.read_text_file("a", 99).unwrap(),
+        "one\ntwö\n"
+    );
 
     std::fs::write(scratch.path().join("a"), b"one\ntw\xc3").unwrap();
     let error = scratch.folder.read_text_file("a", 99).unwrap_err();
-    assert_eq!(error.to_string(), "the file is not UTF-8 in line 2; expected text");
+    assert_eq!(
+        error.to_string(),
+        "the file is not UTF-8 in line 2; expected text"
+    );
 }
 
 #[test]
@@ -35,7 +44,10 @@ fn a_file_is_the_same_under_all_its_names() {
     let id = |name| FileId::of(&scratch.folder.open_file(name, Access::Read).unwrap()).unwrap();
     assert_eq!(id("a"), id("c"));
     assert_ne!(id("a"), id("b"));
-    assert_eq!(scratch.folder.id().unwrap(), Folder::open(scratch.path()).unwrap().id().unwrap());
+    assert_eq!(
+        scratch.folder.id().unwrap(),
+        Folder::open(scratch.path()).unwrap().id().unwrap()
+    );
     assert_ne!(scratch.folder.id().unwrap(), id("a"));
 }
 
@@ -43,7 +55,14 @@ fn a_file_is_the_same_under_all_its_names() {
 fn a_missing_file_is_created_only_when_asked_for() {
     let scratch = Scratch::new();
     assert!(!scratch.folder.has_file("a").unwrap());
-    assert!(scratch.folder.open_file("a", Access::Append).unwrap_err().is_not_found());
+    assert!(
+        scratch
+            .folder
+            .open_file("a", Access::Append)
+            .unwrap_err()
+            .is_not_found()
+    );
+
     assert!(scratch.folder.read_file("a", 9).unwrap_err().is_not_found());
     assert!(scratch.names().is_empty());
 
@@ -60,9 +79,16 @@ fn opening_keeps_what_is_there() {
 
     for access in [Access::Read, Access::Write, Access::Append] {
         let mut text = String::new();
-        scratch.folder.open_or_create("a", access).unwrap().read_to_string(&mut text).unwrap();
+        scratch
+            .folder
+            .open_or_create("a", access)
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
+
         assert_eq!(text, "12");
     }
+
     let mut appending = scratch.folder.open_file("a", Access::Append).unwrap();
     appending.rewind().unwrap();
     appending.write_all(b"3").unwrap();
@@ -76,7 +102,12 @@ fn opening_keeps_what_is_there() {
 #[test]
 fn a_new_file_takes_no_name_that_is_taken() {
     let scratch = Scratch::new();
-    scratch.folder.create_new("a").unwrap().write_all(b"1").unwrap();
+    scratch
+        .folder
+        .create_new("a")
+        .unwrap()
+        .write_all(b"1")
+        .unwrap();
 
     let error = scratch.folder.create_new("a").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
@@ -88,7 +119,17 @@ fn only_names_are_names() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path().join("inside")).unwrap();
 
-    for name in ["", ".", "..", "/", "inside/a", "../a", "a/", "./a", "/etc/passwd"] {
+    for name in [
+        "",
+        ".",
+        "..",
+        "/",
+        "inside/a",
+        "../a",
+        "a/",
+        "./a",
+        "/etc/passwd",
+    ] {
         let refused = [
             scratch.folder.has_file(name).err(),
             scratch.folder.open_file(name, Access::Read).err(),
@@ -118,7 +159,11 @@ fn the_folder_of_a_file_is_found_before_there_is_a_file() {
     assert_eq!(here.path_of(name), std::path::Path::new("a.txt"));
     assert!(matches!(Folder::of_file("/"), Err(Error::NotAName)));
     assert!(matches!(Folder::of_file(".."), Err(Error::NotAName)));
-    assert!(Folder::of_file(scratch.path().join("none/a.txt")).unwrap_err().is_not_found());
+    assert!(
+        Folder::of_file(scratch.path().join("none/a.txt"))
+            .unwrap_err()
+            .is_not_found()
+    );
 }
 
 #[test]
@@ -158,14 +203,21 @@ fn a_folder_that_lost_its_path_is_noticed() {
     let path = scratch.path().join("a");
     let folder = Folder::create(&path).unwrap();
     let file = folder.create_new("file").unwrap();
+
     assert!(folder.is_still_there().unwrap());
 
     std::fs::rename(&path, scratch.path().join("b")).unwrap();
     assert!(!folder.is_still_there().unwrap());
-    assert!(folder.holds("file", &file).unwrap(), "it went with its folder");
+    assert!(
+        folder.holds("file", &file).unwrap(),
+        "it went with its folder"
+    );
 
     std::fs::create_dir(&path).unwrap();
-    assert!(!folder.is_still_there().unwrap(), "another folder took the place");
+    assert!(
+        !folder.is_still_there().unwrap(),
+        "another folder took the place"
+    );
 
     std::fs::remove_dir_all(scratch.path().join("b")).unwrap();
     assert!(!folder.holds("file", &file).unwrap());
@@ -178,17 +230,32 @@ fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
     let folder = scratch.folder.create_beneath("runs").unwrap();
     let file = folder.create_new("a").unwrap();
     let id = FileId::of(&file).unwrap();
+
     assert_eq!(folder.id_on_path("a").unwrap(), Some(id));
     assert_eq!(folder.id_on_path("b").unwrap(), None);
-    assert_eq!((folder.file_length("a").unwrap(), folder.file_length("b").unwrap()), (Some(0), None));
+    assert_eq!(
+        (
+            folder.file_length("a").unwrap(),
+            folder.file_length("b").unwrap()
+        ),
+        (Some(0), None)
+    );
 
     let (here, elsewhere) = (scratch.path().join("runs"), scratch.path().join("moved"));
     std::fs::rename(&here, &elsewhere).unwrap();
     assert_eq!(folder.id_on_path("a").unwrap(), None);
-    assert!(folder.holds("a", &file).unwrap(), "it is still in the folder, wherever that is");
+    assert!(
+        folder.holds("a", &file).unwrap(),
+        "it is still in the folder, wherever that is"
+    );
     std::fs::create_dir(&here).unwrap();
     std::fs::write(here.join("a"), "another").unwrap();
-    assert!(folder.id_on_path("a").unwrap().is_some_and(|found| found != id));
+    assert!(
+        folder
+            .id_on_path("a")
+            .unwrap()
+            .is_some_and(|found| found != id)
+    );
 
     std::fs::remove_dir_all(&here).unwrap();
     std::fs::write(&here, "no folder").unwrap();

@@ -24,6 +24,7 @@ fn while_swapping(swap: impl Fn() + Sync, work: impl FnOnce()) {
                 swap();
             }
         });
+
         work();
         done.store(true, Ordering::Relaxed);
     });
@@ -37,13 +38,17 @@ struct Turns {
 
 impl Turns {
     fn new() -> Self {
-        let turns = Self { scratch: Scratch::new(), theirs: Theirs::new() };
+        let turns = Self {
+            scratch: Scratch::new(),
+            theirs: Theirs::new(),
+        };
         turns.scratch.write("it", "file");
         turns.scratch.write("file", "file");
         turns.scratch.write("other", "other");
         make_pipe(&turns.path("pipe"));
         symlink("other", turns.path("near")).unwrap();
         symlink(turns.theirs.path(), turns.path("far")).unwrap();
+
         turns
     }
 
@@ -55,6 +60,7 @@ impl Turns {
         for name in ["file", "near", "file", "pipe", "file", "far"] {
             std::fs::hard_link(self.path(name), self.path("next")).unwrap();
             std::fs::rename(self.path("next"), self.path("it")).unwrap();
+
             // Renaming one name of a file to another of its names does nothing.
             let _ = std::fs::remove_file(self.path("next"));
         }
@@ -91,11 +97,13 @@ fn what_is_swapped_in_is_not_opened() {
             if let Ok(read) = folder.read_file("it", 1 << 20) {
                 assert!(read.starts_with(b"file"));
             }
+
             if let Ok(mut file) = folder.open_or_create("it", Access::Append) {
                 assert!(file.metadata().unwrap().is_file());
                 file.write_all(b"!").unwrap();
                 opened += 1;
             }
+
             if round >= ROUNDS && opened >= ENOUGH {
                 break;
             }
@@ -119,6 +127,7 @@ fn a_folder_that_is_swapped_on_the_way_leads_nowhere_else() {
     let outside = Scratch::new();
     let way = inside.path().join("way");
     let real = inside.path().join("real");
+
     std::fs::create_dir(&real).unwrap();
 
     let mut opened = 0;
@@ -129,6 +138,7 @@ fn a_folder_that_is_swapped_on_the_way_leads_nowhere_else() {
             std::thread::yield_now();
             let _ = std::fs::rename(&way, &real);
             let _ = symlink(outside.path(), &way);
+
             std::thread::yield_now();
             let _ = std::fs::remove_file(&way);
         },
@@ -145,6 +155,7 @@ fn a_folder_that_is_swapped_on_the_way_leads_nowhere_else() {
             }
         },
     );
+
     assert!(outside.names().is_empty());
 }
 

@@ -45,11 +45,19 @@ fn a_temporary_file_that_was_swapped_takes_no_place() {
     scratch.write("a", "old");
     let temporary = scratch.folder.temporary("a").unwrap();
 
-    let name = scratch.names().into_iter().find(|name| name != "a").unwrap();
+    let name = scratch
+        .names()
+        .into_iter()
+        .find(|name| name != "a")
+        .unwrap();
+
     std::fs::remove_file(scratch.path().join(&name)).unwrap();
     scratch.write(&name, "swapped");
     let error = temporary.put_in_place().unwrap_err();
-    assert_eq!(error.to_string(), "the temporary file was removed or replaced while it was being written");
+    assert_eq!(
+        error.to_string(),
+        "the temporary file was removed or replaced while it was being written"
+    );
     assert_eq!(scratch.text("a"), "old");
 }
 
@@ -63,7 +71,10 @@ fn a_temporary_file_of_one_name_takes_the_place_of_what_a_crash_left() {
     assert_eq!(scratch.text("a.new"), "");
     temporary.write_all(b"new").unwrap();
     temporary.put_in_place().unwrap();
-    assert_eq!((scratch.text("a").as_str(), scratch.names()), ("new", vec!["a".to_owned()]));
+    assert_eq!(
+        (scratch.text("a").as_str(), scratch.names()),
+        ("new", vec!["a".to_owned()])
+    );
 
     drop(scratch.folder.temporary_named("a", "a.new").unwrap());
     scratch.write("a.new", "half a fi");
@@ -76,7 +87,16 @@ fn a_temporary_file_of_one_name_takes_the_place_of_what_a_crash_left() {
 #[test]
 fn only_what_a_crash_left_is_cleared_away() {
     let scratch = Scratch::new();
-    let kept = ["a", "a.new", "a.123.new", "a.1234567z.new", "a.12345678.new.txt", "b.12345678.new", "c"];
+    let kept = [
+        "a",
+        "a.new",
+        "a.123.new",
+        "a.1234567z.new",
+        "a.12345678.new.txt",
+        "b.12345678.new",
+        "c",
+    ];
+
     for name in kept.iter().chain(&["a.12345678.new", "a.0abcdef0.new"]) {
         scratch.write(name, "");
     }
@@ -87,6 +107,7 @@ fn only_what_a_crash_left_is_cleared_away() {
         kept.sort();
         kept
     });
+
     // A real one has a name of that form.
     let temporary = scratch.folder.temporary("c").unwrap();
     scratch.folder.remove_leftovers("c").unwrap();

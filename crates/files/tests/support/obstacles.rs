@@ -54,25 +54,57 @@ impl Obstacle {
 const LINK: &str = "a symbolic link";
 
 pub(crate) const OBSTACLES: [Obstacle; 8] = [
-    Obstacle { found: LINK, make: |place, theirs| symlink(theirs.path(), place).unwrap() },
-    Obstacle { found: LINK, make: |place, theirs| symlink(theirs.folder().join("nowhere"), place).unwrap() },
-    Obstacle { found: LINK, make: |place, theirs| symlink(theirs.folder(), place).unwrap() },
-    Obstacle { found: LINK, make: |place, _| symlink(place, place).unwrap() },
-    Obstacle { found: LINK, make: |place, _| symlink("/dev/zero", place).unwrap() },
-    Obstacle { found: "a folder", make: |place, _| fs::create_dir(place).unwrap() },
-    Obstacle { found: "a socket", make: |place, _| drop(UnixListener::bind(place).unwrap()) },
-    Obstacle { found: "a named pipe", make: |place, _| make_pipe(place) },
+    Obstacle {
+        found: LINK,
+        make: |place, theirs| symlink(theirs.path(), place).unwrap(),
+    },
+    Obstacle {
+        found: LINK,
+        make: |place, theirs| symlink(theirs.folder().join("nowhere"), place).unwrap(),
+    },
+    Obstacle {
+        found: LINK,
+        make: |place, theirs| symlink(theirs.folder(), place).unwrap(),
+    },
+    Obstacle {
+        found: LINK,
+        make: |place, _| symlink(place, place).unwrap(),
+    },
+    Obstacle {
+        found: LINK,
+        make: |place, _| symlink("/dev/zero", place).unwrap(),
+    },
+    Obstacle {
+        found: "a folder",
+        make: |place, _| fs::create_dir(place).unwrap(),
+    },
+    Obstacle {
+        found: "a socket",
+        make: |place, _| drop(UnixListener::bind(place).unwrap()),
+    },
+    Obstacle {
+        found: "a named pipe",
+        make: |place, _| make_pipe(place),
+    },
 ];
 
 pub(crate) fn make_pipe(place: &Path) {
-    assert!(Command::new("mkfifo").arg(place).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(place)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Does what must not block; a minute is for machines that are busy.
 pub(crate) fn at_once<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(work()));
-    receiver.recv_timeout(Duration::from_secs(60)).expect("it blocks, or panicked")
+    receiver
+        .recv_timeout(Duration::from_secs(60))
+        .expect("it blocks, or panicked")
 }
 
 /// Puts a link to a file in place of everything that appears in a folder.

@@ -62,12 +62,16 @@ pub(crate) enum Stop {
 impl Counts {
     /// Counters at zero.
     pub(crate) fn of(wiring: &Wiring) -> Self {
-        let mut counts = Self { flow: wiring.name.clone(), ..Self::default() };
+        let mut counts = Self {
+            flow: wiring.name.clone(),
+            ..Self::default()
+        };
         for part in Parts::of(wiring) {
             if let Part::Node(figure) | Part::Box(figure) = part {
                 counts.add(figure);
             }
         }
+
         counts
     }
 
@@ -75,6 +79,7 @@ impl Counts {
         if self.spots.len() <= figure.id {
             self.spots.resize(figure.id + 1, Spot::default());
         }
+
         if let Some(spot) = self.spots.get_mut(figure.id) {
             *spot = Spot::of(figure);
         }
@@ -101,12 +106,14 @@ impl Counts {
             spots = &self.spots.get(id)?.spots;
             Some(id)
         };
+
         for level in levels {
             match level {
                 Level::Flow(node) | Level::Item { node, .. } => into(node)?,
                 Level::Branch { node, branch, .. } => into(node).and_then(|_| into(branch))?,
             };
         }
+
         into(&step.node)
     }
 
@@ -116,6 +123,7 @@ impl Counts {
         if stopped_before {
             self.last = None;
         }
+
         if let Some(spot) = self.spots.get_mut(id) {
             spot.entered = spot.entered.saturating_add(1);
         }
@@ -126,6 +134,7 @@ impl Counts {
             if spot.reached {
                 return;
             }
+
             spot.reached = true;
             around = spot.inside;
         }
@@ -138,6 +147,7 @@ impl Counts {
             let Some(exit) = spot.exits.iter_mut().find(|exit| exit.action == *action) else {
                 return;
             };
+
             exit.taken = exit.taken.saturating_add(1);
 
             let around = spot.inside.filter(|_| exit.is_end);
@@ -148,7 +158,11 @@ impl Counts {
     /// Keeps where a run stopped, unless that is nowhere in this flow.
     pub(crate) fn stopped(&mut self, run: &Arc<str>, spots: HashSet<usize>, stop: Stop) {
         if !spots.is_empty() {
-            self.last = Some(Last { run: Arc::clone(run), spots, stop });
+            self.last = Some(Last {
+                run: Arc::clone(run),
+                spots,
+                stop,
+            });
         }
     }
 
@@ -161,6 +175,7 @@ impl Counts {
         let id = figure.id;
         let spot = self.spots.get(id);
         let last = self.last.as_ref().filter(|last| last.spots.contains(&id));
+
         Mark {
             // Mermaid has room for one line above a box.
             separator: if figure.is_box() { ", " } else { "\n" },
@@ -183,7 +198,10 @@ impl Counts {
         }
 
         let plural = if self.lost == 1 { " was" } else { "s were" };
-        Some(format!("{} event{plural} lost: each count is at least so many", self.lost))
+        Some(format!(
+            "{} event{plural} lost: each count is at least so many",
+            self.lost
+        ))
     }
 }
 
@@ -217,7 +235,13 @@ pub(crate) struct Mark {
 
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { separator, entered, stop, .. } = self;
+        let Self {
+            separator,
+            entered,
+            stop,
+            ..
+        } = self;
+
         if *entered > 0 {
             write!(f, "{separator}{entered}×")?;
         }
@@ -228,6 +252,7 @@ impl fmt::Display for Mark {
             Some(Stop::Paused) => "paused",
             Some(Stop::Failed) => "failed",
         };
+
         write!(f, "{separator}{stop} here")
     }
 }

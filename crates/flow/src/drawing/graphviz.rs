@@ -46,7 +46,9 @@ impl<'f> Graphviz<'f> {
     fn style(&self, figure: Figure<'_>) -> &'static str {
         match self.counts.map(|counts| counts.mark(figure)) {
             None => "",
-            Some(Mark { stop: Some(stop), .. }) => match stop {
+            Some(Mark {
+                stop: Some(stop), ..
+            }) => match stop {
                 Stop::Ended => ", style=solid, penwidth=4, color=\"#008800\", fontcolor=black",
                 Stop::Paused => ", style=solid, penwidth=4, color=\"#dd8800\", fontcolor=black",
                 Stop::Failed => ", style=solid, penwidth=4, color=\"#cc0000\", fontcolor=black",
@@ -55,9 +57,17 @@ impl<'f> Graphviz<'f> {
         }
     }
 
-    fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+    fn write_figure(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        depth: usize,
+        figure: Figure<'_>,
+    ) -> fmt::Result {
         let id = figure.id;
-        let mark = self.counts.map(|counts| counts.mark(figure)).unwrap_or_default();
+        let mark = self
+            .counts
+            .map(|counts| counts.mark(figure))
+            .unwrap_or_default();
         let text = format_args!("{figure}{mark}");
         let label = GraphvizLabel(text);
         let style = self.style(figure);
@@ -68,7 +78,12 @@ impl<'f> Graphviz<'f> {
             Some(Inside::Batch { .. }) => ", shape=box3d",
             inside => {
                 write_line(f, depth, format_args!("subgraph cluster_n{id} {{"))?;
-                write_line(f, depth + 1, format_args!("graph [label=\"{label}\"{style}]"))?;
+                write_line(
+                    f,
+                    depth + 1,
+                    format_args!("graph [label=\"{label}\"{style}]"),
+                )?;
+
                 return match inside {
                     // The points where the branches part and meet.
                     Some(Inside::Branches(_)) => write_points(f, depth + 1, Some(id)),
@@ -76,15 +91,36 @@ impl<'f> Graphviz<'f> {
                 };
             }
         };
-        write_line(f, depth, format_args!("n{id} [label=\"{label}\"{form}{style}]"))
+
+        write_line(
+            f,
+            depth,
+            format_args!("n{id} [label=\"{label}\"{form}{style}]"),
+        )
     }
 
     /// Each branch leads from where they part to where they meet.
-    fn write_branch(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+    fn write_branch(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        depth: usize,
+        figure: Figure<'_>,
+    ) -> fmt::Result {
         let (around, branch) = (FlowId(figure.inside), FlowId(Some(figure.id)));
-        let style = self.counts.map_or("", |counts| style(counts.mark(figure).reached));
-        write_line(f, depth, format_args!("start{around} -> start{branch} [arrowhead=none{style}]"))?;
-        write_line(f, depth, format_args!("end{branch} -> end{around} [arrowhead=none{style}]"))
+        let style = self
+            .counts
+            .map_or("", |counts| style(counts.mark(figure).reached));
+        write_line(
+            f,
+            depth,
+            format_args!("start{around} -> start{branch} [arrowhead=none{style}]"),
+        )?;
+
+        write_line(
+            f,
+            depth,
+            format_args!("end{branch} -> end{around} [arrowhead=none{style}]"),
+        )
     }
 
     fn write_edge(
@@ -104,11 +140,17 @@ impl<'f> Graphviz<'f> {
             Some(to) => point("start", "lhead", to),
             None => (format!("end{}", FlowId(from.inside)), String::new()),
         };
+
         if to.is_some_and(|to| to.id == from.id) {
             ltail.clear(); // one that leads from a box to itself cannot be cut
             lhead.clear();
         }
-        write_line(f, depth, format_args!("{tail} -> {head} [label=\"{label}\"{ltail}{lhead}{style}]"))
+
+        write_line(
+            f,
+            depth,
+            format_args!("{tail} -> {head} [label=\"{label}\"{ltail}{lhead}{style}]"),
+        )
     }
 }
 
@@ -118,15 +160,23 @@ impl fmt::Display for Graphviz<'_> {
         if let Some(note) = self.counts.and_then(Counts::lost_note) {
             writeln!(f, "    label=\"{note}\"")?;
         }
+
         let mut depth = 1;
         for part in Parts::of(self.wiring) {
             match part {
                 Part::Flow { inside, start } => {
                     write_points(f, depth, inside)?;
                     let (head, lhead) = point("start", "lhead", start);
-                    let style = self.counts.map_or("", |counts| style(counts.mark(start).reached));
+                    let style = self
+                        .counts
+                        .map_or("", |counts| style(counts.mark(start).reached));
                     let flow = FlowId(inside);
-                    write_line(f, depth, format_args!("start{flow} -> {head} [label=\"\"{lhead}{style}]"))?;
+
+                    write_line(
+                        f,
+                        depth,
+                        format_args!("start{flow} -> {head} [label=\"\"{lhead}{style}]"),
+                    )?;
                 }
                 Part::Node(figure) => self.write_figure(f, depth, figure)?,
                 Part::Box(figure) => {
@@ -140,9 +190,15 @@ impl fmt::Display for Graphviz<'_> {
                         self.write_branch(f, depth, figure)?;
                     }
                 }
-                Part::Edge { from, exit, index, to } => self.write_edge(f, depth, (from, exit, index), to)?,
+                Part::Edge {
+                    from,
+                    exit,
+                    index,
+                    to,
+                } => self.write_edge(f, depth, (from, exit, index), to)?,
             }
         }
+
         f.write_str("}\n")
     }
 }
@@ -160,8 +216,17 @@ fn point(name: &str, cut: &str, figure: Figure<'_>) -> (String, String) {
 
 fn write_points(f: &mut fmt::Formatter<'_>, depth: usize, flow: Option<usize>) -> fmt::Result {
     let flow = FlowId(flow);
-    write_line(f, depth, format_args!("start{flow} [shape=point, width=0.15]"))?;
-    write_line(f, depth, format_args!("end{flow} [shape=point, width=0.15, peripheries=2]"))
+    write_line(
+        f,
+        depth,
+        format_args!("start{flow} [shape=point, width=0.15]"),
+    )?;
+
+    write_line(
+        f,
+        depth,
+        format_args!("end{flow} [shape=point, width=0.15, peripheries=2]"),
+    )
 }
 
 fn style(reached: bool) -> &'static str {

@@ -28,7 +28,12 @@ impl<'f> Mermaid<'f> {
         self.counts.map(|counts| counts.mark(figure))
     }
 
-    fn write_figure(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+    fn write_figure(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        depth: usize,
+        figure: Figure<'_>,
+    ) -> fmt::Result {
         let id = figure.id;
         let mark = self.mark(figure);
         let shown_mark = mark.unwrap_or_default();
@@ -43,14 +48,22 @@ impl<'f> Mermaid<'f> {
                 return write_line(f, depth, format_args!("subgraph n{id}[\"{label}\"]"));
             }
         };
+
         write_line(f, depth, format_args!("n{id}{open}\"{label}\"{close}"))?;
         self.write_class(f, depth, figure)
     }
 
-    fn write_class(&self, f: &mut fmt::Formatter<'_>, depth: usize, figure: Figure<'_>) -> fmt::Result {
+    fn write_class(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        depth: usize,
+        figure: Figure<'_>,
+    ) -> fmt::Result {
         let class = match self.mark(figure) {
             None => return Ok(()),
-            Some(Mark { stop: Some(stop), .. }) => match stop {
+            Some(Mark {
+                stop: Some(stop), ..
+            }) => match stop {
                 Stop::Ended => "ended",
                 Stop::Paused => "paused",
                 Stop::Failed => "failed",
@@ -63,11 +76,15 @@ impl<'f> Mermaid<'f> {
 
     fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD\n")?;
-        let Some(counts) = self.counts else { return Ok(()) };
+        let Some(counts) = self.counts else {
+            return Ok(());
+        };
+
         f.write_str("    classDef unvisited opacity:0.5,stroke-dasharray:4\n")?;
         f.write_str("    classDef ended stroke:#080,stroke-width:4px\n")?;
         f.write_str("    classDef paused stroke:#d80,stroke-width:4px\n")?;
         f.write_str("    classDef failed stroke:#c00,stroke-width:4px\n")?;
+
         match counts.lost_note() {
             Some(note) => writeln!(f, "    lost>\"{note}\"]"),
             None => Ok(()),
@@ -84,7 +101,11 @@ impl fmt::Display for Mermaid<'_> {
                 Part::Flow { inside, start } => {
                     let arrow = arrow(self.mark(start).map(|mark| mark.reached));
                     let flow = FlowId(inside);
-                    write_line(f, depth, format_args!("start{flow}(( )) {arrow} n{}", start.id))?;
+                    write_line(
+                        f,
+                        depth,
+                        format_args!("start{flow}(( )) {arrow} n{}", start.id),
+                    )?;
                 }
                 Part::Node(figure) => self.write_figure(f, depth, figure)?,
                 Part::Box(figure) => {
@@ -96,17 +117,25 @@ impl fmt::Display for Mermaid<'_> {
                     write_line(f, depth, format_args!("end"))?;
                     self.write_class(f, depth, figure)?; // a box has no class before its end
                 }
-                Part::Edge { from, exit, index, to } => {
+                Part::Edge {
+                    from,
+                    exit,
+                    index,
+                    to,
+                } => {
                     let taken = self.counts.map(|counts| counts.taken(from.id, index));
                     let arrow = arrow(taken.map(|taken| taken.0 > 0));
                     let times = taken.unwrap_or_default();
                     let text = format_args!("{}{times}", exit.action.as_str());
                     let label = MermaidLabel(text);
                     let id = from.id;
+
                     match to {
-                        Some(to) => {
-                            write_line(f, depth, format_args!("n{id} {arrow}|\"{label}\"| n{}", to.id))?
-                        }
+                        Some(to) => write_line(
+                            f,
+                            depth,
+                            format_args!("n{id} {arrow}|\"{label}\"| n{}", to.id),
+                        )?,
                         None => {
                             let flow = FlowId(from.inside);
                             write_line(
@@ -119,6 +148,7 @@ impl fmt::Display for Mermaid<'_> {
                 }
             }
         }
+
         Ok(())
     }
 }

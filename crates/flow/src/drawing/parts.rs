@@ -11,7 +11,10 @@ use crate::wiring::{Exit, Inside, Place, Target, Wiring};
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'f> {
     /// A flow begins, in the box of the id `inside`, or outermost.
-    Flow { inside: Option<usize>, start: Figure<'f> },
+    Flow {
+        inside: Option<usize>,
+        start: Figure<'f>,
+    },
     /// A node, or another place without a flow inside.
     Node(Figure<'f>),
     /// A box around flows begins.
@@ -19,7 +22,12 @@ pub(crate) enum Part<'f> {
     /// It ends.
     Close(Figure<'f>),
     /// An edge, the `index`th that leaves its place; to nowhere is to the end of the flow.
-    Edge { from: Figure<'f>, exit: &'f Exit, index: usize, to: Option<Figure<'f>> },
+    Edge {
+        from: Figure<'f>,
+        exit: &'f Exit,
+        index: usize,
+        to: Option<Figure<'f>>,
+    },
 }
 
 /// A place, or a branch of one.
@@ -57,7 +65,10 @@ impl<'f> Figure<'f> {
     pub(crate) fn is_box(self) -> bool {
         match self.kind {
             Kind::Place(place) => {
-                matches!(place.inside, Inside::Subflow(_) | Inside::Each { .. } | Inside::Branches(_))
+                matches!(
+                    place.inside,
+                    Inside::Subflow(_) | Inside::Each { .. } | Inside::Branches(_)
+                )
             }
             Kind::Branch(_) => true,
         }
@@ -68,7 +79,10 @@ impl fmt::Display for Figure<'_> {
     /// The name, and what the place does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
-        let Kind::Place(place) = self.kind else { return Ok(()) };
+        let Kind::Place(place) = self.kind else {
+            return Ok(());
+        };
+
         match &place.inside {
             Inside::Node | Inside::Subflow(_) => Ok(()),
             Inside::Wait { event } => write!(f, ": waits for {event}"),
@@ -110,13 +124,20 @@ struct Numbered<'f> {
 impl<'f> Numbered<'f> {
     fn figure(self, index: usize) -> Option<Figure<'f>> {
         let place = self.wiring.places.get(index)?;
-        Some(Figure { id: self.first + index, inside: self.inside, kind: Kind::Place(place) })
+        Some(Figure {
+            id: self.first + index,
+            inside: self.inside,
+            kind: Kind::Place(place),
+        })
     }
 }
 
 impl<'f> Parts<'f> {
     pub(crate) fn of(wiring: &'f Wiring) -> Self {
-        Self { todo: vec![Todo::Flow(wiring, None)], ids: 0 }
+        Self {
+            todo: vec![Todo::Flow(wiring, None)],
+            ids: 0,
+        }
     }
 
     /// Gives out so many ids, and answers the first.
@@ -133,13 +154,18 @@ impl<'f> Parts<'f> {
                 return Part::Node(figure);
             }
             Inside::Subflow(flow) | Inside::Each { flow, .. } => {
-                self.todo.extend([Todo::Close(figure), Todo::Flow(flow, Some(figure.id))]);
+                self.todo
+                    .extend([Todo::Close(figure), Todo::Flow(flow, Some(figure.id))]);
             }
             Inside::Branches(branches) => {
                 let first = self.ids(branches.len());
-                self.todo.extend([Todo::Close(figure), Todo::Branches(branches, first, figure.id)]);
+                self.todo.extend([
+                    Todo::Close(figure),
+                    Todo::Branches(branches, first, figure.id),
+                ]);
             }
         }
+
         Part::Box(figure)
     }
 }
@@ -151,39 +177,68 @@ impl<'f> Iterator for Parts<'f> {
         loop {
             match self.todo.pop()? {
                 Todo::Flow(wiring, inside) => {
-                    let flow = Numbered { wiring, first: self.ids(wiring.places.len()), inside };
-                    self.todo.extend([Todo::Edges(flow, 0, 0), Todo::Places(flow, 0)]);
-                    return Some(Part::Flow { inside, start: flow.figure(wiring.start)? });
+                    let flow = Numbered {
+                        wiring,
+                        first: self.ids(wiring.places.len()),
+                        inside,
+                    };
+
+                    self.todo
+                        .extend([Todo::Edges(flow, 0, 0), Todo::Places(flow, 0)]);
+                    return Some(Part::Flow {
+                        inside,
+                        start: flow.figure(wiring.start)?,
+                    });
                 }
                 Todo::Places(flow, index) => {
-                    let (Some(place), Some(figure)) = (flow.wiring.places.get(index), flow.figure(index))
+                    let (Some(place), Some(figure)) =
+                        (flow.wiring.places.get(index), flow.figure(index))
                     else {
                         continue;
                     };
+
                     self.todo.push(Todo::Places(flow, index + 1));
                     return Some(self.place(place, figure));
                 }
                 Todo::Edges(flow, place, index) => {
-                    let Some(from) = flow.figure(place) else { continue };
+                    let Some(from) = flow.figure(place) else {
+                        continue;
+                    };
+
                     let Some(exit) = from.place().and_then(|place| place.exits.get(index)) else {
                         self.todo.push(Todo::Edges(flow, place + 1, 0));
                         continue;
                     };
+
                     self.todo.push(Todo::Edges(flow, place, index + 1));
                     let to = match exit.target {
                         Target::Node(target) => flow.figure(target),
                         Target::End => None,
                     };
-                    return Some(Part::Edge { from, exit, index, to });
+                    return Some(Part::Edge {
+                        from,
+                        exit,
+                        index,
+                        to,
+                    });
                 }
                 Todo::Branches(branches, id, around) => {
-                    let Some(((name, wiring), rest)) = branches.split_first() else { continue };
-                    let figure = Figure { id, inside: Some(around), kind: Kind::Branch(name) };
+                    let Some(((name, wiring), rest)) = branches.split_first() else {
+                        continue;
+                    };
+
+                    let figure = Figure {
+                        id,
+                        inside: Some(around),
+                        kind: Kind::Branch(name),
+                    };
+
                     self.todo.extend([
                         Todo::Branches(rest, id + 1, around),
                         Todo::Close(figure),
                         Todo::Flow(wiring, Some(id)),
                     ]);
+
                     return Some(Part::Box(figure));
                 }
                 Todo::Close(figure) => return Some(Part::Close(figure)),
@@ -205,6 +260,10 @@ impl fmt::Display for FlowId {
 }
 
 /// A line that is indented by its depth, up to a bound: the size of a deep drawing stays linear.
-pub(crate) fn write_line(f: &mut fmt::Formatter<'_>, depth: usize, line: fmt::Arguments<'_>) -> fmt::Result {
+pub(crate) fn write_line(
+    f: &mut fmt::Formatter<'_>,
+    depth: usize,
+    line: fmt::Arguments<'_>,
+) -> fmt::Result {
     writeln!(f, "{:1$}{line}", "", 4 * depth.min(8))
 }

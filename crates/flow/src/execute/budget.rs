@@ -12,7 +12,10 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(max: u64) -> Self {
-        Self { taken: AtomicU64::new(0), max }
+        Self {
+            taken: AtomicU64::new(0),
+            max,
+        }
     }
 
     #[inline]
@@ -35,7 +38,11 @@ impl Budget {
         }
 
         self.taken.store(taken + 1, Ordering::Relaxed);
-        Some(Reserved { taken: &self.taken, number: taken + 1, inside })
+        Some(Reserved {
+            taken: &self.taken,
+            number: taken + 1,
+            inside,
+        })
     }
 }
 

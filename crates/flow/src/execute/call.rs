@@ -24,13 +24,30 @@ pub(crate) struct Call<'a, S, N: Node<S>> {
 }
 
 impl<'a, S, N: Node<S>> Call<'a, S, N> {
-    pub(crate) fn new(node: &'a N, prep: &'a N::Prep, step: &'a NamedStep<'a>, max_outcome: usize) -> Self {
-        Self { node, prep, step, max_outcome, fresh: Mutex::new(None), state: PhantomData }
+    pub(crate) fn new(
+        node: &'a N,
+        prep: &'a N::Prep,
+        step: &'a NamedStep<'a>,
+        max_outcome: usize,
+    ) -> Self {
+        Self {
+            node,
+            prep,
+            step,
+            max_outcome,
+            fresh: Mutex::new(None),
+            state: PhantomData,
+        }
     }
 
     /// Returns the outcome, given the bytes that the journal answered.
     pub(crate) async fn outcome(&self, bytes: &[u8]) -> Result<N::Exec, Failure> {
-        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fresh = self
+            .fresh
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+
         if let Some(exec) = fresh {
             return Ok(exec);
         }
@@ -59,13 +76,18 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
             bytes => decode(bytes, OutcomeProblemKind::NotRecordable).map_err(refused)?,
         };
         *self.fresh.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
+
         Ok(bytes)
     }
 
     fn tell_of_retry(&self, error: &WorkError) {
         if let Some(delay) = error.again_in {
             let attempts = error.failed.attempts;
-            self.step.tell(|| EventKind::Retrying { attempts, delay, error: error.to_string() });
+            self.step.tell(|| EventKind::Retrying {
+                attempts,
+                delay,
+                error: error.to_string(),
+            });
         }
     }
 }
@@ -89,6 +111,7 @@ pub(crate) async fn tried<S, N: Node<S>>(
 
     node.attempt(prep, number).await.map_err(|failed| {
         let mut error = WorkError::from(Failed::new(Phase::Exec, failed.error));
+
         // More than this one where there are retries inside the attempt.
         error.failed.attempts = error.failed.attempts.max(number.get());
         error.again_in = failed.again_in;

@@ -33,12 +33,19 @@ impl<'f> Cursor<'f> {
             let place = cursor.push(wiring, wiring.index(name)?);
             wiring = place.inside.subflow()?;
         }
+
         let place = cursor.push(wiring, wiring.index(node)?);
         place.inside.subflow().is_none().then_some(cursor)
     }
 
     fn nowhere(steps: u64) -> Self {
-        Self { levels: Vec::new(), position: Vec::new(), place: None, ended: None, steps }
+        Self {
+            levels: Vec::new(),
+            position: Vec::new(),
+            place: None,
+            ended: None,
+            steps,
+        }
     }
 
     /// How often the cursor went on.
@@ -65,22 +72,36 @@ impl<'f> Cursor<'f> {
 
     /// The names of the subflows down to the next node in the flows around them, and its own.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
-        self.levels.iter().zip(&self.position).map(|(wiring, index)| &wiring.place(*index).name)
+        self.levels
+            .iter()
+            .zip(&self.position)
+            .map(|(wiring, index)| &wiring.place(*index).name)
     }
 
     /// The name of the flow, then those of the subflows down to the next node in the flows around
     /// them; at the end only the first.
     pub(crate) fn flow_path(&self) -> Vec<String> {
         let outermost = self.levels.first().map(|wiring| &wiring.name);
+
         // The last name is that of the node itself.
-        outermost.into_iter().chain(self.names()).take(self.levels.len()).cloned().collect()
+        outermost
+            .into_iter()
+            .chain(self.names())
+            .take(self.levels.len())
+            .cloned()
+            .collect()
     }
 
     /// The next node and the way to it; at the end the node has no name.
     #[cold]
     pub(crate) fn location(&self) -> Location {
-        let node = self.place.map_or_else(String::new, |place| place.name.clone());
-        Location { flow_path: self.flow_path(), node }
+        let node = self
+            .place
+            .map_or_else(String::new, |place| place.name.clone());
+        Location {
+            flow_path: self.flow_path(),
+            node,
+        }
     }
 
     /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
@@ -99,6 +120,7 @@ impl<'f> Cursor<'f> {
         let Some(wiring) = self.levels.last() else {
             return;
         };
+
         let Some(position) = self.position.last_mut() else {
             return;
         };
@@ -106,6 +128,7 @@ impl<'f> Cursor<'f> {
         let place = wiring.place(index);
         *position = index;
         self.place = Some(place);
+
         if let Some(subflow) = place.inside.subflow() {
             self.enter(subflow);
         }
@@ -125,6 +148,7 @@ impl<'f> Cursor<'f> {
             self.position.pop();
             let around = self.levels.last().zip(self.position.last());
             self.place = around.map(|(wiring, index)| wiring.place(*index));
+
             match self.place.and_then(|place| place.target(action)) {
                 Some(Target::Node(index)) => return self.go_to(index),
                 Some(Target::End) => {}
@@ -146,6 +170,7 @@ impl<'f> Cursor<'f> {
         self.levels.push(wiring);
         self.position.push(index);
         self.place = Some(place);
+
         place
     }
 }

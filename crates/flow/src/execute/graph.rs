@@ -13,11 +13,17 @@ pub(crate) struct Graph<S> {
 impl<S> Graph<S> {
     /// `visits` are in the order of the wiring's places.
     pub(crate) fn new(wiring: Wiring, visits: Vec<Box<dyn Visit<S>>>) -> Self {
-        Self { wiring: Arc::new(wiring), visits }
+        Self {
+            wiring: Arc::new(wiring),
+            visits,
+        }
     }
 
     /// Visits the node at the `position` of a cursor over this graph.
-    #[expect(clippy::indexing_slicing, reason = "a cursor gives one index a level, made from this wiring")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a cursor gives one index a level, made from this wiring"
+    )]
     pub(crate) fn visit<'a>(
         &'a self,
         state: &'a mut S,
@@ -28,7 +34,11 @@ impl<S> Graph<S> {
     }
 
     /// Does the work on one item of the batch at `place`; `None` if there is no batch.
-    pub(crate) fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
+    pub(crate) fn exec_item<'a>(
+        &'a self,
+        place: &[String],
+        item: SentItem<'a>,
+    ) -> Option<ExecItem<'a>> {
         let (name, below) = place.split_first()?;
         let index = self.wiring.index(name)?;
         self.visits.get(index)?.exec_item(below, item)

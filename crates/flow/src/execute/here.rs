@@ -32,9 +32,15 @@ impl<'a> Here<'a> {
         let found = self.step.and_then(|named| {
             let step = &named.name;
             match (&named.attached.journal, &named.attached.mailbox) {
-                (Some(journal), _) => Some(OnRecord { step, journal: &**journal }),
+                (Some(journal), _) => Some(OnRecord {
+                    step,
+                    journal: &**journal,
+                }),
                 // What is inside a visit is begun anew after a pause: a mailbox keeps no outcomes.
-                (None, Some(mailbox)) if !named.inside => Some(OnRecord { step, journal: mailbox.as_ref() }),
+                (None, Some(mailbox)) if !named.inside => Some(OnRecord {
+                    step,
+                    journal: mailbox.as_ref(),
+                }),
                 _ => None,
             }
         });

@@ -22,8 +22,16 @@ impl Part<'_> {
         let node = step.node.clone();
         let number = step.number;
         match self {
-            Self::Item(index) => Level::Item { node, number, index },
-            Self::Branch(branch) => Level::Branch { node, number, branch: branch.to_owned() },
+            Self::Item(index) => Level::Item {
+                node,
+                number,
+                index,
+            },
+            Self::Branch(branch) => Level::Branch {
+                node,
+                number,
+                branch: branch.to_owned(),
+            },
         }
     }
 
@@ -97,6 +105,7 @@ pub(crate) async fn all_of<T>(
     if let Some(pause) = joined(pauses) {
         return Err(pause);
     }
+
     done.sort_unstable_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, item)| item).collect())
 }
@@ -111,5 +120,6 @@ fn joined(mut pauses: Vec<(usize, Failure)>) -> Option<Failure> {
     if let Some(paused) = first.paused_mut() {
         paused.join(others);
     }
+
     Some(first)
 }

@@ -18,7 +18,11 @@ pub(crate) struct Journaled<'j> {
 impl<'j> Journaled<'j> {
     pub(crate) fn new(journal: Arc<dyn Journal + 'j>, max_outcome: usize) -> Self {
         let run = journal.run_id().into();
-        Self { journal, run, max_outcome }
+        Self {
+            journal,
+            run,
+            max_outcome,
+        }
     }
 }
 

@@ -39,6 +39,7 @@ impl<'j> Attached<'j> {
             // The place says more than the name of the flow in it.
             Some(around) => around.iter().cloned().chain(flows.skip(1)).collect(),
         };
+
         let name = StepName {
             within,
             node: place.name.clone(),
@@ -46,7 +47,11 @@ impl<'j> Attached<'j> {
             item: None,
         };
 
-        Box::new(NamedStep { name: Arc::new(name), inside: around.is_some(), attached: self.clone() })
+        Box::new(NamedStep {
+            name: Arc::new(name),
+            inside: around.is_some(),
+            attached: self.clone(),
+        })
     }
 }
 
@@ -65,7 +70,10 @@ impl<'j> NamedStep<'j> {
 
     pub(crate) fn of_item(&self, index: usize) -> Self {
         let name = Arc::new(self.name.of_item(index));
-        Self { name, ..self.clone() }
+        Self {
+            name,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn tell(&self, kind: impl FnOnce() -> EventKind) {
@@ -79,6 +87,7 @@ impl<'j> NamedStep<'j> {
         let started = self.started();
         let done = work();
         self.finished(phase, started);
+
         done
     }
 
@@ -90,6 +99,7 @@ impl<'j> NamedStep<'j> {
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
         };
+
         let done = current.during(work).await;
         self.finished(Phase::Exec, started);
         done
@@ -102,7 +112,10 @@ impl<'j> NamedStep<'j> {
 
     fn finished(&self, phase: Phase, started: Option<Instant>) {
         if let Some(started) = started {
-            self.tell(|| EventKind::PhaseFinished { phase, took: started.elapsed() });
+            self.tell(|| EventKind::PhaseFinished {
+                phase,
+                took: started.elapsed(),
+            });
         }
     }
 
@@ -123,9 +136,16 @@ impl<'j> NamedStep<'j> {
         let next = cursor.place();
 
         self.tell(|| match next {
-            Some(next) => EventKind::Moved { action: action.clone(), to: next.name.clone() },
-            None => EventKind::Ended { action: action.clone(), steps },
+            Some(next) => EventKind::Moved {
+                action: action.clone(),
+                to: next.name.clone(),
+            },
+            None => EventKind::Ended {
+                action: action.clone(),
+                steps,
+            },
         });
+
         if self.inside {
             return Ok(());
         }
@@ -133,18 +153,25 @@ impl<'j> NamedStep<'j> {
         if let Some(mailbox) = &self.attached.mailbox {
             mailbox.forget_steps();
         }
+
         let Some(journal) = self.journal() else {
             return Ok(());
         };
+
         let progress = match next {
-            Some(next) => Progress::At { node: &next.name, steps },
+            Some(next) => Progress::At {
+                node: &next.name,
+                steps,
+            },
             None => Progress::Ended { action, steps },
         };
+
         journal.progress(progress).await.map_err(|error| {
             let mut location = cursor.location();
             if next.is_none() {
                 location.node.clone_from(&self.name.node);
             }
+
             RunError::new(location, Kind::Journal(error))
         })
     }

@@ -17,10 +17,13 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
         // Two futures, so that a visit that nobody watches or records is as small as it can be.
         match here.step {
             None => Box::pin(async move {
-                let prep = node.prep(state).map_err(|error| Failure::node(Phase::Prep, error))?;
+                let prep = node
+                    .prep(state)
+                    .map_err(|error| Failure::node(Phase::Prep, error))?;
                 let exec = node.exec(&prep).await;
                 let exec = exec.map_err(|error| Failure::node(Phase::Exec, error))?;
                 let post = node.post(state, prep, exec);
+
                 Ok(post.map_err(|error| Failure::node(Phase::Post, error))?)
             }),
             Some(step) => Box::pin(visit_named(node, state, step)),

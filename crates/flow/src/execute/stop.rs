@@ -32,9 +32,11 @@ pub(crate) async fn unless_stopped<T>(
         if let Poll::Ready(done) = work.as_mut().poll(context) {
             return Poll::Ready(Ok(done));
         }
+
         let Some(stop) = stop else {
             return Poll::Pending;
         };
+
         let stopped = stopped.get_or_insert_with(|| Box::pin(stop.stopped()));
         stopped.as_mut().poll(context).map(Err)
     })
@@ -43,11 +45,17 @@ pub(crate) async fn unless_stopped<T>(
 
 impl Stop {
     fn at_once(&self) -> Option<Stopped> {
-        if self.token.as_ref().is_some_and(CancellationToken::is_cancelled) {
+        if self
+            .token
+            .as_ref()
+            .is_some_and(CancellationToken::is_cancelled)
+        {
             return Some(Stopped::Cancelled);
         }
 
-        let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_over = self
+            .deadline
+            .is_some_and(|deadline| Instant::now() >= deadline);
         is_over.then_some(Stopped::Deadline)
     }
 
@@ -63,6 +71,7 @@ impl Stop {
             cancelled.await;
             return Stopped::Cancelled;
         };
+
         match tokio::time::timeout_at(deadline, cancelled).await {
             Ok(()) => Stopped::Cancelled,
             Err(_) => Stopped::Deadline,

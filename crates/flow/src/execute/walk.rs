@@ -42,10 +42,13 @@ impl<S> Walk<'_, '_, S> {
     pub(crate) async fn run(&mut self) -> Result<Action, RunError> {
         let walked = {
             let mut steps = pin!(self.steps());
+
             // Around the whole walk and not around each visit, so that it costs a step nothing.
-            poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
-                Ok(polled) => polled.map(Ok),
-                Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+            poll_fn(|context| {
+                match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+                    Ok(polled) => polled.map(Ok),
+                    Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+                }
             })
             .await
         };
@@ -55,13 +58,21 @@ impl<S> Walk<'_, '_, S> {
     }
 
     async fn steps(&mut self) -> Result<Action, RunError> {
-        let Self { context, graph, around, distance, .. } = *self;
+        let Self {
+            context,
+            graph,
+            around,
+            distance,
+            ..
+        } = *self;
+
         let cursor = &mut *self.cursor;
         let state = &mut *self.state;
 
         let Some(mut place) = cursor.place() else {
             return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
+
         // Outside of the loop, so that a run without names has nothing to drop each time.
         let mut step = None;
 
@@ -70,6 +81,7 @@ impl<S> Walk<'_, '_, S> {
                 let limit = context.budget.max;
                 return Err(RunError::new(cursor.location(), Kind::StepLimit { limit }));
             };
+
             if reserved.number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
@@ -78,7 +90,11 @@ impl<S> Walk<'_, '_, S> {
                 let entered = step.insert(attached.step(cursor, around, place));
                 entered.tell(|| EventKind::StepEntered);
             }
-            let here = Here { context, step: step.as_deref() };
+
+            let here = Here {
+                context,
+                step: step.as_deref(),
+            };
             let action = match graph.visit(state, cursor.position(), here).await {
                 Ok(action) => action,
                 Err(failure) => return Err(failure.at(cursor.location())),
@@ -103,7 +119,9 @@ impl<S> Walk<'_, '_, S> {
     /// Adds the step to an error, in a run whose steps have names.
     fn name_step(&self, error: RunError) -> RunError {
         match (&self.context.attached, self.cursor.place()) {
-            (Some(attached), Some(place)) => error.at(|| attached.step(self.cursor, self.around, place).name),
+            (Some(attached), Some(place)) => {
+                error.at(|| attached.step(self.cursor, self.around, place).name)
+            }
             _ => error,
         }
     }
@@ -112,7 +130,10 @@ impl<S> Walk<'_, '_, S> {
 #[cold]
 fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
     let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
-    RunError::new(cursor.location(), Kind::UndeclaredAction { action, declared })
+    RunError::new(
+        cursor.location(),
+        Kind::UndeclaredAction { action, declared },
+    )
 }
 
 #[cold]

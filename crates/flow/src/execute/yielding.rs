@@ -21,6 +21,7 @@ pub(crate) async fn yield_now() {
         if std::mem::replace(&mut yielded, true) {
             return Poll::Ready(());
         }
+
         context.waker().wake_by_ref();
         Poll::Pending
     })

@@ -20,22 +20,35 @@ impl Clock {
         // the same.
         let ahead = since.into_std().saturating_duration_since(real);
         let behind = real.saturating_duration_since(since.into_std());
-        let then = now.checked_add(ahead).and_then(|then| then.checked_sub(behind));
+        let then = now
+            .checked_add(ahead)
+            .and_then(|then| then.checked_sub(behind));
 
-        Self { then: then.unwrap_or(now), since }
+        Self {
+            then: then.unwrap_or(now),
+            since,
+        }
     }
 
     /// A clock that shows this time.
     pub(super) fn at(now: SystemTime) -> Self {
-        Self { then: now, since: Instant::now() }
+        Self {
+            then: now,
+            since: Instant::now(),
+        }
     }
 
     /// Milliseconds since 1970, so long from now.
     pub(super) fn after(&self, duration: Duration) -> u64 {
         let then = self.then.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let after = then.saturating_add(self.since.elapsed()).saturating_add(duration);
+        let after = then
+            .saturating_add(self.since.elapsed())
+            .saturating_add(duration);
+
         // No later than a `SystemTime` can say anywhere: some hundred years from now.
-        u64::try_from(after.as_millis()).unwrap_or(u64::MAX).min(LAST_MILLISECOND)
+        u64::try_from(after.as_millis())
+            .unwrap_or(u64::MAX)
+            .min(LAST_MILLISECOND)
     }
 
     pub(super) fn left(&self, until: u64) -> Duration {

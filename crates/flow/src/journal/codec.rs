@@ -31,7 +31,10 @@ pub enum OutcomeProblemKind {
 
 impl OutcomeProblem {
     pub(super) fn new(kind: OutcomeProblemKind, detail: impl fmt::Display) -> Self {
-        Self { kind, detail: detail.to_string() }
+        Self {
+            kind,
+            detail: detail.to_string(),
+        }
     }
 
     pub(crate) fn detail(&self) -> &str {
@@ -50,10 +53,16 @@ impl fmt::Display for OutcomeProblem {
 
         match self.kind {
             OutcomeProblemKind::TooLarge => {
-                write!(f, "the outcome is larger than the {detail} that may be recorded")
+                write!(
+                    f,
+                    "the outcome is larger than the {detail} that may be recorded"
+                )
             }
             OutcomeProblemKind::NotRecordable => {
-                write!(f, "the outcome would not come back from the record as it is: {detail}")
+                write!(
+                    f,
+                    "the outcome would not come back from the record as it is: {detail}"
+                )
             }
             OutcomeProblemKind::Unreadable => {
                 write!(f, "the outcome on record cannot be read: {detail}")
@@ -66,15 +75,22 @@ impl std::error::Error for OutcomeProblem {}
 
 /// A value as JSON of at most so many bytes on one line; empty where a part of it is `Unrecorded`.
 pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
-    let mut bytes = Bounded { bytes: Vec::new(), at_most };
+    let mut bytes = Bounded {
+        bytes: Vec::new(),
+        at_most,
+    };
     let (written, unrecorded) = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
     match written {
         Ok(()) => Ok(bytes.bytes),
         Err(_) if unrecorded => Ok(Vec::new()),
-        Err(error) if error.is_io() => {
-            Err(OutcomeProblem::new(OutcomeProblemKind::TooLarge, format_args!("{at_most} bytes")))
-        }
-        Err(error) => Err(OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)),
+        Err(error) if error.is_io() => Err(OutcomeProblem::new(
+            OutcomeProblemKind::TooLarge,
+            format_args!("{at_most} bytes"),
+        )),
+        Err(error) => Err(OutcomeProblem::new(
+            OutcomeProblemKind::NotRecordable,
+            error,
+        )),
     }
 }
 
@@ -96,14 +112,21 @@ impl Write for Bounded {
         if part.len() > self.at_most.saturating_sub(self.bytes.len()) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+
         let from = self.bytes.len();
         self.bytes.extend_from_slice(part);
+
         // Only a text that was JSON before, a `RawValue`, has more than one line, and there it is between
         // values alone.
         if part.contains(&b'\n') || part.contains(&b'\r') {
-            let lines = self.bytes.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r'));
+            let lines = self
+                .bytes
+                .iter_mut()
+                .skip(from)
+                .filter(|byte| matches!(byte, b'\n' | b'\r'));
             lines.for_each(|byte| *byte = b' ');
         }
+
         Ok(part.len())
     }
 

@@ -20,21 +20,26 @@ impl Json {
     /// When it cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
         match encode(value, usize::MAX)? {
-            bytes if bytes.is_empty() => {
-                Err(OutcomeProblem::new(OutcomeProblemKind::NotRecordable, "a part of it is `Unrecorded`"))
-            }
+            bytes if bytes.is_empty() => Err(OutcomeProblem::new(
+                OutcomeProblemKind::NotRecordable,
+                "a part of it is `Unrecorded`",
+            )),
             bytes => Self::from_bytes(bytes),
         }
     }
 
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Result<Self, OutcomeProblem> {
-        let refused =
-            |error: &dyn fmt::Display| OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error);
+        let refused = |error: &dyn fmt::Display| {
+            OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)
+        };
         let text = String::from_utf8(bytes).map_err(|error| refused(&error))?;
         if text.contains(['\n', '\r']) {
             return Err(refused(&"it has more than one line"));
         }
-        RawValue::from_string(text).map(Self).map_err(|error| refused(&error))
+
+        RawValue::from_string(text)
+            .map(Self)
+            .map_err(|error| refused(&error))
     }
 
     /// The text.
@@ -156,6 +161,11 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn new(node: Vec<String>, number: u64, steps: u64, state: Json) -> Self {
-        Self { node, number, steps, state }
+        Self {
+            node,
+            number,
+            steps,
+            state,
+        }
     }
 }

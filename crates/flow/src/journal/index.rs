@@ -43,29 +43,37 @@ impl Index {
     /// Whether a line can follow those before it.
     pub(super) fn check(&self, entry: &Entry) -> Result<(), String> {
         let waits = |step| match self.steps.get(step) {
-            Some(Known { what: What::Waiting { .. }, .. }) => Ok(()),
+            Some(Known {
+                what: What::Waiting { .. },
+                ..
+            }) => Ok(()),
             _ => Err(format!("the step `{step}` does not wait for an event")),
         };
+
         let answers = |event| self.answers.get(event).map_or(0, VecDeque::len);
         let answered = |event| match answers(event) {
             0 => Err(format!("no answer to `{event}` is on record")),
             _ => Ok(()),
         };
         match entry {
-            Entry::Outcome { step, .. } | Entry::Sleep { step, .. } | Entry::Waiting { step, .. }
+            Entry::Outcome { step, .. }
+            | Entry::Sleep { step, .. }
+            | Entry::Waiting { step, .. }
                 if self.steps.contains_key(step) =>
             {
                 Err(format!("the step `{step}` is on record already"))
             }
-            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => {
-                Err(format!("{MAX_ANSWERS} answers to `{event}` wait for a step already"))
-            }
+            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
+                "{MAX_ANSWERS} answers to `{event}` wait for a step already"
+            )),
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
             Entry::TimedOut { step } => waits(step),
             Entry::Shortened { step, until } => match self.until(step) {
                 Some(recorded) if recorded > *until => Ok(()),
-                _ => Err(format!("the step `{step}` does not sleep or wait for longer than that")),
+                _ => Err(format!(
+                    "the step `{step}` does not sleep or wait for longer than that"
+                )),
             },
             _ => Ok(()),
         }
@@ -83,6 +91,7 @@ impl Index {
     /// Adds a line that can follow.
     pub(super) fn add(&mut self, entry: Entry, line: u64) {
         self.since_fold = self.since_fold.saturating_add(1);
+
         // What follows an end, as when a longer flow takes the run up, makes it none.
         self.ended = matches!(entry, Entry::Ended { .. });
         match entry {
@@ -101,7 +110,12 @@ impl Index {
             Entry::Refused { event, .. } => drop(self.take(&event)),
             Entry::Shortened { step, until } => self.shorten(&step, until, line),
             Entry::TimedOut { step } => self.know(step, What::TimedOut, line),
-            Entry::Snapshot(snapshot) => *self = Self { snapshot: Some(snapshot), ..Self::default() },
+            Entry::Snapshot(snapshot) => {
+                *self = Self {
+                    snapshot: Some(snapshot),
+                    ..Self::default()
+                }
+            }
             Entry::Failed { .. } | Entry::Ended { .. } => {}
         }
     }
@@ -111,12 +125,16 @@ impl Index {
         for (moment, visited) in moments(&step) {
             self.moments.insert(moment, visited.to_owned());
         }
+
         self.last = self.last.max(outermost_number(&step));
         self.steps.insert(step, Known { what, line });
     }
 
     fn shorten(&mut self, step: &str, sooner: u64, line: u64) {
-        let Some(known) = self.steps.get_mut(step) else { return };
+        let Some(known) = self.steps.get_mut(step) else {
+            return;
+        };
+
         known.line = line;
         match &mut known.what {
             What::Sleep { until } => *until = sooner,
@@ -134,7 +152,9 @@ impl Index {
     /// That no other node was visited where a step is that is not on record.
     pub(super) fn same_way(&self, step: &str) -> Result<(), StepError> {
         let other = moments(step).find_map(|(moment, visited)| {
-            self.moments.get(&moment).filter(|other| other.as_str() != visited)
+            self.moments
+                .get(&moment)
+                .filter(|other| other.as_str() != visited)
         });
         match other {
             Some(other) => Err(StepError::journal(format!(
@@ -155,14 +175,21 @@ impl Index {
     /// Puts a snapshot in place of all before; answers the lines that are then on record.
     pub(super) fn fold(&mut self, snapshot: Snapshot) -> Vec<Entry> {
         let kept = self.answers.iter().flat_map(|(event, answers)| {
-            answers.iter().map(|answer| Entry::Answer { event: event.clone(), answer: answer.clone() })
+            answers.iter().map(|answer| Entry::Answer {
+                event: event.clone(),
+                answer: answer.clone(),
+            })
         });
-        let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot)).chain(kept).collect();
+
+        let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot))
+            .chain(kept)
+            .collect();
 
         for entry in &entries {
             // Nothing is asked of a snapshot or an answer before they are written.
             self.add(entry.clone(), 0);
         }
+
         self.since_fold = 0;
         entries
     }
@@ -174,15 +201,29 @@ fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
     // Names hold none of the marks, so each `#` is that of a step.
     step.match_indices('#').filter_map(|(mark, _)| {
         let (before, number) = (step.get(..mark)?, step.get(mark + 1..)?);
-        let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+        let digits = number
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(number.len());
+
         // Up to the last item or branch the way is part of the moment; what follows are subflows.
-        let way = before.rfind(']').and_then(|end| before.get(..=end)).unwrap_or("");
-        Some((format!("{way}#{}", number.get(..digits)?), step.get(..=mark + digits)?))
+        let way = before
+            .rfind(']')
+            .and_then(|end| before.get(..=end))
+            .unwrap_or("");
+        Some((
+            format!("{way}#{}", number.get(..digits)?),
+            step.get(..=mark + digits)?,
+        ))
     })
 }
 
 fn outermost_number(step: &str) -> u64 {
     let number = step.split_once('#').map_or("", |(_, rest)| rest);
-    let digits = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
-    number.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or_default()
+    let digits = number
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(number.len());
+    number
+        .get(..digits)
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or_default()
 }

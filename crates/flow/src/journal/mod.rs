@@ -92,11 +92,15 @@ pub trait Journal: Send + Sync {
         let works = (0..items.len()).filter_map(|index| Some((index, items.work(index)?)));
         let runs = works.map(|(index, work)| async move {
             let outcome = self.step(&step.of_item(index), work).await;
-            outcome.map(|outcome| (index, outcome)).map_err(|error| error.of_item(index))
+            outcome
+                .map(|outcome| (index, outcome))
+                .map_err(|error| error.of_item(index))
         });
+
         let runs = stream::iter(runs.collect::<Vec<_>>());
         let mut outcomes: Vec<_> = runs.buffer_unordered(at_most).try_collect().await?;
         outcomes.sort_unstable_by_key(|(index, _)| *index);
+
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 

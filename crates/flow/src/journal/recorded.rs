@@ -46,7 +46,12 @@ impl MemoryJournal {
 
     /// An empty record.
     pub fn new(run_id: impl Into<String>) -> Self {
-        Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::default(), log: () }
+        Self {
+            run_id: run_id.into(),
+            clock: Clock::new(),
+            index: Mutex::default(),
+            log: (),
+        }
     }
 }
 
@@ -72,10 +77,18 @@ impl<L: Log> Recorded<L> {
     ) -> Result<Self, (usize, String)> {
         let mut index = Index::default();
         for (number, entry) in entries.into_iter().enumerate() {
-            index.check(&entry).map_err(|problem| (number, shown(&problem)))?;
+            index
+                .check(&entry)
+                .map_err(|problem| (number, shown(&problem)))?;
             index.add(entry, 0);
         }
-        Ok(Self { run_id: run_id.into(), clock: Clock::new(), index: Mutex::new(index), log })
+
+        Ok(Self {
+            run_id: run_id.into(),
+            clock: Clock::new(),
+            index: Mutex::new(index),
+            log,
+        })
     }
 
     /// Sets the time of day, which from here on goes as tokio's clock does. Sleeps and waits are recorded
@@ -102,7 +115,11 @@ impl<L: Log> Recorded<L> {
 
     /// What is known of a step, once it is where a crash cannot take it away.
     async fn known(&self, step: &str) -> Result<Option<What>, BoxError> {
-        let known = self.index().steps.get(step).map(|known| (known.what.clone(), known.line));
+        let known = self
+            .index()
+            .steps
+            .get(step)
+            .map(|known| (known.what.clone(), known.line));
         match known {
             None => Ok(None),
             Some((what, line)) => self.log.written(line).await.map(|()| Some(what)),
@@ -113,10 +130,12 @@ impl<L: Log> Recorded<L> {
     async fn record(&self, entry: Entry) -> Result<(), BoxError> {
         let line = {
             let mut index = self.index();
+
             // Before it is pushed: a record with a line that cannot follow could not be read again.
             index.check(&entry)?;
             let line = self.log.push(entry.clone());
             index.add(entry, line);
+
             line
         };
         self.log.written(line).await
@@ -133,7 +152,12 @@ impl<L: Log> Recorded<L> {
         }
 
         let step = step.to_owned();
-        self.record(Entry::Shortened { step, until: latest }).await?;
+        self.record(Entry::Shortened {
+            step,
+            until: latest,
+        })
+        .await?;
+
         Ok(latest)
     }
 }
@@ -151,11 +175,18 @@ impl<L: Log> Journal for Recorded<L> {
             Some(_) => return Err(StepError::journal(other_kind(&name))),
             None => self.index().same_way(&name)?,
         }
+
         let bytes = work.run().await?;
         if !bytes.is_empty() {
             let outcome = Json::from_bytes(bytes.clone()).map_err(StepError::journal)?;
-            self.record(Entry::Outcome { step: name, outcome }).await.map_err(StepError::journal)?;
+            self.record(Entry::Outcome {
+                step: name,
+                outcome,
+            })
+            .await
+            .map_err(StepError::journal)?;
         }
+
         Ok(bytes)
     }
 
@@ -168,9 +199,11 @@ impl<L: Log> Journal for Recorded<L> {
                 self.index().same_way(&name)?;
                 let until = self.clock.after(duration);
                 self.record(Entry::Sleep { step: name, until }).await?;
+
                 until
             }
         };
+
         tokio::time::sleep(self.clock.left(until).min(duration)).await;
         Ok(())
     }
@@ -191,11 +224,24 @@ impl<L: Log> Journal for Recorded<L> {
                 self.index().same_way(&name)?;
                 let until = awaited.within.map(|within| self.clock.after(within));
                 let why = awaited.why.chars().take(MAX_WHY).collect();
-                self.record(Entry::Waiting { step: name.clone(), event: event.clone(), why, until }).await?;
+                self.record(Entry::Waiting {
+                    step: name.clone(),
+                    event: event.clone(),
+                    why,
+                    until,
+                })
+                .await?;
+
                 until
             }
         };
-        let answer = self.index().answers.get(&event).and_then(|answers| answers.front().cloned());
+
+        let answer = self
+            .index()
+            .answers
+            .get(&event)
+            .and_then(|answers| answers.front().cloned());
+
         if let Some(answer) = answer {
             let bytes = answer.as_str().as_bytes().to_vec();
             if let Err(error) = awaited.accept(&bytes) {
@@ -203,20 +249,27 @@ impl<L: Log> Journal for Recorded<L> {
                 self.record(Entry::Refused { event, error: line }).await?;
                 return Err(error);
             }
+
             self.record(Entry::Taken { step: name, event }).await?;
             return Ok(Waited::Answered(bytes));
         }
+
         if until.is_some_and(|until| self.clock.left(until).is_zero()) {
             self.record(Entry::TimedOut { step: name }).await?;
             return Ok(Waited::TimedOut);
         }
+
         let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
         Ok(Waited::Pending { until })
     }
 
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
         let answer = Json::from_bytes(answer)?;
-        self.record(Entry::Answer { event: event.to_owned(), answer }).await
+        self.record(Entry::Answer {
+            event: event.to_owned(),
+            answer,
+        })
+        .await
     }
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
@@ -224,10 +277,17 @@ impl<L: Log> Journal for Recorded<L> {
             Progress::At { .. } => Ok(()),
             Progress::Ended { .. } if self.index().ended => Ok(()),
             Progress::Ended { action, steps } => {
-                self.record(Entry::Ended { action: action.as_str().to_owned(), steps }).await
+                self.record(Entry::Ended {
+                    action: action.as_str().to_owned(),
+                    steps,
+                })
+                .await
             }
             Progress::Failed { error } => {
-                self.record(Entry::Failed { error: error.chars().take(MAX_ERROR).collect() }).await
+                self.record(Entry::Failed {
+                    error: error.chars().take(MAX_ERROR).collect(),
+                })
+                .await
             }
         }
     }
@@ -242,6 +302,7 @@ impl<L: Log> Journal for Recorded<L> {
             if !index.is_worth_a_fold(snapshot.number) {
                 return Ok(());
             }
+
             self.log.replace(index.fold(snapshot))
         };
         self.log.written(line).await
@@ -270,6 +331,8 @@ fn other_kind(step: &str) -> String {
 
 impl<L> fmt::Debug for Recorded<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorded").field("run_id", &self.run_id).finish_non_exhaustive()
+        f.debug_struct("Recorded")
+            .field("run_id", &self.run_id)
+            .finish_non_exhaustive()
     }
 }

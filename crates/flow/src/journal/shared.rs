@@ -21,7 +21,11 @@ macro_rules! forward {
                 (**self).step(step, work).await
             }
 
-            async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
+            async fn fan_out(
+                &self,
+                step: &StepName,
+                items: Items<'_>,
+            ) -> Result<Vec<Vec<u8>>, StepError> {
                 (**self).fan_out(step, items).await
             }
 
@@ -29,7 +33,11 @@ macro_rules! forward {
                 (**self).sleep(step, duration).await
             }
 
-            async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+            async fn wait(
+                &self,
+                step: &StepName,
+                awaited: Awaited<'_>,
+            ) -> Result<Waited, BoxError> {
                 (**self).wait(step, awaited).await
             }
 

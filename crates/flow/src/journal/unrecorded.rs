@@ -61,7 +61,9 @@ impl<T> Serialize for Unrecorded<T> {
     /// Always.
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         MET.set(true);
-        Err(ser::Error::custom("an `Unrecorded` value cannot be written"))
+        Err(ser::Error::custom(
+            "an `Unrecorded` value cannot be written",
+        ))
     }
 }
 

@@ -61,7 +61,10 @@ impl<'a> Items<'a> {
     }
 
     /// How many there are.
-    #[expect(clippy::len_without_is_empty, reason = "a batch of nothing never comes to a journal")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a batch of nothing never comes to a journal"
+    )]
     pub fn len(self) -> usize {
         self.0.len()
     }
@@ -108,7 +111,10 @@ impl WorkError {
 
 impl From<Failed> for WorkError {
     fn from(failed: Failed) -> Self {
-        Self { failed, again_in: None }
+        Self {
+            failed,
+            again_in: None,
+        }
     }
 }
 
@@ -141,7 +147,10 @@ impl StepError {
     /// or from another process. The run says the same of it as if the work had failed here.
     pub fn failed(attempts: NonZeroU32, error: impl Into<BoxError>) -> Self {
         let failed = Failed::new(Phase::Exec, error);
-        Self(StepProblem::Work(Failed { attempts: attempts.get(), ..failed }))
+        Self(StepProblem::Work(Failed {
+            attempts: attempts.get(),
+            ..failed
+        }))
     }
 
     /// An error of the journal's own.

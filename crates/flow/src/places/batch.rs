@@ -95,19 +95,30 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
     ) -> Self {
         let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
-        Self { node, at_most, split: Box::new(split), join: Box::new(join), item: PhantomData }
+        Self {
+            node,
+            at_most,
+            split: Box::new(split),
+            join: Box::new(join),
+            item: PhantomData,
+        }
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Batch { at_most: self.at_most.get() }
+        Inside::Batch {
+            at_most: self.at_most.get(),
+        }
     }
 
     /// Splits the state into items, and prepares each.
     fn prepare(&self, state: &S) -> Result<Prepared<I, N::Prep>, Failure> {
         let mut items = (self.split)(state);
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
-            self.node.prep(item).map_err(|error| of_item(Phase::Prep, error.into(), index))
+            self.node
+                .prep(item)
+                .map_err(|error| of_item(Phase::Prep, error.into(), index))
         });
+
         let preps = preps.collect::<Result<_, _>>()?;
         Ok(Prepared { items, preps })
     }
@@ -125,6 +136,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
                 Some(step) => step.of_item(index).exec(self.node.exec(prep)).await,
             };
             let exec = exec.map_err(|error| of_item(Phase::Exec, error.into(), index))?;
+
             Ok::<_, Failure>((index, exec))
         });
 
@@ -132,6 +144,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(self.at_most.get());
         let mut outcomes: Vec<_> = runs.try_collect().await?;
         outcomes.sort_unstable_by_key(|(index, _)| *index);
+
         Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
     }
 
@@ -153,7 +166,14 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         let calls: Vec<_> = calls.collect();
 
         let at_most = self.at_most.get();
-        let sent = Sendable { items, calls: &calls, at_most, steps: &steps, max_outcome };
+        let sent = Sendable {
+            items,
+            calls: &calls,
+            at_most,
+            steps: &steps,
+            max_outcome,
+        };
+
         let recorded = journal.fan_out(&step.name, Items::new(&sent)).await?;
         if recorded.len() != items.len() {
             let outcomes = recorded.len();
@@ -167,6 +187,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
             let outcome = call.outcome(bytes).await;
             outcomes.push(outcome.map_err(|failure| failure.of_item(index))?);
         }
+
         Ok(outcomes)
     }
 
@@ -215,6 +236,7 @@ where
                 }
                 _ => self.outcomes(&prepared.preps, here.step).await?,
             };
+
             Ok(self.join(state, prepared, outcomes)?)
         })
     }
@@ -227,12 +249,17 @@ where
         Some(Box::pin(async move {
             let unreadable = |problem| Failed::new(Phase::Prep, problem);
             let sent = decode(item.data, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
-            let Sent::<I> { key, max_outcome, item: mut data } = sent;
+            let Sent::<I> {
+                key,
+                max_outcome,
+                item: mut data,
+            } = sent;
 
             let prep = self.node.prep(&mut data);
             let prep = prep.map_err(|error| Failed::new(Phase::Prep, error))?;
             let exec = tried(&self.node, &prep, item.attempt);
             let exec = Current::Item(key.into()).during(exec).await?;
+
             encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
         }))
     }
@@ -271,7 +298,12 @@ impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Sendable<'_, I, N> {
         };
 
         let key = step.key().unwrap_or_default();
-        let sent = Sent { key, max_outcome: self.max_outcome, item };
+        let sent = Sent {
+            key,
+            max_outcome: self.max_outcome,
+            item,
+        };
+
         encode(&sent, self.max_outcome)
             .map_err(|problem| Failed::new(Phase::Prep, problem).of_item(index).into())
     }

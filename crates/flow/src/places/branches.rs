@@ -58,7 +58,9 @@ pub struct Branches<S> {
 impl<S: 'static> Branches<S> {
     /// No branches yet; without any the visit does nothing.
     pub fn new() -> Self {
-        Self { branches: Vec::new() }
+        Self {
+            branches: Vec::new(),
+        }
     }
 
     /// Adds a branch: `split` makes its state from the whole one, `join` puts it back.
@@ -70,12 +72,18 @@ impl<S: 'static> Branches<S> {
         split: impl Fn(&S) -> T + Send + Sync + 'static,
         join: impl Fn(&mut S, T) + Send + Sync + 'static,
     ) -> Self {
-        self.branches.push((name.into(), Box::new(OverPart { flow, split, join })));
+        self.branches
+            .push((name.into(), Box::new(OverPart { flow, split, join })));
         self
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Branches(self.branches.iter().map(|(name, branch)| (name.clone(), branch.wiring())).collect())
+        Inside::Branches(
+            self.branches
+                .iter()
+                .map(|(name, branch)| (name.clone(), branch.wiring()))
+                .collect(),
+        )
     }
 }
 
@@ -142,17 +150,31 @@ impl<S: Send> Visit<S> for Branches<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let in_order = here.in_order();
-            let at_most = if in_order { 1 } else { self.branches.len().max(1) };
+            let at_most = if in_order {
+                1
+            } else {
+                self.branches.len().max(1)
+            };
 
-            let runs = self.branches.iter().map(|(name, branch)| branch.run(name, state, here));
+            let runs = self
+                .branches
+                .iter()
+                .map(|(name, branch)| branch.run(name, state, here));
             let runs = runs.enumerate();
-            let runs = runs.map(|(index, run)| async move { Finished { index, result: run.await } });
+            let runs = runs.map(|(index, run)| async move {
+                Finished {
+                    index,
+                    result: run.await,
+                }
+            });
+
             // Collected, so that nothing borrows the state any more.
             let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
 
             for join in inside::all_of(runs, in_order).await? {
                 join(state);
             }
+
             Ok(Action::DEFAULT)
         })
     }
@@ -166,6 +188,8 @@ impl<S: Send> Visit<S> for Branches<S> {
 
 impl<S> fmt::Debug for Branches<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.branches.iter().map(|(name, _)| name)).finish()
+        f.debug_list()
+            .entries(self.branches.iter().map(|(name, _)| name))
+            .finish()
     }
 }

@@ -78,11 +78,19 @@ impl<S, I> Each<S, I> {
         join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
     ) -> Self {
         let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
-        Self { flow, at_most, split: Box::new(split), join: Box::new(join) }
+        Self {
+            flow,
+            at_most,
+            split: Box::new(split),
+            join: Box::new(join),
+        }
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Each { at_most: self.at_most.get(), flow: Arc::clone(&self.flow.graph.wiring) }
+        Inside::Each {
+            at_most: self.at_most.get(),
+            flow: Arc::clone(&self.flow.graph.wiring),
+        }
     }
 }
 
@@ -96,8 +104,12 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
             let runs = items.map(|(index, mut item)| async move {
                 let part = Part::Item(index);
                 let finished = inside::finish(here, &self.flow.graph, part, &mut item).await;
-                Finished { index, result: finished.map(|()| item) }
+                Finished {
+                    index,
+                    result: finished.map(|()| item),
+                }
             });
+
             // Out of order, so that the first error is seen at once and stops the others.
             let runs = stream::iter(runs).buffer_unordered(at_most);
             let items = inside::all_of(runs, in_order).await?;

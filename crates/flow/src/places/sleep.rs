@@ -15,6 +15,7 @@ impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
             let record = here.on_record("a sleep")?;
             let slept = record.journal.sleep(record.step, duration).await;
             slept.map_err(Failure::Journal)?;
+
             Ok(Action::DEFAULT)
         })
     }

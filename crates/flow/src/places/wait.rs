@@ -126,7 +126,9 @@ impl<S> Wait<S> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Wait { event: self.event.clone() }
+        Inside::Wait {
+            event: self.event.clone(),
+        }
     }
 
     pub(crate) fn actions(&self) -> Vec<Action> {
@@ -145,8 +147,12 @@ impl<S: Send> Visit<S> for Wait<S> {
         Box::pin(async move {
             let why = (self.why)(state);
             let record = here.on_record("a wait")?;
-            let awaited =
-                Awaited { event: &self.event, why: &why, within: self.within, accept: &self.accept };
+            let awaited = Awaited {
+                event: &self.event,
+                why: &why,
+                within: self.within,
+                accept: &self.accept,
+            };
 
             match record.journal.wait(record.step, awaited).await {
                 Ok(Waited::Answered(answer)) => {
@@ -170,7 +176,13 @@ impl<S: Send> Visit<S> for Wait<S> {
 impl<S> Wait<S> {
     fn pause(&self, step: StepName, why: String, until: Option<SystemTime>) -> Failure {
         let event = self.event.clone();
-        Failure::Paused(Box::new(Paused { step, event, why, until, also: Vec::new() }))
+        Failure::Paused(Box::new(Paused {
+            step,
+            event,
+            why,
+            until,
+            also: Vec::new(),
+        }))
     }
 }
 

@@ -22,10 +22,16 @@ impl<'f, S> Run<'f, S> {
         let Some(journal) = journal else {
             let event = event.to_owned();
             let known = events.iter().cloned().collect();
-            return Err(RunError::new(self.cursor.location(), Kind::UnknownEvent { event, known }));
+            return Err(RunError::new(
+                self.cursor.location(),
+                Kind::UnknownEvent { event, known },
+            ));
         };
 
-        let max_outcome = self.extra.as_ref().map_or(MAX_OUTCOME, |extra| extra.max_outcome);
+        let max_outcome = self
+            .extra
+            .as_ref()
+            .map_or(MAX_OUTCOME, |extra| extra.max_outcome);
         let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
     }

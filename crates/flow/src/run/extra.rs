@@ -18,7 +18,13 @@ pub(super) struct Extra<S> {
 
 impl<S> Default for Extra<S> {
     fn default() -> Self {
-        Self { id: None, sink: None, max_outcome: MAX_OUTCOME, folding: None, misplaced: None }
+        Self {
+            id: None,
+            sink: None,
+            max_outcome: MAX_OUTCOME,
+            folding: None,
+            misplaced: None,
+        }
     }
 }
 

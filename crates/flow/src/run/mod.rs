@@ -67,13 +67,19 @@ impl<'f, S> Run<'f, S> {
         let mut attached = None;
         if graph.wiring.waits {
             let mailbox = Some(Arc::new(MemoryJournal::new("")));
-            attached = Some(Box::new(Attached { mailbox, ..Attached::default() }));
+            attached = Some(Box::new(Attached {
+                mailbox,
+                ..Attached::default()
+            }));
         }
 
         Self {
             graph,
             cursor: Cursor::at_start(&graph.wiring),
-            context: Context { budget: Budget::new(Self::DEFAULT_MAX_STEPS), attached },
+            context: Context {
+                budget: Budget::new(Self::DEFAULT_MAX_STEPS),
+                attached,
+            },
             stop: None,
             extra: None,
         }
@@ -146,8 +152,14 @@ impl<'f, S> Run<'f, S> {
         }
 
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);
+
         // A run that folds comes back here after each step.
-        let stretch = if folding.is_some() { Distance::OneStep } else { distance };
+        let stretch = if folding.is_some() {
+            Distance::OneStep
+        } else {
+            distance
+        };
+
         loop {
             let action = match self.walk_on(state, stretch).await {
                 Ok(action) => action,
@@ -161,6 +173,7 @@ impl<'f, S> Run<'f, S> {
                 let state = (folding.write)(state);
                 Box::pin(self.fold(state)).await?;
             }
+
             if distance == Distance::OneStep || self.cursor.place().is_none() {
                 return Ok(action);
             }
@@ -170,20 +183,41 @@ impl<'f, S> Run<'f, S> {
     /// Walks unless the run is stopped from outside.
     async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
         let walked = {
-            let Self { graph, cursor, context, stop, .. } = &mut *self;
-            let mut walk = Walk { context, graph, cursor, around: None, state, distance };
+            let Self {
+                graph,
+                cursor,
+                context,
+                stop,
+                ..
+            } = &mut *self;
+
+            let mut walk = Walk {
+                context,
+                graph,
+                cursor,
+                around: None,
+                state,
+                distance,
+            };
+
             unless_stopped(stop.as_deref(), pin!(walk.run())).await
         };
 
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {
             // It came too late: what was cut off is the wait until the end is on record.
             Some(action) => Ok(action.clone()),
-            None => Err(RunError::new(self.cursor.location(), Kind::Stopped(stopped))),
+            None => Err(RunError::new(
+                self.cursor.location(),
+                Kind::Stopped(stopped),
+            )),
         })
     }
 
     fn end(&self, action: Action) -> Ended {
-        Ended { action, steps: self.steps() }
+        Ended {
+            action,
+            steps: self.steps(),
+        }
     }
 }
 

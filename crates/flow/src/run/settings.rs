@@ -97,14 +97,25 @@ impl<'f, S> Run<'f, S> {
     }
 
     fn begin_at(&mut self, snapshot: &Snapshot) -> Result<(), String> {
-        let Snapshot { node, number, steps, .. } = snapshot;
+        let Snapshot {
+            node,
+            number,
+            steps,
+            ..
+        } = snapshot;
+
         if number > steps {
-            return Err(format!("its snapshot counts {number} steps of the flow, and {steps} in all"));
+            return Err(format!(
+                "its snapshot counts {number} steps of the flow, and {steps} in all"
+            ));
         }
+
         let Some(cursor) = Cursor::at_node(&self.graph.wiring, node, *number) else {
             let node = node.join("/");
             let node = Name(&node);
-            return Err(format!("its snapshot stands at `{node}`, which is no node of this flow"));
+            return Err(format!(
+                "its snapshot stands at `{node}`, which is no node of this flow"
+            ));
         };
 
         self.cursor = cursor;
@@ -124,6 +135,7 @@ impl<'f, S> Run<'f, S> {
         if let Some(journal) = &mut self.attached().journal {
             journal.max_outcome = bytes;
         }
+
         self
     }
 
@@ -145,7 +157,11 @@ impl<'f, S> Run<'f, S> {
             json.read::<S>()?; // a snapshot that cannot be read back would lose the run
             Ok(json)
         };
-        self.extra().folding = Some(Folding { every: steps, write });
+
+        self.extra().folding = Some(Folding {
+            every: steps,
+            write,
+        });
         self
     }
 

@@ -18,10 +18,15 @@ impl<S> Run<'_, S> {
         let Some(extra) = &mut self.extra else {
             return Ok(());
         };
+
         if let Some(problem) = &extra.misplaced {
             let problem = problem.clone().into();
-            return Err(RunError::new(self.cursor.location(), Kind::Journal(problem)));
+            return Err(RunError::new(
+                self.cursor.location(),
+                Kind::Journal(problem),
+            ));
         }
+
         let Some(sink) = extra.sink.take() else {
             return Ok(());
         };
@@ -29,7 +34,12 @@ impl<S> Run<'_, S> {
         let id = extra.id.clone();
         let attached = self.attached();
         let run = id.unwrap_or_else(|| default_id(attached.journal.as_ref()));
-        let watch = Watch { run, sink, started: Instant::now() };
+        let watch = Watch {
+            run,
+            sink,
+            started: Instant::now(),
+        };
+
         watch.tell(None, EventKind::RunStarted);
         attached.watch = Some(watch);
         Ok(())
@@ -44,11 +54,14 @@ impl<S> Run<'_, S> {
         if let Some(watch) = &attached.watch {
             self.tell_stop(watch, &error);
         }
+
         if let (Some(journal), None) = (&attached.journal, error.paused()) {
             let line = error.to_string();
+
             // The error that is returned says more than one about telling it would.
             let _ = journal.progress(Progress::Failed { error: &line }).await;
         }
+
         error
     }
 
@@ -64,7 +77,13 @@ impl<S> Run<'_, S> {
             let place = self.cursor.place()?;
             Some(attached.step(&self.cursor, None, place).name)
         });
-        watch.tell(step, EventKind::Failed { error: error.to_string() });
+
+        watch.tell(
+            step,
+            EventKind::Failed {
+                error: error.to_string(),
+            },
+        );
     }
 
     /// Puts a snapshot in place of the record so far.
@@ -80,6 +99,7 @@ impl<S> Run<'_, S> {
         })?;
         let node = self.cursor.names().cloned().collect();
         let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);
+
         journal.fold(snapshot).await.map_err(failed)
     }
 }

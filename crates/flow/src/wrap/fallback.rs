@@ -54,7 +54,12 @@ where
         }
     }
 
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
+    fn post(
+        &self,
+        state: &mut S,
+        prep: Self::Prep,
+        exec: Self::Exec,
+    ) -> Result<Action, Self::Error> {
         self.node.post(state, prep, exec)
     }
 }

@@ -28,7 +28,11 @@ pub struct Focus<N, F, S> {
 
 impl<N, F, S> Focus<N, F, S> {
     pub(crate) fn new(node: N, part: F) -> Self {
-        Self { node, part, state: PhantomData }
+        Self {
+            node,
+            part,
+            state: PhantomData,
+        }
     }
 }
 
@@ -49,7 +53,10 @@ where
         self.node.prep((self.part)(state))
     }
 
-    fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send {
+    fn exec(
+        &self,
+        prep: &Self::Prep,
+    ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send {
         self.node.exec(prep)
     }
 
@@ -61,7 +68,12 @@ where
         self.node.attempt(prep, number).await
     }
 
-    fn post(&self, state: &mut T, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
+    fn post(
+        &self,
+        state: &mut T,
+        prep: Self::Prep,
+        exec: Self::Exec,
+    ) -> Result<Action, Self::Error> {
         self.node.post((self.part)(state), prep, exec)
     }
 }

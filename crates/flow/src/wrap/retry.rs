@@ -40,13 +40,28 @@ pub struct Always;
 
 impl<N> Retry<N> {
     pub(crate) fn new(node: N, backoff: Backoff) -> Self {
-        Self { node, backoff, when: Always, longest: LONGEST }
+        Self {
+            node,
+            backoff,
+            when: Always,
+            longest: LONGEST,
+        }
     }
 
     /// Tries again only on errors for which `when` answers true.
     pub fn when<E, W: Fn(&E) -> bool + Send + Sync>(self, when: W) -> Retry<N, When<W>> {
-        let Self { node, backoff, longest, .. } = self;
-        Retry { node, backoff, when: When(when), longest }
+        let Self {
+            node,
+            backoff,
+            longest,
+            ..
+        } = self;
+        Retry {
+            node,
+            backoff,
+            when: When(when),
+            longest,
+        }
     }
 
     /// Asks each error what is to be done: never again, or again when the backoff says so, or not
@@ -77,8 +92,18 @@ impl<N> Retry<N> {
     /// # let _ = fetch;
     /// ```
     pub fn asking<E, W: Fn(&E) -> Again + Send + Sync>(self, ask: W) -> Retry<N, Asking<W>> {
-        let Self { node, backoff, longest, .. } = self;
-        Retry { node, backoff, when: Asking(ask), longest }
+        let Self {
+            node,
+            backoff,
+            longest,
+            ..
+        } = self;
+        Retry {
+            node,
+            backoff,
+            when: Asking(ask),
+            longest,
+        }
     }
 }
 
@@ -145,7 +170,11 @@ impl<E> Worth<E> for Always {
 
 impl<E, W: Fn(&E) -> bool + Send + Sync> Worth<E> for When<W> {
     fn worth(&self, error: &E) -> Again {
-        if (self.0)(error) { Again::AsBackoffSays } else { Again::Never }
+        if (self.0)(error) {
+            Again::AsBackoffSays
+        } else {
+            Again::Never
+        }
     }
 }
 
@@ -174,7 +203,10 @@ impl<E: fmt::Display> fmt::Display for RetryError<E> {
 
 impl<E: Into<BoxError>> From<RetryError<E>> for BoxError {
     fn from(RetryError { attempts, error }: RetryError<E>) -> Self {
-        Box::new(Attempts { attempts, source: error.into() })
+        Box::new(Attempts {
+            attempts,
+            source: error.into(),
+        })
     }
 }
 
@@ -208,11 +240,22 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
         self.node.exec(prep).await.map_err(|error| {
             let before = usize::try_from(number.get() - 1).unwrap_or(usize::MAX);
             let again_in = self.delay(&error, || self.backoff.delays().nth(before));
-            FailedAttempt { error: RetryError { attempts: number.get(), error }, again_in }
+            FailedAttempt {
+                error: RetryError {
+                    attempts: number.get(),
+                    error,
+                },
+                again_in,
+            }
         })
     }
 
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
+    fn post(
+        &self,
+        state: &mut S,
+        prep: Self::Prep,
+        exec: Self::Exec,
+    ) -> Result<Action, Self::Error> {
         self.node.post(state, prep, exec).map_err(once)
     }
 }
@@ -229,8 +272,14 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
         let Some(delay) = retry.delay(&error, || delays.next()) else {
             return Err(RetryError { attempts, error });
         };
+
         let line: BoxError = error.into();
-        tell_of_current(|| EventKind::Retrying { attempts, delay, error: line.to_string() });
+        tell_of_current(|| EventKind::Retrying {
+            attempts,
+            delay,
+            error: line.to_string(),
+        });
+
         tokio::time::sleep(delay).await;
         attempts += 1;
         match retry.node.exec(prep).await {
@@ -247,6 +296,9 @@ fn once<E>(error: E) -> RetryError<E> {
 
 impl<N: fmt::Debug, W> fmt::Debug for Retry<N, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("node", &self.node).field("backoff", &self.backoff).finish()
+        f.debug_struct("Retry")
+            .field("node", &self.node)
+            .field("backoff", &self.backoff)
+            .finish()
     }
 }

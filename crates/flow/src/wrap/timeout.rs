@@ -77,7 +77,14 @@ impl<S, N: Node<S>> Node<S> for Timeout<N> {
         }
     }
 
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, Self::Error> {
-        self.node.post(state, prep, exec).map_err(TimeoutError::Node)
+    fn post(
+        &self,
+        state: &mut S,
+        prep: Self::Prep,
+        exec: Self::Exec,
+    ) -> Result<Action, Self::Error> {
+        self.node
+            .post(state, prep, exec)
+            .map_err(TimeoutError::Node)
     }
 }

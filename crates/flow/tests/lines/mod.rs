@@ -42,7 +42,11 @@ impl Lines {
     /// The lines as JSON.
     #[allow(dead_code, reason = "not every test looks at them")]
     pub(crate) fn text(&self) -> String {
-        let lines: Vec<_> = self.all().iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        let lines: Vec<_> = self
+            .all()
+            .iter()
+            .map(|line| serde_json::to_string(line).unwrap())
+            .collect();
         lines.join("\n")
     }
 }

@@ -62,6 +62,7 @@ impl<'e> Attempt<'e> {
             position: Arc::clone(&position),
             busy: AtomicBool::new(false),
         };
+
         (attempt, signal, position)
     }
 
@@ -84,8 +85,13 @@ impl<'e> Attempt<'e> {
     async fn begin(&self, step: &StepName, call: Call) -> Result<(usize, Busy<'_>), Crashed> {
         let name = step.to_string();
         if self.busy.swap(true, Ordering::Relaxed) {
-            return self.end(Over::Mismatch(format!("{name} is called while another call waits"))).await;
+            return self
+                .end(Over::Mismatch(format!(
+                    "{name} is called while another call waits"
+                )))
+                .await;
         }
+
         let busy = Busy(&self.busy);
         self.may_crash().await?;
         let position = self.position.fetch_add(1, Ordering::Relaxed);
@@ -97,14 +103,16 @@ impl<'e> Attempt<'e> {
                     None
                 }
                 Some(recorded) if recorded.name == name && recorded.call.is_like(&call) => None,
-                Some(recorded) => {
-                    Some(format!("call {position} is {name}, {call:?}; on record it is {recorded:?}"))
-                }
+                Some(recorded) => Some(format!(
+                    "call {position} is {name}, {call:?}; on record it is {recorded:?}"
+                )),
             }
         };
+
         if let Some(mismatch) = mismatch {
             return self.end(Over::Mismatch(mismatch)).await;
         }
+
         self.may_crash().await?;
         Ok((position, busy))
     }
@@ -119,29 +127,49 @@ impl<'e> Attempt<'e> {
         let key = format!("{}:{step}", self.run_id());
         loop {
             let (done, number, again_at) = self.engine.slot(position, index, |slot| {
-                (slot.done.clone(), NonZeroU32::MIN.saturating_add(slot.attempts), slot.again_at)
+                (
+                    slot.done.clone(),
+                    NonZeroU32::MIN.saturating_add(slot.attempts),
+                    slot.again_at,
+                )
             });
+
             match done {
                 Some(Done::Outcome(bytes)) => return Ok(bytes),
-                Some(Done::Failed(attempts, error)) => return Err(StepError::failed(attempts, error)),
+                Some(Done::Failed(attempts, error)) => {
+                    return Err(StepError::failed(attempts, error));
+                }
                 None => {}
             }
+
             if let Some(again_at) = again_at {
                 sleep_until(again_at).await;
             }
+
             self.may_crash().await.map_err(StepError::journal)?;
-            let in_flight = InFlight { world: &self.engine.world, key: &key, recorded: false };
+            let in_flight = InFlight {
+                world: &self.engine.world,
+                key: &key,
+                recorded: false,
+            };
+
             let tried = attempt(number).await;
             self.may_crash().await.map_err(StepError::journal)?;
             in_flight.record(matches!(tried, Ok(_) | Err(Tried { again_in: None, .. })));
             self.engine.slot(position, index, |slot| match tried {
                 Ok(bytes) => slot.done = Some(Done::Outcome(bytes)),
-                Err(Tried { again_in: Some(delay), .. }) => {
+                Err(Tried {
+                    again_in: Some(delay),
+                    ..
+                }) => {
                     slot.attempts = number.get();
                     slot.again_at = Some(Instant::now() + delay);
                 }
-                Err(Tried { attempts, error, .. }) => slot.done = Some(Done::Failed(attempts, error)),
+                Err(Tried {
+                    attempts, error, ..
+                }) => slot.done = Some(Done::Failed(attempts, error)),
             });
+
             self.may_crash().await.map_err(StepError::journal)?;
         }
     }
@@ -164,8 +192,10 @@ impl Journal for Attempt<'_> {
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let (position, _busy) =
-            self.begin(step, Call::Step(Slot::default())).await.map_err(StepError::journal)?;
+        let (position, _busy) = self
+            .begin(step, Call::Step(Slot::default()))
+            .await
+            .map_err(StepError::journal)?;
         self.settle((position, 0), step, |number| async move {
             work.attempt(number).await.map_err(|error| Tried {
                 attempts: error.attempts(),
@@ -177,7 +207,15 @@ impl Journal for Attempt<'_> {
     }
 
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
-        let (position, _busy) = self.begin(step, Call::Sleep { until: Instant::now() + duration }).await?;
+        let (position, _busy) = self
+            .begin(
+                step,
+                Call::Sleep {
+                    until: Instant::now() + duration,
+                },
+            )
+            .await?;
+
         let until = self.engine.with(position, |call| match call {
             Call::Sleep { until } => *until,
             _ => unreachable!("it is like the call"),
@@ -188,36 +226,61 @@ impl Journal for Attempt<'_> {
 
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let mut until = awaited.within.map(|within| Instant::now() + within);
+
         // An answer that was refused took a position of its own.
         loop {
-            let (position, _busy) = self.begin(step, Call::Wait { until, resolved: None }).await?;
+            let (position, _busy) = self
+                .begin(
+                    step,
+                    Call::Wait {
+                        until,
+                        resolved: None,
+                    },
+                )
+                .await?;
+
             let resolved = self.engine.with(position, |call| match call {
-                Call::Wait { until: recorded, resolved } => {
+                Call::Wait {
+                    until: recorded,
+                    resolved,
+                } => {
                     until = *recorded;
                     resolved.clone()
                 }
                 _ => unreachable!("it is like the call"),
             });
+
             match resolved {
                 Some(Resolved::Answer(answer)) => return Ok(Waited::Answered(answer)),
                 Some(Resolved::TimedOut) => return Ok(Waited::TimedOut),
                 Some(Resolved::Refused) => continue,
                 None => {}
             }
-            let answer = locked(&self.engine.answers).get_mut(awaited.event).and_then(VecDeque::pop_front);
+
+            let answer = locked(&self.engine.answers)
+                .get_mut(awaited.event)
+                .and_then(VecDeque::pop_front);
             let (now, waited) = match answer {
                 Some(answer) => match awaited.accept(&answer) {
-                    Ok(()) => (Resolved::Answer(answer.clone()), Ok(Waited::Answered(answer))),
+                    Ok(()) => (
+                        Resolved::Answer(answer.clone()),
+                        Ok(Waited::Answered(answer)),
+                    ),
                     Err(error) => (Resolved::Refused, Err(error)),
                 },
                 None if until.is_some_and(|until| until <= Instant::now()) => {
                     (Resolved::TimedOut, Ok(Waited::TimedOut))
                 }
                 None if self.engine.style.suspends => {
-                    return self.end(Over::Suspended { event: awaited.event.to_owned() }).await;
+                    return self
+                        .end(Over::Suspended {
+                            event: awaited.event.to_owned(),
+                        })
+                        .await;
                 }
                 None => return Ok(Waited::Pending { until: None }),
             };
+
             self.engine.with(position, |call| match call {
                 Call::Wait { resolved, .. } => *resolved = Some(now),
                 _ => unreachable!("it is like the call"),
@@ -254,10 +317,19 @@ impl Journal for FansOut<'_> {
     }
 
     async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        let data: Vec<_> = (0..items.len()).map(|index| items.data(index)).collect::<Result<_, _>>()?;
-        let slots = data.iter().map(|data| Slot { data: data.clone(), ..Slot::default() });
-        let (position, _busy) =
-            self.0.begin(step, Call::FanOut(slots.collect())).await.map_err(StepError::journal)?;
+        let data: Vec<_> = (0..items.len())
+            .map(|index| items.data(index))
+            .collect::<Result<_, _>>()?;
+        let slots = data.iter().map(|data| Slot {
+            data: data.clone(),
+            ..Slot::default()
+        });
+        let (position, _busy) = self
+            .0
+            .begin(step, Call::FanOut(slots.collect()))
+            .await
+            .map_err(StepError::journal)?;
+
         let place = step.place();
         let (this, worker, place) = (&self.0, &self.0.engine.worker, place.as_str());
         let by_attempt = this.engine.style.items == ItemsGo::AwayByAttempt;
@@ -274,16 +346,33 @@ impl Journal for FansOut<'_> {
                         Err(error) => (error, None),
                     }
                 };
-                let attempts = error.attempts().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
-                let error = error.into_source().map_or_else(String::new, |source| source.to_string());
-                Err(Tried { attempts, error, again_in })
+
+                let attempts = error
+                    .attempts()
+                    .and_then(NonZeroU32::new)
+                    .unwrap_or(NonZeroU32::MIN);
+                let error = error
+                    .into_source()
+                    .map_or_else(String::new, |source| source.to_string());
+                Err(Tried {
+                    attempts,
+                    error,
+                    again_in,
+                })
             };
-            let settled = this.settle((position, index), &step.of_item(index), attempt).await;
-            settled.map(|bytes| (index, bytes)).map_err(|error| error.of_item(index))
+
+            let settled = this
+                .settle((position, index), &step.of_item(index), attempt)
+                .await;
+            settled
+                .map(|bytes| (index, bytes))
+                .map_err(|error| error.of_item(index))
         });
+
         let runs = stream::iter(runs.collect::<Vec<_>>());
         let mut outcomes: Vec<_> = runs.buffer_unordered(items.at_most()).try_collect().await?;
         outcomes.sort_unstable_by_key(|(index, _)| *index);
+
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 

@@ -53,8 +53,13 @@ pub(crate) struct Entry {
 pub(crate) enum Call {
     Step(Slot),
     FanOut(Vec<Slot>),
-    Sleep { until: Instant },
-    Wait { until: Option<Instant>, resolved: Option<Resolved> },
+    Sleep {
+        until: Instant,
+    },
+    Wait {
+        until: Option<Instant>,
+        resolved: Option<Resolved>,
+    },
 }
 
 /// The work of a step, or of one item.
@@ -80,7 +85,13 @@ pub(crate) enum Resolved {
 }
 
 impl Engine {
-    pub(crate) fn new(world: World, worker: Flow<State>, style: Style, seed: u64, crashes: usize) -> Self {
+    pub(crate) fn new(
+        world: World,
+        worker: Flow<State>,
+        style: Style,
+        seed: u64,
+        crashes: usize,
+    ) -> Self {
         Self {
             world,
             style,
@@ -93,7 +104,10 @@ impl Engine {
     }
 
     pub(crate) fn deliver(&self, event: &str, answer: Vec<u8>) {
-        locked(&self.answers).entry(event.to_owned()).or_default().push_back(answer);
+        locked(&self.answers)
+            .entry(event.to_owned())
+            .or_default()
+            .push_back(answer);
     }
 
     /// Calls on record.
@@ -111,6 +125,7 @@ impl Engine {
         if crashes {
             self.crashes_left.fetch_sub(1, Ordering::Relaxed);
         }
+
         crashes
     }
 
@@ -122,7 +137,12 @@ impl Engine {
         ask(&mut locked(&self.journal)[position].call)
     }
 
-    pub(crate) fn slot<T>(&self, position: usize, index: usize, ask: impl FnOnce(&mut Slot) -> T) -> T {
+    pub(crate) fn slot<T>(
+        &self,
+        position: usize,
+        index: usize,
+        ask: impl FnOnce(&mut Slot) -> T,
+    ) -> T {
         self.with(position, |call| match call {
             Call::Step(slot) => ask(slot),
             Call::FanOut(slots) => ask(&mut slots[index]),
@@ -138,9 +158,10 @@ impl Call {
             (Self::Step(_), Self::Step(_))
             | (Self::Sleep { .. }, Self::Sleep { .. })
             | (Self::Wait { .. }, Self::Wait { .. }) => true,
-            (Self::FanOut(these), Self::FanOut(those)) => {
-                these.iter().map(|slot| &slot.data).eq(those.iter().map(|slot| &slot.data))
-            }
+            (Self::FanOut(these), Self::FanOut(those)) => these
+                .iter()
+                .map(|slot| &slot.data)
+                .eq(those.iter().map(|slot| &slot.data)),
             _ => false,
         }
     }
@@ -155,6 +176,7 @@ impl Random {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+
         (mixed ^ (mixed >> 31)) % below
     }
 }

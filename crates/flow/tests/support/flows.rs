@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use cogwork_flow::journal::Unrecorded;
-use cogwork_flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases};
+use cogwork_flow::{
+    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases,
+};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
@@ -26,13 +28,29 @@ pub(crate) enum Nest {
 pub(crate) fn nests() -> Vec<Vec<Nest>> {
     let kinds = [Nest::Subflow, Nest::Items, Nest::Branches];
     let one = kinds.iter().map(|outer| vec![*outer]);
-    let two = kinds.iter().flat_map(|outer| kinds.iter().map(|inner| vec![*outer, *inner]));
-    let deep = [vec![Nest::Subflow, Nest::Items, Nest::Subflow, Nest::Branches, Nest::Subflow]];
-    std::iter::once(Vec::new()).chain(one).chain(two).chain(deep).collect()
+    let two = kinds
+        .iter()
+        .flat_map(|outer| kinds.iter().map(|inner| vec![*outer, *inner]));
+    let deep = [vec![
+        Nest::Subflow,
+        Nest::Items,
+        Nest::Subflow,
+        Nest::Branches,
+        Nest::Subflow,
+    ]];
+
+    std::iter::once(Vec::new())
+        .chain(one)
+        .chain(two)
+        .chain(deep)
+        .collect()
 }
 
 pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State> {
-    let Some((outer, inner)) = nests.split_first() else { return leaf(world) };
+    let Some((outer, inner)) = nests.split_first() else {
+        return leaf(world);
+    };
+
     let flow = || nested(inner, leaf, world);
     let builder = match outer {
         Nest::Subflow => Flow::builder("sub").subflow("in", flow(), |all: &mut State| all),
@@ -47,15 +65,22 @@ pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State>
         ),
         Nest::Branches => Flow::builder("branches").branches(
             "in",
-            Branches::new().branch("left", flow(), State::clone, |all, left| *all = left).branch(
-                "right",
-                flow(),
-                |all: &State| all.iter().map(|n| n + 1).collect(),
-                |all, right: State| all.extend(right),
-            ),
+            Branches::new()
+                .branch("left", flow(), State::clone, |all, left| *all = left)
+                .branch(
+                    "right",
+                    flow(),
+                    |all: &State| all.iter().map(|n| n + 1).collect(),
+                    |all, right: State| all.extend(right),
+                ),
         ),
     };
-    builder.start("in").end("in", Action::DEFAULT).build().unwrap()
+
+    builder
+        .start("in")
+        .end("in", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 /// A node that makes a call: `work` gets the number and how often the same call was made before.
@@ -83,7 +108,11 @@ async fn double(n: u64, _: usize) -> Result<u64, String> {
 }
 
 async fn unless_13(n: u64, _: usize) -> Result<u64, String> {
-    if n == 13 { Err("13 is unlucky".to_owned()) } else { Ok(2 * n) }
+    if n == 13 {
+        Err("13 is unlucky".to_owned())
+    } else {
+        Ok(2 * n)
+    }
 }
 
 async fn slow_with_13(n: u64, _: usize) -> Result<u64, String> {
@@ -92,7 +121,11 @@ async fn slow_with_13(n: u64, _: usize) -> Result<u64, String> {
 }
 
 async fn the_third_time(n: u64, before: usize) -> Result<u64, String> {
-    if before < 2 { Err("not yet".to_owned()) } else { Ok(2 * n) }
+    if before < 2 {
+        Err("not yet".to_owned())
+    } else {
+        Ok(2 * n)
+    }
 }
 
 fn first<N: Node<u64>>(node: N) -> impl Node<State> {
@@ -100,12 +133,22 @@ fn first<N: Node<u64>>(node: N) -> impl Node<State> {
 }
 
 fn single(node: impl Node<State> + 'static) -> Flow<State> {
-    Flow::builder("leaf").start("work").node("work", node).end("work", Action::DEFAULT).build().unwrap()
+    Flow::builder("leaf")
+        .start("work")
+        .node("work", node)
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 fn batch(node: impl Node<u64> + 'static) -> Flow<State> {
     let batch = Batch::at_most(2, node, State::clone, |all, done| *all = done);
-    Flow::builder("leaf").start("work").batch("work", batch).end("work", Action::DEFAULT).build().unwrap()
+    Flow::builder("leaf")
+        .start("work")
+        .batch("work", batch)
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 pub(crate) fn three() -> Backoff {
@@ -113,8 +156,13 @@ pub(crate) fn three() -> Backoff {
 }
 
 pub(crate) fn a_loop(world: &World) -> Flow<State> {
-    let check =
-        from_fn(|all: &mut State| if all[0] < 50 { Action::from_static("again") } else { Action::DEFAULT });
+    let check = from_fn(|all: &mut State| {
+        if all[0] < 50 {
+            Action::from_static("again")
+        } else {
+            Action::DEFAULT
+        }
+    });
     Flow::builder("leaf")
         .start("double")
         .node("double", first(node(world, double)))
@@ -163,7 +211,11 @@ pub(crate) fn a_timeout_around_a_retry(world: &World) -> Flow<State> {
 }
 
 pub(crate) fn a_fallback_around_a_retry(world: &World) -> Flow<State> {
-    batch(node(world, unless_13).retry(three()).fallback(|n, _| Ok(n + 1000)))
+    batch(
+        node(world, unless_13)
+            .retry(three())
+            .fallback(|n, _| Ok(n + 1000)),
+    )
 }
 
 pub(crate) fn a_sleep(world: &World) -> Flow<State> {
@@ -178,14 +230,20 @@ pub(crate) fn a_sleep(world: &World) -> Flow<State> {
 }
 
 pub(crate) fn only_a_sleep() -> Flow<State> {
-    let builder = Flow::builder("leaf").start("sleep").sleep("sleep", |_: &State| HOUR);
+    let builder = Flow::builder("leaf")
+        .start("sleep")
+        .sleep("sleep", |_: &State| HOUR);
     builder.end("sleep", Action::DEFAULT).build().unwrap()
 }
 
 pub(crate) fn a_wait_in_a_loop(world: &World) -> Flow<State> {
     let ask = Wait::for_event("question", |all: &mut State, answer: u64| {
         all[0] += answer;
-        if all[0] < 20 { Action::from_static("again") } else { Action::DEFAULT }
+        if all[0] < 20 {
+            Action::from_static("again")
+        } else {
+            Action::DEFAULT
+        }
     });
     Flow::builder("leaf")
         .start("work")
@@ -230,7 +288,11 @@ fn opens(world: &World) -> impl Node<u64> + use<> {
             async move {
                 world.tell(Happened::CalledUnrecorded);
                 yield_now().await;
-                if n == 13 { Err("13 is unlucky") } else { Ok(Unrecorded(n + 1)) }
+                if n == 13 {
+                    Err("13 is unlucky")
+                } else {
+                    Ok(Unrecorded(n + 1))
+                }
             }
         },
         |n: &mut u64, Unrecorded(brought): Unrecorded<u64>| *n = brought,
@@ -260,14 +322,25 @@ pub(crate) fn an_unrecorded_batch_once(world: &World) -> Flow<State> {
         move |n: u64| {
             world.tell(Happened::CalledUnrecorded);
             let opened = world.count_unrecorded();
-            async move { if opened > 2 { Err(format!("{n} is open already")) } else { Ok(Unrecorded(n)) } }
+            async move {
+                if opened > 2 {
+                    Err(format!("{n} is open already"))
+                } else {
+                    Ok(Unrecorded(n))
+                }
+            }
         },
         |_: &mut u64, _: Unrecorded<u64>| {},
     ))
 }
 
 pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
-    let none = Batch::at_most(2, node(world, double), |_: &State| Vec::new(), |all, done| all.extend(done));
+    let none = Batch::at_most(
+        2,
+        node(world, double),
+        |_: &State| Vec::new(),
+        |all, done| all.extend(done),
+    );
     Flow::builder("leaf")
         .start("none")
         .batch("none", none)
@@ -279,7 +352,13 @@ pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
 }
 
 pub(crate) fn a_post_that_fails(world: &World) -> Flow<State> {
-    let check = from_fn(|all: &mut State| if all[0] == 26 { Err("26 is twice 13") } else { Ok(()) });
+    let check = from_fn(|all: &mut State| {
+        if all[0] == 26 {
+            Err("26 is twice 13")
+        } else {
+            Ok(())
+        }
+    });
     Flow::builder("leaf")
         .start("work")
         .node("work", first(node(world, double)))
@@ -295,5 +374,6 @@ pub(crate) fn a_panic(world: &World) -> Flow<State> {
         assert_ne!(n, 13, "13 is unlucky");
         Ok(2 * n)
     }
+
     batch(node(world, panic_at_13))
 }

@@ -28,6 +28,7 @@ impl World {
         let called = Happened::Called(idempotency_key().unwrap_or_default());
         let mut log = self.log();
         log.push(called.clone());
+
         log.iter().filter(|happened| **happened == called).count() - 1
     }
 
@@ -65,22 +66,35 @@ impl World {
     pub(crate) fn made_twice(&self) -> Vec<String> {
         let log = self.log();
         let settled_before = |at: usize, key: &String| {
-            log[..at].iter().any(|happened| matches!(happened, Happened::Settled(settled) if settled == key))
+            log[..at]
+                .iter()
+                .any(|happened| matches!(happened, Happened::Settled(settled) if settled == key))
         };
-        let calls = log.iter().enumerate().filter_map(|(at, happened)| match happened {
-            Happened::Called(key) if settled_before(at, key) => Some(key.clone()),
-            _ => None,
-        });
+
+        let calls = log
+            .iter()
+            .enumerate()
+            .filter_map(|(at, happened)| match happened {
+                Happened::Called(key) if settled_before(at, key) => Some(key.clone()),
+                _ => None,
+            });
+
         calls.collect()
     }
 
     /// Calls of any kind since then.
     pub(crate) fn calls_since(&self, len: usize) -> usize {
-        self.log()[len..].iter().filter(|happened| matches!(happened, Happened::Called(_))).count()
+        self.log()[len..]
+            .iter()
+            .filter(|happened| matches!(happened, Happened::Called(_)))
+            .count()
     }
 
     pub(crate) fn count_unrecorded(&self) -> usize {
-        self.log().iter().filter(|happened| **happened == Happened::CalledUnrecorded).count()
+        self.log()
+            .iter()
+            .filter(|happened| **happened == Happened::CalledUnrecorded)
+            .count()
     }
 
     fn count(&self, key: impl Fn(&Happened) -> Option<&String>) -> HashMap<String, usize> {
@@ -88,10 +102,13 @@ impl World {
         for key in self.log().iter().filter_map(key) {
             *counts.entry(key.clone()).or_default() += 1;
         }
+
         counts
     }
 
     fn log(&self) -> MutexGuard<'_, Vec<Happened>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

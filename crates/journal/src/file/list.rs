@@ -12,8 +12,13 @@ use crate::{RunStatus, RunSummary, StoreError};
 
 impl FileStore {
     pub(super) fn read_all(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let Some(folder) = self.location.open()? else { return Ok(Vec::new()) };
-        let names = folder.names().map_err(|error| cannot_read(self.location.path(), error.into()))?;
+        let Some(folder) = self.location.open()? else {
+            return Ok(Vec::new());
+        };
+
+        let names = folder
+            .names()
+            .map_err(|error| cannot_read(self.location.path(), error.into()))?;
 
         let mut runs = Vec::new();
         for name in names {
@@ -21,6 +26,7 @@ impl FileStore {
                 runs.push(self.summary(&folder, &name, stem));
             }
         }
+
         runs.sort_by(|one: &RunSummary, other| one.run_id.cmp(&other.run_id));
         Ok(runs)
     }
@@ -34,14 +40,23 @@ impl FileStore {
             let mut lines = Lines::of(path, file, self.max_line);
             Ok((lines.header()?, lines))
         });
-        let damaged = |error: StoreError| RunStatus::Damaged { error: error.to_string() };
+        let damaged = |error: StoreError| RunStatus::Damaged {
+            error: error.to_string(),
+        };
         let (header, mut lines) = match header {
             Ok(read) => read,
             Err(error) => {
                 let (run_id, status) = (stem.to_owned(), damaged(error));
-                return RunSummary { run_id, flow: String::new(), started: UNIX_EPOCH, entries: 0, status };
+                return RunSummary {
+                    run_id,
+                    flow: String::new(),
+                    started: UNIX_EPOCH,
+                    entries: 0,
+                    status,
+                };
             }
         };
+
         let problem = loop {
             match lines.entry() {
                 Ok(Some(entry)) => drop(standing.add(&entry)),
@@ -49,10 +64,14 @@ impl FileStore {
                 Err(error) => break Some(error),
             }
         };
+
         let summary = standing.summary(header);
         match problem {
             None => summary,
-            Some(error) => RunSummary { status: damaged(error), ..summary },
+            Some(error) => RunSummary {
+                status: damaged(error),
+                ..summary
+            },
         }
     }
 }

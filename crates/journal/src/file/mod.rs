@@ -79,7 +79,11 @@ impl FileStore {
 
     /// A store in this folder, which is made when the first run starts.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { location: StoreFolder::new(folder.into()), sync: true, max_line: Self::DEFAULT_MAX_LINE }
+        Self {
+            location: StoreFolder::new(folder.into()),
+            sync: true,
+            max_line: Self::DEFAULT_MAX_LINE,
+        }
     }
 
     /// Whether each line is synced to the disk before it counts. Without, a crash of the process

@@ -45,14 +45,25 @@ impl Keep for Files {
     }
 
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
-        let folder = if create { Some(self.location.create()?) } else { self.location.open()? };
-        Ok(folder.map(|folder| Box::new(RunFolder { files: self.clone(), folder }) as Box<dyn OpenFolder>))
+        let folder = if create {
+            Some(self.location.create()?)
+        } else {
+            self.location.open()?
+        };
+        Ok(folder.map(|folder| {
+            Box::new(RunFolder {
+                files: self.clone(),
+                folder,
+            }) as Box<dyn OpenFolder>
+        }))
     }
 }
 
 impl OpenFolder for RunFolder {
     fn is_there(&self) -> Result<bool, StoreError> {
-        self.folder.has_file(&self.files.lines).map_err(|error| self.cannot_open(error))
+        self.folder
+            .has_file(&self.files.lines)
+            .map_err(|error| self.cannot_open(error))
     }
 
     fn lock(&self) -> Result<LockFile, StoreError> {
@@ -66,6 +77,7 @@ impl OpenFolder for RunFolder {
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let file = self.open_locked()?;
+
         // What a crash in the middle of a fold left. If it stays, the next fold says why.
         let _ = self.folder.remove_leftover(&self.files.new);
 
@@ -78,6 +90,7 @@ impl OpenFolder for RunFolder {
         while let Some(entry) = lines.entry()? {
             entries.push(entry);
         }
+
         wanted.check_end(&self.files.run_id, entries.last())?;
         let (whole, chain) = lines.end();
 
@@ -92,6 +105,7 @@ impl OpenFolder for RunFolder {
         (&file).seek(SeekFrom::Start(whole)).map_err(failed)?;
         let repaired = file.try_clone().map_err(failed)?;
         let journal = self.journal(header, entries, self.written(file, chain)?, lock)?;
+
         // Now that all the rest is known to be sound.
         self.repair(&repaired, whole)?;
         Ok(journal)
@@ -101,7 +115,12 @@ impl OpenFolder for RunFolder {
 impl RunFolder {
     /// Opens the lines, so that nobody else writes them, also where the lock file was removed.
     fn open_locked(&self) -> Result<File, StoreError> {
-        let Files { lines, path, run_id, .. } = &self.files;
+        let Files {
+            lines,
+            path,
+            run_id,
+            ..
+        } = &self.files;
 
         for _ in 0..REPLACED {
             let opened = self.folder.open_file(lines, Access::Write);
@@ -109,11 +128,18 @@ impl RunFolder {
             match lock_lines(&self.folder, lines, &file) {
                 Err(LockError::Replaced) => {}
                 locked => {
-                    return locked.map(|()| file).map_err(|error| lock::refused(path, run_id, error));
+                    return locked
+                        .map(|()| file)
+                        .map_err(|error| lock::refused(path, run_id, error));
                 }
             }
         }
-        Err(lock::refused(path, run_id, LockError::InUse { holder: None }))
+
+        Err(lock::refused(
+            path,
+            run_id,
+            LockError::InUse { holder: None },
+        ))
     }
 
     /// Takes away what is not whole.
@@ -123,10 +149,12 @@ impl RunFolder {
         if file.metadata().map_err(failed)?.len() > whole {
             file.set_len(whole).map_err(failed)?;
         }
+
         if self.files.sync {
             // A process that was killed may have left lines that are not on the disk yet.
             file.sync_data().map_err(failed)?;
         }
+
         Ok(())
     }
 
@@ -137,22 +165,38 @@ impl RunFolder {
         written: Written,
         lock: LockFile,
     ) -> Result<RunJournal, StoreError> {
-        let writer = Writer { run: self.clone(), header: header.clone(), written, _lock: lock };
+        let writer = Writer {
+            run: self.clone(),
+            header: header.clone(),
+            written,
+            _lock: lock,
+        };
+
         let journal = RunJournal::new(self.files.place(), header, entries, writer);
         journal.map_err(|problem| self.out_of_place(problem))
     }
 
     fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
         let path = self.files.path.display();
-        StoreError::new(Kind::Damaged, format_args!("{path}, line {}: {problem}", index + 2))
+        StoreError::new(
+            Kind::Damaged,
+            format_args!("{path}, line {}: {problem}", index + 2),
+        )
     }
 
     fn cannot_open(&self, error: cogwork_files::Error) -> StoreError {
-        StoreError::io(format_args!("{}: cannot be opened", self.files.path.display()), error.into())
+        StoreError::io(
+            format_args!("{}: cannot be opened", self.files.path.display()),
+            error.into(),
+        )
     }
 }
 
 /// Elsewhere than on Unix, a file that is locked cannot be read by those who list the runs.
 fn lock_lines(folder: &Folder, name: &str, file: &File) -> Result<(), LockError> {
-    if cfg!(unix) { folder.lock(name, file, lock::PATIENCE) } else { Ok(()) }
+    if cfg!(unix) {
+        folder.lock(name, file, lock::PATIENCE)
+    } else {
+        Ok(())
+    }
 }

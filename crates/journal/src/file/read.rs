@@ -31,7 +31,16 @@ const BLOCK: usize = 512;
 impl<'a> Lines<'a> {
     pub(super) fn of(path: &'a Path, file: &'a File, max_line: usize) -> Self {
         let (chain, reader) = (Chain::default(), BufReader::with_capacity(64 << 10, file));
-        Self { path, reader, max_line, line: Vec::new(), number: 0, chain, whole: 0, read: 0 }
+        Self {
+            path,
+            reader,
+            max_line,
+            line: Vec::new(),
+            number: 0,
+            chain,
+            whole: 0,
+            read: 0,
+        }
     }
 
     /// The first line.
@@ -39,7 +48,11 @@ impl<'a> Lines<'a> {
         if !self.read()? {
             return Err(self.wrong("the first line is not whole: no run is on record here"));
         }
-        let header = self.chain.header(&mut self.line).map_err(|problem| self.wrong(problem))?;
+
+        let header = self
+            .chain
+            .header(&mut self.line)
+            .map_err(|problem| self.wrong(problem))?;
         self.whole = self.read;
         Ok(header)
     }
@@ -59,7 +72,11 @@ impl<'a> Lines<'a> {
             Err(problem) => {
                 self.chain = before;
                 let damaged = self.wrong(problem);
-                if self.is_torn()? { Ok(None) } else { Err(damaged) }
+                if self.is_torn()? {
+                    Ok(None)
+                } else {
+                    Err(damaged)
+                }
             }
         }
     }
@@ -77,6 +94,7 @@ impl<'a> Lines<'a> {
                 return Ok(false);
             }
         }
+
         Ok(true)
     }
 
@@ -89,15 +107,20 @@ impl<'a> Lines<'a> {
     fn read(&mut self) -> Result<bool, StoreError> {
         self.line.clear();
         self.number += 1;
-        let at_most = u64::try_from(self.max_line).unwrap_or(u64::MAX).saturating_add(1);
+        let at_most = u64::try_from(self.max_line)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
         let mut reader = self.reader.by_ref().take(at_most);
-        let length =
-            reader.read_until(b'\n', &mut self.line).map_err(|error| cannot_read(self.path, error))?;
+        let length = reader
+            .read_until(b'\n', &mut self.line)
+            .map_err(|error| cannot_read(self.path, error))?;
+
         if self.line.last() == Some(&b'\n') {
             self.line.pop();
             self.read += u64::try_from(length).unwrap_or(u64::MAX);
             return Ok(true);
         }
+
         if length > self.max_line {
             let max_line = self.max_line;
             let problem = format!(
@@ -105,6 +128,7 @@ impl<'a> Lines<'a> {
             );
             return Err(self.problem(Kind::TooLarge, problem));
         }
+
         Ok(false)
     }
 
@@ -114,7 +138,12 @@ impl<'a> Lines<'a> {
 
     fn problem(&self, kind: Kind, problem: impl std::fmt::Display) -> StoreError {
         let (path, number) = (self.path.display(), self.number);
-        StoreError::line(kind, format_args!("{path}, line {number}: {problem}"), number, &self.line)
+        StoreError::line(
+            kind,
+            format_args!("{path}, line {number}: {problem}"),
+            number,
+            &self.line,
+        )
     }
 }
 
@@ -122,7 +151,9 @@ impl<'a> Lines<'a> {
 /// where that block ends.
 fn has_unwritten_block(start: u64, line: &[u8]) -> bool {
     let into_block = usize::try_from(start % BLOCK as u64).unwrap_or_default();
-    let Some((first, rest)) = line.split_at_checked(BLOCK - into_block) else { return false };
+    let Some((first, rest)) = line.split_at_checked(BLOCK - into_block) else {
+        return false;
+    };
 
     let is_unwritten = |block: &[u8]| block.iter().all(|byte| *byte == 0);
     is_unwritten(first) || rest.chunks_exact(BLOCK).any(is_unwritten)

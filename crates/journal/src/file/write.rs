@@ -32,13 +32,18 @@ pub(super) struct Written {
 impl RunFolder {
     /// Puts a whole file in place of the one that is there, or of none: after a crash there is
     /// either the old or the new.
-    pub(super) fn replace(&self, header: &Header, entries: &[Entry]) -> Result<Written, StoreError> {
+    pub(super) fn replace(
+        &self,
+        header: &Header,
+        entries: &[Entry],
+    ) -> Result<Written, StoreError> {
         let mut lines = Lines::new(&self.files, Chain::default());
         lines.add(header, Joins::Nothing)?;
 
         let path = self.folder.path_of(&self.files.new);
         let failed = |error: io::Error| cannot_write(&path, error);
         let mut file = self.temporary().map_err(|error| failed(error.into()))?;
+
         for entry in entries {
             // The file has its name when all of it is on the disk.
             lines.add(entry, Joins::Nothing)?;
@@ -47,27 +52,34 @@ impl RunFolder {
                 lines.bytes.clear();
             }
         }
+
         file.write_all(&lines.bytes).map_err(failed)?;
         if self.files.sync {
             file.file().sync_all().map_err(failed)?;
         }
 
-        let file = file.put_in_place().map_err(|error| cannot_write(&self.files.path, error.into()))?;
+        let file = file
+            .put_in_place()
+            .map_err(|error| cannot_write(&self.files.path, error.into()))?;
         if self.files.sync {
             self.folder.sync().map_err(|error| {
                 let folder = self.folder.path().display();
                 StoreError::io(format_args!("{folder}: cannot be synced"), error.into())
             })?;
         }
+
         self.written(file, lines.chain)
     }
 
     /// A file that can take the place of the lines, and is locked as they are.
     fn temporary(&self) -> Result<Temporary, cogwork_files::Error> {
-        let temporary = self.folder.temporary_named(&self.files.lines, &self.files.new)?;
+        let temporary = self
+            .folder
+            .temporary_named(&self.files.lines, &self.files.new)?;
         if cfg!(unix) {
             temporary.file().try_lock().map_err(io::Error::from)?;
         }
+
         Ok(temporary)
     }
 
@@ -93,12 +105,17 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn new(files: &'a Files, chain: Chain) -> Self {
-        Self { files, chain, bytes: Vec::new() }
+        Self {
+            files,
+            chain,
+            bytes: Vec::new(),
+        }
     }
 
     fn add(&mut self, object: &impl Serialize, joins: Joins) -> Result<(), StoreError> {
         let Files { max_line, path, .. } = self.files;
-        self.chain.append(&mut self.bytes, object, joins, *max_line, path.display())
+        self.chain
+            .append(&mut self.bytes, object, joins, *max_line, path.display())
     }
 }
 
@@ -120,9 +137,11 @@ impl Write for Writer {
             self.check_there()?;
             self.written = self.run.replace(&self.header, &entries)?;
         }
+
         if !appended.is_empty() {
             self.append(&appended)?;
         }
+
         // Nothing counts as recorded that cannot be found.
         self.check_there()
     }
@@ -133,6 +152,7 @@ impl Writer {
         let files = &self.run.files;
         let mut lines = Lines::new(files, self.written.chain);
         let mut joins = Joins::Nothing;
+
         for entry in entries {
             lines.add(entry, joins)?;
             joins = Joins::TheLineBefore;
@@ -142,9 +162,11 @@ impl Writer {
         let failed = |error| cannot_write(&files.path, error);
         self.written.file.write_all(&bytes).map_err(failed)?;
         self.written.chain = chain;
+
         if files.sync {
             self.written.file.sync_data().map_err(failed)?;
         }
+
         Ok(())
     }
 
@@ -156,6 +178,7 @@ impl Writer {
         if found == Some(self.written.id) {
             return Ok(());
         }
+
         Err(StoreError::gone(files.path.display()))
     }
 }

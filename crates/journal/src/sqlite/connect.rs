@@ -63,7 +63,11 @@ const TABLES: &str = "
 ";
 
 /// Does without locks, for where none can be taken.
-const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
+const WITHOUT_LOCKS: &str = if cfg!(windows) {
+    "win32-none"
+} else {
+    "unix-none"
+};
 
 /// A connection to read with.
 pub(super) enum Reader {
@@ -76,14 +80,27 @@ pub(super) enum Reader {
 impl Database {
     /// Opens a connection to write with. Where there is no database, it is created or that is an error.
     pub(super) fn writer(&self, create: bool) -> Result<Open, StoreError> {
-        let folder = if create { Some(self.files.create_folder()?) } else { self.files.folder()? };
-        let Some(folder) = folder else { return Err(StoreError::gone(self.files.place())) };
+        let folder = if create {
+            Some(self.files.create_folder()?)
+        } else {
+            self.files.folder()?
+        };
+
+        let Some(folder) = folder else {
+            return Err(StoreError::gone(self.files.place()));
+        };
+
         let locks = self.files.locks(&folder)?;
+
         // One at a time makes the database, or changes its mode.
         let one = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
         let _one = one.map_err(|error| {
             let path = locks.path_of(CREATION_LOCK);
-            StoreError::caused(Kind::Other, format_args!("{}: cannot be locked", path.display()), error)
+            StoreError::caused(
+                Kind::Other,
+                format_args!("{}: cannot be locked", path.display()),
+                error,
+            )
         })?;
 
         if self.files.has_content(&folder)? {
@@ -91,9 +108,11 @@ impl Database {
         } else if !create {
             return Err(StoreError::gone(self.files.place()));
         }
+
         let before = self.files.identify(&folder)?.database_alone();
         let connection = self.connect(&folder, OpenFlags::SQLITE_OPEN_CREATE)?;
         let failed = |error| self.failed("cannot be opened", error);
+
         if is_empty(&connection).map_err(failed)? {
             let make = format!(
                 "BEGIN EXCLUSIVE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
@@ -101,11 +120,15 @@ impl Database {
             );
             connection.execute_batch(&make).map_err(failed)?;
         }
+
         self.check(Marks::of(&connection).map_err(failed)?)?;
         self.make_ready(&connection).map_err(failed)?;
 
         self.files.check(&before)?;
-        Ok(Open { connection, seen: self.files.identify(&folder)? })
+        Ok(Open {
+            connection,
+            seen: self.files.identify(&folder)?,
+        })
     }
 
     fn make_ready(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -114,16 +137,21 @@ impl Database {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "foreign_keys", true)?;
+
         // Only who has read has all the files open.
         is_empty(connection).map(drop)
     }
 
     /// A connection to read with, where there is a database.
     pub(super) fn reader(&self) -> Result<Option<Reader>, StoreError> {
-        let Some(folder) = self.files.folder()? else { return Ok(None) };
+        let Some(folder) = self.files.folder()? else {
+            return Ok(None);
+        };
+
         if !self.files.has_content(&folder)? {
             return Ok(None);
         }
+
         self.check_untouched(&folder)?;
 
         let before = self.files.identify(&folder)?.database_alone();
@@ -143,16 +171,24 @@ impl Database {
         let is_alone = alone.is_some();
         let connection = alone.unwrap_or(connection);
         self.check(Marks::of(&connection).map_err(failed)?)?;
-        connection.pragma_update(None, "query_only", true).map_err(failed)?;
+        connection
+            .pragma_update(None, "query_only", true)
+            .map_err(failed)?;
         self.files.check(&before)?;
+
         if is_alone {
             return Ok(Some(Reader::Alone(connection)));
         }
-        Ok(Some(Reader::Shared(Open { connection, seen: self.files.identify(&folder)? })))
+
+        Ok(Some(Reader::Shared(Open {
+            connection,
+            seen: self.files.identify(&folder)?,
+        })))
     }
 
     fn connect(&self, folder: &Folder, more: OpenFlags) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
+
         // To write also where nothing is written: a pipe that was swapped in is then opened at once.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | more;
 
@@ -177,7 +213,9 @@ impl Database {
             ready().map_err(|error| self.failed("cannot be opened", error))?;
             return Ok(connection);
         }
-        let connection = Connection::open_with_flags(uri(&path), flags | OpenFlags::SQLITE_OPEN_URI);
+
+        let connection =
+            Connection::open_with_flags(uri(&path), flags | OpenFlags::SQLITE_OPEN_URI);
         self.guarded(connection)
     }
 
@@ -185,11 +223,13 @@ impl Database {
         let guarded = || {
             let connection = connection?;
             connection.busy_timeout(PATIENCE)?;
+
             // What somebody may have put into the file is not run.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+
             Ok(connection)
         };
         guarded().map_err(|error| self.failed("cannot be opened", error))
@@ -201,6 +241,7 @@ impl Database {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | COMMON;
         let look = || Marks::of(&Connection::open_with_flags(uri(&path), flags)?);
+
         match look() {
             Ok(marks) => self.check(marks),
             // It looks so while what is in the WAL is brought over; with a connection it will be seen.
@@ -211,15 +252,26 @@ impl Database {
 
     fn check(&self, marks: Marks) -> Result<(), StoreError> {
         let problem = match marks {
-            Marks { application: APPLICATION, format: FORMAT } => return Ok(()),
-            Marks { application: APPLICATION, format } => {
-                format!("this is format {format} of a database of runs; this version reads format {FORMAT}")
+            Marks {
+                application: APPLICATION,
+                format: FORMAT,
+            } => return Ok(()),
+            Marks {
+                application: APPLICATION,
+                format,
+            } => {
+                format!(
+                    "this is format {format} of a database of runs; this version reads format {FORMAT}"
+                )
             }
             Marks { application, .. } => format!(
                 "this is no database of runs: expected the application id {APPLICATION} in its header, not {application}"
             ),
         };
-        Err(StoreError::new(Kind::Damaged, format_args!("{}: {problem}", self.files.place())))
+        Err(StoreError::new(
+            Kind::Damaged,
+            format_args!("{}: {problem}", self.files.place()),
+        ))
     }
 }
 
@@ -232,16 +284,24 @@ struct Marks {
 impl Marks {
     fn of(connection: &Connection) -> rusqlite::Result<Self> {
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
-        Ok(Self { application: number("application_id")?, format: number("user_version")? })
+        Ok(Self {
+            application: number("application_id")?,
+            format: number("user_version")?,
+        })
     }
 }
 
 fn is_not_writable(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    )
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
+        row.get(0)
+    })
 }
 
 /// A name that SQLite reads as that of a file nobody writes to.
@@ -250,6 +310,7 @@ fn uri(path: &Path) -> String {
     if cfg!(windows) {
         uri.push('/');
     }
+
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'\\' if cfg!(windows) => uri.push('/'),
@@ -259,6 +320,7 @@ fn uri(path: &Path) -> String {
             _ => drop(write!(uri, "%{byte:02x}")),
         }
     }
+
     uri.push_str("?immutable=1");
     uri
 }

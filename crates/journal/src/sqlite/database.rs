@@ -61,11 +61,13 @@ impl Database {
             self.write_waiting();
             told = turn.wait();
         }
+
         match told {
             Told::Written(Some(written)) => written,
-            Told::Written(None) | Told::Write => {
-                Err(StoreError::new(Kind::Other, format_args!("{}: writing was broken off", self.place())))
-            }
+            Told::Written(None) | Told::Write => Err(StoreError::new(
+                Kind::Other,
+                format_args!("{}: writing was broken off", self.place()),
+            )),
         }
     }
 
@@ -75,12 +77,15 @@ impl Database {
         let mut writer = lock(&self.writer);
 
         if let Err(error) = self.write_to(&mut writer, &mut parts) {
-            parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone())));
+            parts
+                .iter_mut()
+                .for_each(|waiting| waiting.written = Some(Err(error.clone())));
         }
     }
 
     fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
         let starts_a_run = parts.iter().any(|waiting| waiting.is_new);
+
         // Other runs are not in the new database, and are told so below.
         if starts_a_run {
             self.close_if_replaced(writer)?;
@@ -93,6 +98,7 @@ impl Database {
         let open = writer.insert(open);
 
         self.write_all(open, parts);
+
         // Nothing counts as recorded that cannot be found.
         self.files.check(&open.seen)
     }
@@ -104,6 +110,7 @@ impl Database {
         {
             *connection = None;
         }
+
         Ok(())
     }
 
@@ -125,13 +132,20 @@ impl Database {
                     // Where that fails, there is no transaction any more, and the end says so.
                     let _ = run("ROLLBACK TO part");
                 }
+
                 let released = run("RELEASE part").map_err(Refused::from);
-                *written = answer.and_then(|row| released.map(|()| row)).map_err(refused).transpose();
+                *written = answer
+                    .and_then(|row| released.map(|()| row))
+                    .map_err(refused)
+                    .transpose();
             }
         }
+
         if let Err(error) = begun.and_then(|()| run("COMMIT").map_err(cannot)) {
             let _ = run("ROLLBACK");
-            parts.iter_mut().for_each(|waiting| waiting.written = Some(Err(error.clone())));
+            parts
+                .iter_mut()
+                .for_each(|waiting| waiting.written = Some(Err(error.clone())));
         }
     }
 
@@ -157,7 +171,9 @@ impl Database {
         match open {
             None => Ok(None),
             Some(Reader::Alone(connection)) => work(&connection).map(Some).map_err(failed),
-            Some(Reader::Shared(open)) => work(&reader.insert(open).connection).map(Some).map_err(failed),
+            Some(Reader::Shared(open)) => work(&reader.insert(open).connection)
+                .map(Some)
+                .map_err(failed),
         }
     }
 
@@ -189,6 +205,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, sync, .. } = self;
-        f.debug_struct("Database").field("path", &files.path()).field("sync", sync).finish_non_exhaustive()
+        f.debug_struct("Database")
+            .field("path", &files.path())
+            .field("sync", sync)
+            .finish_non_exhaustive()
     }
 }

@@ -23,7 +23,11 @@ impl Files {
     pub(super) fn new(path: PathBuf) -> Self {
         let folder = path.parent().unwrap_or(Path::new(""));
         let name = path.file_name().unwrap_or_default();
-        Self { location: StoreFolder::new(folder.to_owned()), name: name.to_owned(), path }
+        Self {
+            location: StoreFolder::new(folder.to_owned()),
+            name: name.to_owned(),
+            path,
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -49,7 +53,10 @@ impl Files {
         let name = self.beside("-locks");
         folder.create_beneath(&name).map_err(|error| {
             let path = folder.path_of(&name);
-            StoreError::io(format_args!("{}: the folder cannot be made", path.display()), error.into())
+            StoreError::io(
+                format_args!("{}: the folder cannot be made", path.display()),
+                error.into(),
+            )
         })
     }
 
@@ -59,12 +66,16 @@ impl Files {
         for ending in BESIDE {
             self.length(folder, &self.beside(ending))?;
         }
-        Ok(self.length(folder, &self.name)?.is_some_and(|length| length > 0))
+        Ok(self
+            .length(folder, &self.name)?
+            .is_some_and(|length| length > 0))
     }
 
     /// Returns whether the write-ahead log may have lines that the database does not have yet.
     pub(super) fn has_log(&self, folder: &Folder) -> Result<bool, StoreError> {
-        Ok(self.length(folder, &self.beside("-wal"))?.is_some_and(|length| length > 0))
+        Ok(self
+            .length(folder, &self.beside("-wal"))?
+            .is_some_and(|length| length > 0))
     }
 
     /// Returns whether a process has the database open, or was killed while it had.
@@ -75,14 +86,19 @@ impl Files {
     fn length(&self, folder: &Folder, name: &OsStr) -> Result<Option<u64>, StoreError> {
         folder.file_length(name).map_err(|error| {
             let path = folder.path_of(name);
-            StoreError::io(format_args!("{}: cannot be opened", path.display()), error.into())
+            StoreError::io(
+                format_args!("{}: cannot be opened", path.display()),
+                error.into(),
+            )
         })
     }
 
     /// Returns the path for SQLite. It has no links, so that SQLite can be told to follow none, and is absolute,
     /// since SQLite gives some relative names a meaning of their own.
     pub(super) fn real_path(&self, folder: &Folder) -> Result<PathBuf, StoreError> {
-        let folder = folder.real_path().map_err(|error| self.cannot_open(error))?;
+        let folder = folder
+            .real_path()
+            .map_err(|error| self.cannot_open(error))?;
         Ok(folder.join(&self.name))
     }
 
@@ -91,10 +107,17 @@ impl Files {
         let mut ids = Vec::new();
         for ending in ["", "-wal", "-shm"] {
             let name = self.beside(ending);
-            let Some(id) = self.id(folder, &name)? else { break };
+            let Some(id) = self.id(folder, &name)? else {
+                break;
+            };
+
             ids.push((name, id));
         }
-        Ok(OpenFiles { folder: folder.clone(), ids })
+
+        Ok(OpenFiles {
+            folder: folder.clone(),
+            ids,
+        })
     }
 
     /// Checks that the files are still those that were open.
@@ -104,6 +127,7 @@ impl Files {
                 return Err(StoreError::gone(seen.folder.path_of(name).display()));
             }
         }
+
         Ok(())
     }
 
@@ -113,7 +137,9 @@ impl Files {
     }
 
     fn id(&self, folder: &Folder, name: &OsStr) -> Result<Option<FileId>, StoreError> {
-        folder.id_on_path(name).map_err(|error| self.cannot_open(error))
+        folder
+            .id_on_path(name)
+            .map_err(|error| self.cannot_open(error))
     }
 
     fn beside(&self, ending: &str) -> OsString {
@@ -123,7 +149,10 @@ impl Files {
     }
 
     fn cannot_open(&self, error: cogwork_files::Error) -> StoreError {
-        StoreError::io(format_args!("{}: cannot be opened", self.place()), error.into())
+        StoreError::io(
+            format_args!("{}: cannot be opened", self.place()),
+            error.into(),
+        )
     }
 }
 

@@ -80,7 +80,10 @@ impl SqliteStore {
 
     /// A store in this file, which is made when the first run starts.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { database: Arc::new(Database::new(path.into(), true)), max_line: Self::DEFAULT_MAX_LINE }
+        Self {
+            database: Arc::new(Database::new(path.into(), true)),
+            max_line: Self::DEFAULT_MAX_LINE,
+        }
     }
 
     /// Whether each transaction is synced to the disk before its lines count (`PRAGMA synchronous`
@@ -92,7 +95,10 @@ impl SqliteStore {
     /// It is.
     #[must_use]
     pub fn sync(self, sync: bool) -> Self {
-        Self { database: Arc::new(Database::new(self.path().to_owned(), sync)), ..self }
+        Self {
+            database: Arc::new(Database::new(self.path().to_owned(), sync)),
+            ..self
+        }
     }
 
     /// How long a line may be, in bytes: an outcome, a snapshot or an input, and some more for what
@@ -105,7 +111,10 @@ impl SqliteStore {
     /// [`Run::max_outcome`](cogwork_flow::Run::max_outcome) says otherwise.
     #[must_use]
     pub fn max_line(self, bytes: usize) -> Self {
-        Self { max_line: bytes, ..self }
+        Self {
+            max_line: bytes,
+            ..self
+        }
     }
 
     /// Where the database is, or would be.

@@ -51,7 +51,11 @@ impl RunQuery {
     }
 
     pub(super) fn all_by_id() -> Self {
-        Self { order: "id", limit: i64::MAX, ..Self::new() }
+        Self {
+            order: "id",
+            limit: i64::MAX,
+            ..Self::new()
+        }
     }
 
     /// Runs of the flow of this name.
@@ -82,7 +86,10 @@ impl RunQuery {
     /// Runs that wait for an event that came too late by then: taken up, they go on without it.
     #[must_use]
     pub fn due(self, by: SystemTime) -> Self {
-        Self { due: Some(millis(by)), ..self.paused() }
+        Self {
+            due: Some(millis(by)),
+            ..self.paused()
+        }
     }
 
     /// Runs that stopped on an error: [`RunStatus::Failed`].
@@ -98,7 +105,12 @@ impl RunQuery {
     }
 
     fn status(self, status: &'static str, event: Option<String>) -> Self {
-        Self { status: Some(status), event, due: None, ..self }
+        Self {
+            status: Some(status),
+            event,
+            due: None,
+            ..self
+        }
     }
 
     /// Runs that were started then or later.
@@ -145,11 +157,21 @@ impl RunQuery {
     fn sql(&self) -> (String, Vec<Value>) {
         let conditions = [
             ("flow = ?", self.flow.clone().map(Value::from)),
-            ("status = ?", self.status.map(|status| status.to_owned().into())),
-            ("key IN (SELECT run FROM waits WHERE event = ?)", self.event.clone().map(Value::from)),
-            ("key IN (SELECT run FROM waits WHERE until <= ?)", self.due.map(Value::from)),
+            (
+                "status = ?",
+                self.status.map(|status| status.to_owned().into()),
+            ),
+            (
+                "key IN (SELECT run FROM waits WHERE event = ?)",
+                self.event.clone().map(Value::from),
+            ),
+            (
+                "key IN (SELECT run FROM waits WHERE until <= ?)",
+                self.due.map(Value::from),
+            ),
             ("started >= ?", self.since.map(Value::from)),
         ];
+
         let (mut sql, mut values) = (format!("SELECT {COLUMNS} FROM runs WHERE true"), Vec::new());
         for (condition, value) in conditions {
             if let Some(value) = value {
@@ -158,6 +180,7 @@ impl RunQuery {
                 values.push(value);
             }
         }
+
         sql.push_str(&format!(" ORDER BY {} LIMIT ? OFFSET ?", self.order));
         values.extend([self.limit.into(), self.offset.into()]);
         (sql, values)
@@ -175,16 +198,20 @@ impl Database {
         let (sql, values) = query.sql();
         let found = self.read(|reader| {
             let mut find = reader.prepare_cached(&sql)?;
-            let found =
-                find.query_map(params_from_iter(values), |row| Ok((row.get("key")?, summary(row)?)))?;
+            let found = find.query_map(params_from_iter(values), |row| {
+                Ok((row.get("key")?, summary(row)?))
+            })?;
             let mut runs = found.collect::<rusqlite::Result<Vec<(i64, RunSummary)>>>()?;
+
             for (key, run) in &mut runs {
                 if let RunStatus::Paused { waits } = &mut run.status {
                     *waits = waits_of(reader, *key)?;
                 }
             }
+
             Ok(runs.into_iter().map(|(_, run)| run).collect())
         });
+
         Ok(found?.unwrap_or_default())
     }
 }
@@ -192,8 +219,9 @@ impl Database {
 const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
 
 fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
-    let mut find =
-        reader.prepare_cached("SELECT step, event, why, until FROM waits WHERE run = ? ORDER BY number")?;
+    let mut find = reader.prepare_cached(
+        "SELECT step, event, why, until FROM waits WHERE run = ? ORDER BY number",
+    )?;
     let waits = find.query_map([key], |row| {
         let until: Option<i64> = row.get("until")?;
         Ok(WaitSummary {
@@ -203,21 +231,30 @@ fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>>
             until: until.and_then(time),
         })
     })?;
+
     waits.collect()
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
-    let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
+    let text = |column| {
+        Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default())
+    };
     let count = |column| {
         let count: Option<i64> = row.get(column)?;
         Ok::<_, rusqlite::Error>(u64::try_from(count.unwrap_or_default()).unwrap_or_default())
     };
     let status = match row.get_ref("status")?.as_str()? {
         "paused" => RunStatus::Paused { waits: Vec::new() },
-        "failed" => RunStatus::Failed { error: text("error")? },
-        "ended" => RunStatus::Ended { action: text("action")?, steps: count("steps")? },
+        "failed" => RunStatus::Failed {
+            error: text("error")?,
+        },
+        "ended" => RunStatus::Ended {
+            action: text("action")?,
+            steps: count("steps")?,
+        },
         _ => RunStatus::Open,
     };
+
     Ok(RunSummary {
         run_id: row.get("id")?,
         flow: row.get("flow")?,
@@ -239,27 +276,50 @@ pub(super) struct Columns {
 impl Columns {
     /// Those of a run that is not there yet, as it is put on record.
     pub(super) fn open() -> Self {
-        Self { status: "open", error: None, action: None, steps: None }
+        Self {
+            status: "open",
+            error: None,
+            action: None,
+            steps: None,
+        }
     }
 
     pub(super) fn of(standing: &Standing) -> Self {
         match standing.stopped() {
-            Some(Stopped::Failed { error }) => {
-                Self { status: "failed", error: Some(error.clone()), ..Self::open() }
-            }
+            Some(Stopped::Failed { error }) => Self {
+                status: "failed",
+                error: Some(error.clone()),
+                ..Self::open()
+            },
             Some(Stopped::Ended { action, steps }) => {
                 let steps = i64::try_from(*steps).unwrap_or(i64::MAX);
-                Self { status: "ended", action: Some(action.clone()), steps: Some(steps), ..Self::open() }
+                Self {
+                    status: "ended",
+                    action: Some(action.clone()),
+                    steps: Some(steps),
+                    ..Self::open()
+                }
             }
-            None if standing.is_paused() => Self { status: "paused", ..Self::open() },
+            None if standing.is_paused() => Self {
+                status: "paused",
+                ..Self::open()
+            },
             None => Self::open(),
         }
     }
 
     pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
-        let Self { status, error, action, steps } = self;
+        let Self {
+            status,
+            error,
+            action,
+            steps,
+        } = self;
+
         let sql = "UPDATE runs SET status = ?2, error = ?3, action = ?4, steps = ?5 WHERE key = ?1";
-        database.prepare_cached(sql)?.execute((key, status, error, action, steps))?;
+        database
+            .prepare_cached(sql)?
+            .execute((key, status, error, action, steps))?;
         Ok(())
     }
 }
@@ -268,7 +328,15 @@ impl WaitChange {
     pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
         let row = |number| (key, i64::try_from(number).unwrap_or(i64::MAX));
         match self {
-            Self::Began(number, WaitSummary { step, event, why, until }) => {
+            Self::Began(
+                number,
+                WaitSummary {
+                    step,
+                    event,
+                    why,
+                    until,
+                },
+            ) => {
                 let (key, number) = row(number);
                 let sql = "INSERT INTO waits (run, number, step, event, why, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
                 let mut insert = database.prepare_cached(sql)?;
@@ -277,16 +345,21 @@ impl WaitChange {
             Self::Shortened(number, until) => {
                 let (key, number) = row(number);
                 let sql = "UPDATE waits SET until = ?3 WHERE run = ?1 AND number = ?2";
-                database.prepare_cached(sql)?.execute((key, number, until.map(millis)))?;
+                database
+                    .prepare_cached(sql)?
+                    .execute((key, number, until.map(millis)))?;
             }
             Self::Ended(number) => {
                 let sql = "DELETE FROM waits WHERE run = ?1 AND number = ?2";
                 database.prepare_cached(sql)?.execute(row(number))?;
             }
             Self::AllEnded => {
-                database.prepare_cached("DELETE FROM waits WHERE run = ?1")?.execute([key])?;
+                database
+                    .prepare_cached("DELETE FROM waits WHERE run = ?1")?
+                    .execute([key])?;
             }
         }
+
         Ok(())
     }
 }

@@ -43,7 +43,12 @@ impl Keep for Run {
 
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
         let files = &self.database.files;
-        let folder = if create { Some(files.create_folder()?) } else { files.folder()? };
+        let folder = if create {
+            Some(files.create_folder()?)
+        } else {
+            files.folder()?
+        };
+
         Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
     }
 }
@@ -56,7 +61,9 @@ struct RunFolder<'a> {
 
 impl OpenFolder for RunFolder<'_> {
     fn is_there(&self) -> Result<bool, StoreError> {
-        let Run { database, run_id, .. } = self.run;
+        let Run {
+            database, run_id, ..
+        } = self.run;
         let found = database.read(|reader| {
             let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
             find.exists([run_id])
@@ -80,18 +87,26 @@ impl OpenFolder for RunFolder<'_> {
         let record = run.database.read(|reader| run.read(reader, &wanted))?;
         let Some(mut record) = record.transpose()?.flatten() else {
             let (run_id, place) = (Name(&run.run_id), run.place());
-            return Err(StoreError::new(Kind::Missing, format_args!("{place}: the run `{run_id}` is gone")));
+            return Err(StoreError::new(
+                Kind::Missing,
+                format_args!("{place}: the run `{run_id}` is gone"),
+            ));
         };
+
         // Where another one took its place in between, nothing is written.
         record.row.database = database;
         let changed = wanted.change(&mut record.header);
         let mut writer = Writer::resume(run.clone(), &record, lock);
-        let Record { header, entries, .. } = record;
+        let Record {
+            header, entries, ..
+        } = record;
+
         if changed {
             let sound = Recorded::over(run.run_id.as_str(), entries.clone(), ());
             sound.map_err(|problem| run.out_of_place(problem))?;
             writer.put(Some(entries.clone()), Vec::new())?;
         }
+
         run.journal(header, entries, writer)
     }
 }
@@ -104,8 +119,13 @@ impl Run {
         wanted: &Wanted,
     ) -> rusqlite::Result<Result<Option<Record>, StoreError>> {
         let mut find = reader.prepare_cached("SELECT key, lines FROM runs WHERE id = ?1")?;
-        let found: Option<(i64, i64)> = find.query_row([&self.run_id], |row| row.try_into()).optional()?;
-        let Some((key, expected)) = found else { return Ok(Ok(None)) };
+        let found: Option<(i64, i64)> = find
+            .query_row([&self.run_id], |row| row.try_into())
+            .optional()?;
+        let Some((key, expected)) = found else {
+            return Ok(Ok(None));
+        };
+
         // A line that is too long is not read.
         let mut lines = reader.prepare_cached(
             "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
@@ -116,6 +136,7 @@ impl Run {
         let (mut chain, mut header, mut entries) = (Chain::default(), None, Vec::new());
         let mut number: i64 = 0;
         let mut line = Vec::new();
+
         while let Some(row) = rows.next()? {
             number += 1;
             let found: i64 = row.get(0)?;
@@ -123,6 +144,7 @@ impl Run {
                 let problem = format!("it is missing: the next there is has the number {found}");
                 return Ok(Err(self.problem(Kind::Damaged, number, problem, &[])));
             }
+
             let Some(text) = row.get_ref(1)?.as_bytes_or_null()? else {
                 let max_line = self.max_line;
                 let problem = format!(
@@ -130,34 +152,56 @@ impl Run {
                 );
                 return Ok(Err(self.problem(Kind::TooLarge, number, problem, &[])));
             };
+
             line.clear();
             line.extend_from_slice(text);
             let checked = if header.is_none() {
                 let first = chain.header(&mut line).map_err(|problem| (problem, &line));
                 first.map(|first| header = Some(first))
             } else {
-                chain.entry(&mut line).map(|entry| entries.push(entry)).map_err(|problem| (problem, &line))
+                chain
+                    .entry(&mut line)
+                    .map(|entry| entries.push(entry))
+                    .map_err(|problem| (problem, &line))
             };
+
             if let Err((problem, line)) = checked {
                 return Ok(Err(self.problem(Kind::Damaged, number, problem, line)));
             }
+
             if let (Some(header), None) = (&header, entries.last())
                 && let Err(error) = wanted.check_header(&self.line(1), &self.run_id, header)
             {
                 return Ok(Err(error));
             }
         }
+
         if number != expected {
             let problem = format!("the run has {number} lines here, and {expected} were written");
             return Ok(Err(self.problem(Kind::Damaged, number + 1, problem, &[])));
         }
+
         if let Err(error) = wanted.check_end(&self.run_id, entries.last()) {
             return Ok(Err(error));
         }
-        Ok(Ok(header.map(|header| Record { row: Row { key, database: None }, header, entries, chain })))
+
+        Ok(Ok(header.map(|header| Record {
+            row: Row {
+                key,
+                database: None,
+            },
+            header,
+            entries,
+            chain,
+        })))
     }
 
-    fn journal(&self, header: Header, entries: Vec<Entry>, writer: Writer) -> Result<RunJournal, StoreError> {
+    fn journal(
+        &self,
+        header: Header,
+        entries: Vec<Entry>,
+        writer: Writer,
+    ) -> Result<RunJournal, StoreError> {
         let journal = RunJournal::new(self.place(), header, entries, writer);
         journal.map_err(|problem| self.out_of_place(problem))
     }
@@ -172,10 +216,15 @@ impl Run {
         if line.is_empty() {
             return StoreError::new(kind, text);
         }
+
         StoreError::line(kind, text, u64::try_from(number).unwrap_or_default(), line)
     }
 
     pub(super) fn line(&self, number: i64) -> String {
-        format!("{}, run `{}`, line {number}", self.place(), Name(&self.run_id))
+        format!(
+            "{}, run `{}`, line {number}",
+            self.place(),
+            Name(&self.run_id)
+        )
     }
 }

@@ -68,10 +68,17 @@ impl Turn {
     pub(super) fn join(queue: &Mutex<Queue>, is_new: bool, part: Part) -> Arc<Self> {
         let turn = Arc::new(Self::default());
         let mut queue = lock(queue);
-        queue.waiting.push(Waiting { is_new, part: Some(part), written: None, turn: Arc::clone(&turn) });
+        queue.waiting.push(Waiting {
+            is_new,
+            part: Some(part),
+            written: None,
+            turn: Arc::clone(&turn),
+        });
+
         if !std::mem::replace(&mut queue.busy, true) {
             turn.tell(Told::Write);
         }
+
         turn
     }
 
@@ -81,7 +88,12 @@ impl Turn {
         loop {
             match told.take() {
                 Some(told) => return told,
-                None => told = self.woken.wait(told).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    told = self
+                        .woken
+                        .wait(told)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         }
     }

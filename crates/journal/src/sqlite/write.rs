@@ -65,6 +65,7 @@ impl Writer {
             columns: Columns::open(),
             lock,
         };
+
         writer.put(Some(Vec::new()), Vec::new())?;
         Ok(writer)
     }
@@ -75,6 +76,7 @@ impl Writer {
         for entry in &record.entries {
             standing.add(entry);
         }
+
         Self {
             run,
             header: record.header.clone(),
@@ -88,11 +90,19 @@ impl Writer {
     }
 
     /// Writes entries: some in place of all there are, if any; and more after them.
-    pub(super) fn put(&mut self, anew: Option<Vec<Entry>>, more: Vec<Entry>) -> Result<(), StoreError> {
+    pub(super) fn put(
+        &mut self,
+        anew: Option<Vec<Entry>>,
+        more: Vec<Entry>,
+    ) -> Result<(), StoreError> {
         self.check_lock()?;
         let change = self.change(anew, more)?;
-        let row = self.run.database.write(self.row.is_none(), move |open| change.write(open))?;
+        let row = self
+            .run
+            .database
+            .write(self.row.is_none(), move |open| change.write(open))?;
         self.row = Some(row);
+
         Ok(())
     }
 
@@ -104,9 +114,10 @@ impl Writer {
         match self.lock.is_still_there() {
             Ok(true) => Ok(()),
             Ok(false) => Err(StoreError::gone(path.display())),
-            Err(error) => {
-                Err(StoreError::io(format_args!("{}: cannot be read", path.display()), error.into()))
-            }
+            Err(error) => Err(StoreError::io(
+                format_args!("{}: cannot be read", path.display()),
+                error.into(),
+            )),
         }
     }
 
@@ -125,6 +136,7 @@ impl Writer {
             waits.push(WaitChange::AllEnded);
             lines.push(line(&mut self.chain, &self.header, max_line, &place)?);
         }
+
         for entry in anew.into_iter().flatten().chain(more) {
             lines.push(line(&mut self.chain, &entry, max_line, &place)?);
             waits.extend(self.standing.add(&entry));
@@ -152,6 +164,7 @@ impl Writer {
         if columns == self.columns {
             return None;
         }
+
         self.columns = columns.clone();
         Some(columns)
     }
@@ -162,13 +175,17 @@ impl Change {
         let database = &open.connection;
         let row = self.take_row(open)?;
         let key = row.key;
+
         if self.replaces {
-            database.prepare_cached("DELETE FROM lines WHERE run = ?1")?.execute([key])?;
+            database
+                .prepare_cached("DELETE FROM lines WHERE run = ?1")?
+                .execute([key])?;
         }
 
         let before = self.all.saturating_sub(count(self.lines.len()));
         let sql = "INSERT INTO lines (run, number, line) VALUES (?1, ?2, ?3)";
         let mut insert = database.prepare_cached(sql)?;
+
         for (number, line) in (before.saturating_add(1)..).zip(&self.lines) {
             insert.execute((key, number, line))?;
         }
@@ -176,9 +193,11 @@ impl Change {
         for change in self.waits {
             change.write(database, key)?;
         }
+
         if let Some(columns) = self.columns {
             columns.write(database, key)?;
         }
+
         Ok(row)
     }
 
@@ -198,6 +217,7 @@ impl Change {
         if row.database != database {
             return Err(Refused::ByRun(StoreError::gone(self.run.database.place())));
         }
+
         let sql = "UPDATE runs SET lines = ?4 WHERE key = ?1 AND id = ?2 AND lines = ?3";
         let mut update = open.connection.prepare_cached(sql)?;
         if update.execute((row.key, run_id, self.before, self.all))? == 1 {
@@ -209,6 +229,7 @@ impl Change {
         let text = format!(
             "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
         );
+
         Err(Refused::ByRun(StoreError::new(Kind::Gone, text)))
     }
 }
@@ -229,7 +250,9 @@ fn line(
     let mut line = Vec::new();
     chain.append(&mut line, object, Joins::Nothing, max_line, place)?;
     line.pop(); // the newline
-    String::from_utf8(line).map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
+
+    String::from_utf8(line)
+        .map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
 }
 
 fn count(number: impl TryInto<i64>) -> i64 {

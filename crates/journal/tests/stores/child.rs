@@ -44,14 +44,23 @@ impl Job {
     #[cfg(unix)]
     pub(crate) fn command_after(&self, before: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("{before}; exec \"$0\" \"$@\"")]).arg(std::env::current_exe().unwrap());
+        command
+            .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
+            .arg(std::env::current_exe().unwrap());
         self.describe(&mut command);
+
         command
     }
 
     fn describe(&self, command: &mut Command) {
         command
-            .args(["--exact", "child::works", "--ignored", "--nocapture", "--quiet"])
+            .args([
+                "--exact",
+                "child::works",
+                "--ignored",
+                "--nocapture",
+                "--quiet",
+            ])
             .env("JOB_STORE", self.store)
             .env("JOB_FOLDER", &self.folder)
             .env("JOB_RUN", &self.run_id)
@@ -67,7 +76,11 @@ impl Job {
         let number = |name: &str| std::env::var(name).unwrap().parse().unwrap();
         let store = std::env::var("JOB_STORE").ok()?;
         Some(Self {
-            store: if store == FileStore::NAME { FileStore::NAME } else { "database" },
+            store: if store == FileStore::NAME {
+                FileStore::NAME
+            } else {
+                "database"
+            },
             folder: std::env::var_os("JOB_FOLDER")?.into(),
             run_id: std::env::var("JOB_RUN").unwrap(),
             rounds: number("JOB_ROUNDS") as usize,
@@ -83,23 +96,39 @@ pub(crate) fn wait_until_it_runs(child: &mut Child) {
     let (mut line, mut byte) = (Vec::new(), [0]);
     while !line.ends_with(b"it runs\n") {
         let length = said.read(&mut byte).unwrap();
-        assert!(length > 0, "the child ended before it ran: {}", String::from_utf8_lossy(&line));
+        assert!(
+            length > 0,
+            "the child ended before it ran: {}",
+            String::from_utf8_lossy(&line)
+        );
+
         line.push(byte[0]);
     }
 }
 
 /// Tells of each call before and after, outside of the journal.
 fn told(calls: &Path, slow: u64) -> Call {
-    let calls = Arc::new(OpenOptions::new().append(true).create(true).open(calls).unwrap());
+    let calls = Arc::new(
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(calls)
+            .unwrap(),
+    );
     Arc::new(move |n| {
         let calls = Arc::clone(&calls);
         Box::pin(async move {
             let key = idempotency_key().unwrap();
-            (&*calls).write_all(format!("begun {key}\n").as_bytes()).unwrap();
+            (&*calls)
+                .write_all(format!("begun {key}\n").as_bytes())
+                .unwrap();
             let noise = std::collections::hash_map::RandomState::new();
             let micros = std::hash::BuildHasher::hash_one(&noise, n) % (slow * 1_000 + 1);
+
             tokio::time::sleep(Duration::from_micros(micros)).await;
-            (&*calls).write_all(format!("done {key}\n").as_bytes()).unwrap();
+            (&*calls)
+                .write_all(format!("done {key}\n").as_bytes())
+                .unwrap();
             Ok(n + 1)
         })
     })
@@ -108,12 +137,23 @@ fn told(calls: &Path, slow: u64) -> Call {
 #[test]
 #[ignore = "the other process of other tests"]
 fn works() {
-    let Some(job) = Job::from_environment() else { return };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let Some(job) = Job::from_environment() else {
+        return;
+    };
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+
     match job.store {
         FileStore::NAME => runtime.block_on(work_on(FileStore::within(&job.folder), &job)),
         #[cfg(feature = "sqlite")]
-        _ => runtime.block_on(work_on(cogwork_journal::SqliteStore::within(&job.folder), &job)),
+        _ => runtime.block_on(work_on(
+            cogwork_journal::SqliteStore::within(&job.folder),
+            &job,
+        )),
         #[cfg(not(feature = "sqlite"))]
         store => panic!("no store {store}"),
     }
@@ -121,13 +161,18 @@ fn works() {
 
 async fn work_on(store: impl Store, job: &Job) {
     let flow = flow(&told(&job.calls(), job.slow));
-    let journal = store.start_or_resume(&job.run_id, &flow, &Work::of(job.rounds)).await.unwrap();
+    let journal = store
+        .start_or_resume(&job.run_id, &flow, &Work::of(job.rounds))
+        .await
+        .unwrap();
     println!("\nit runs");
     let mut work: Work = journal.state().unwrap();
     let mut run = flow.begin().journal(journal);
+
     if let Some(steps) = NonZeroU64::new(job.fold_every) {
         run = run.fold_every(steps);
     }
+
     match run.finish(&mut work).await {
         Ok(_) => println!("\n{}", serde_json::to_string(&work).unwrap()),
         Err(error) => println!("\n{error}"),

@@ -17,7 +17,10 @@ const LIMIT: Duration = Duration::from_secs(100);
 fn waiting() -> Flow<u32> {
     Flow::builder("ask")
         .start("ask")
-        .wait("ask", Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT))
+        .wait(
+            "ask",
+            Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT),
+        )
         .end("ask", Action::DEFAULT)
         .end("ask", Wait::<u32>::TIMED_OUT)
         .build()
@@ -27,7 +30,10 @@ fn waiting() -> Flow<u32> {
 /// When the wait of the only run ends, as the store lists it.
 async fn listed(store: &impl Store) -> SystemTime {
     let runs = store.runs().await.unwrap();
-    let RunStatus::Paused { waits } = &runs[0].status else { unreachable!("{runs:?}") };
+    let RunStatus::Paused { waits } = &runs[0].status else {
+        unreachable!("{runs:?}")
+    };
+
     assert_eq!(waits.len(), 1);
     waits[0].until.unwrap()
 }
@@ -45,11 +51,27 @@ async fn goes_on(store: &impl Store) -> SystemTime {
 /// The record of a run that began when the clock showed a later time than it does now.
 fn written_later(lines: &str, by: Duration) -> String {
     let line = lines.lines().nth(1).unwrap();
-    let until: u64 = line.split("\"until\":").nth(1).unwrap().split('}').next().unwrap().parse().unwrap();
+    let until: u64 = line
+        .split("\"until\":")
+        .nth(1)
+        .unwrap()
+        .split('}')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+
     let later = until + u64::try_from(by.as_millis()).unwrap();
-    let (header, object) = (lines.lines().next().unwrap(), line.rsplit_once(",\"crc\"").unwrap().0);
+    let (header, object) = (
+        lines.lines().next().unwrap(),
+        line.rsplit_once(",\"crc\"").unwrap().0,
+    );
     let object = format!("{object}}}").replace(&until.to_string(), &later.to_string());
-    format!("{header}\n{}", String::from_utf8(sealed(&object, format!("{header}\n").as_bytes())).unwrap())
+
+    format!(
+        "{header}\n{}",
+        String::from_utf8(sealed(&object, format!("{header}\n").as_bytes())).unwrap()
+    )
 }
 
 async fn a_wait_ends_no_later_for_it_and_is_listed_so<S: Tested>() {
@@ -57,12 +79,23 @@ async fn a_wait_ends_no_later_for_it_and_is_listed_so<S: Tested>() {
     let store = S::within(folder.path());
     let flow = waiting();
     let journal = store.start("a", &flow, &0).await.unwrap();
-    flow.begin().journal(journal).finish(&mut 0).await.unwrap_err();
+
+    flow.begin()
+        .journal(journal)
+        .finish(&mut 0)
+        .await
+        .unwrap_err();
+
     let year = Duration::from_secs(365 * 86_400);
     store.rewrite("a", &written_later(&store.lines("a"), year));
 
     let until = goes_on(&store).await;
-    assert!(until <= SystemTime::now() + LIMIT, "{:?}", until.duration_since(UNIX_EPOCH));
+    assert!(
+        until <= SystemTime::now() + LIMIT,
+        "{:?}",
+        until.duration_since(UNIX_EPOCH)
+    );
+
     assert_eq!(listed(&store).await, until);
     assert_eq!(goes_on(&store).await, until, "and no later the next time");
     assert_eq!(store.lines("a").lines().count(), 3, "{}", store.lines("a"));

@@ -19,19 +19,35 @@ struct Whole {
 
 impl Whole {
     fn new() -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         let folder = tempfile::tempdir().unwrap();
         let store = FileStore::new(folder.path()).sync(false);
         let flow = flow(&counted(&Calls::default()));
         let end = runtime.block_on(async {
             let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
             let mut work: Work = journal.state().unwrap();
-            flow.begin().journal(journal).finish(&mut work).await.unwrap();
+            flow.begin()
+                .journal(journal)
+                .finish(&mut work)
+                .await
+                .unwrap();
+
             assert_eq!(work, undisturbed(2).await);
             work
         });
+
         let bytes = std::fs::read(store.path("a")).unwrap();
-        Self { runtime, folder, store, flow, bytes, end }
+        Self {
+            runtime,
+            folder,
+            store,
+            flow,
+            bytes,
+            end,
+        }
     }
 
     fn lines(&self) -> Vec<&[u8]> {
@@ -48,21 +64,37 @@ impl Whole {
             Err(error) => {
                 assert_eq!(std::fs::read(&path).unwrap(), bytes, "it is left as it is");
                 assert!(error.is_damaged(), "{error}");
-                assert!(error.to_string().starts_with(&format!("{}, line ", path.display())), "{error}");
+                assert!(
+                    error
+                        .to_string()
+                        .starts_with(&format!("{}, line ", path.display())),
+                    "{error}"
+                );
+
                 assert_eq!(error.to_string().lines().count(), 1);
                 return Err(error);
             }
         };
+
         let left = std::fs::read(&path).unwrap();
-        assert!(self.bytes.starts_with(&left) && left.ends_with(b"\n"), "it is a beginning");
+        assert!(
+            self.bytes.starts_with(&left) && left.ends_with(b"\n"),
+            "it is a beginning"
+        );
         let mut work: Work = journal.state().unwrap();
-        self.runtime.block_on(self.flow.begin().journal(journal).finish(&mut work)).unwrap();
+        self.runtime
+            .block_on(self.flow.begin().journal(journal).finish(&mut work))
+            .unwrap();
         assert_eq!(work, self.end);
+
         Ok(())
     }
 
     fn refused(&self, bytes: &[u8]) -> String {
-        told(self.is_refused_or_goes_on(bytes).unwrap_err(), self.folder.path())
+        told(
+            self.is_refused_or_goes_on(bytes).unwrap_err(),
+            self.folder.path(),
+        )
     }
 }
 
@@ -85,6 +117,7 @@ fn every_changed_byte_is_found() {
             let mut bytes = whole.bytes.clone();
             bytes[place] ^= change;
             let went_on = whole.is_refused_or_goes_on(&bytes).is_ok();
+
             // Without its newline the last line is one that was cut short.
             assert_eq!(went_on, place == last, "byte {place} of {last}");
         }
@@ -98,8 +131,12 @@ fn lines_taken_out_doubled_or_swapped_are_found() {
     for one in 0..lines.len() {
         let mut without = lines.clone();
         without.remove(one);
-        assert_eq!(whole.is_refused_or_goes_on(&without.concat()).is_ok(), one == lines.len() - 1);
+        assert_eq!(
+            whole.is_refused_or_goes_on(&without.concat()).is_ok(),
+            one == lines.len() - 1
+        );
         let mut doubled = lines.clone();
+
         doubled.insert(one, lines[one]);
         whole.is_refused_or_goes_on(&doubled.concat()).unwrap_err();
         for other in one + 1..lines.len() {
@@ -114,7 +151,12 @@ fn lines_taken_out_doubled_or_swapped_are_found() {
 fn any_other_edit_is_found() {
     let whole = Whole::new();
     let length = whole.bytes.len();
-    let edits = (0..length, 0..length, proptest::collection::vec(any::<u8>(), 0..40));
+    let edits = (
+        0..length,
+        0..length,
+        proptest::collection::vec(any::<u8>(), 0..40),
+    );
+
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::with_cases(2_000)
@@ -124,6 +166,7 @@ fn any_other_edit_is_found() {
             let mut bytes = whole.bytes.clone();
             bytes.splice(from.min(to)..from.max(to), new);
             let _ = whole.is_refused_or_goes_on(&bytes);
+
             Ok(())
         })
         .unwrap();
@@ -132,7 +175,10 @@ fn any_other_edit_is_found() {
 #[test]
 fn what_is_wrong_is_said_with_file_and_line() {
     let whole = Whole::new();
-    let (text, lines) = (String::from_utf8(whole.bytes.clone()).unwrap(), whole.lines());
+    let (text, lines) = (
+        String::from_utf8(whole.bytes.clone()).unwrap(),
+        whole.lines(),
+    );
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
     runs/a.jsonl, line 2: the line is not the one that was written here: its checksum would be `…`, not `…`
@@ -154,6 +200,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     runs/a.jsonl, line 2: the line does not end with a checksum, as in `,"crc":"0a1b2c3d"}`
        2 |
     "#);
+
     let twice = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1])].concat();
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is on record already");
     let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
@@ -161,6 +208,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     runs/a.jsonl, line 2: the line is none of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
+
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");
     insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
     runs/a.jsonl, line 1: the line is none of a journal: missing field `flow` at line 1 column 34
@@ -173,15 +221,30 @@ fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_a
     let whole = Whole::new();
     let path = whole.store.path("a");
     let lines = whole.lines();
+
     // A torn end behind a line that cannot stand where it is: nothing is repaired.
-    let bytes = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1]), b"{\"outc"].concat();
+    let bytes = [
+        lines[0],
+        lines[1],
+        &sealed(&object(lines[1]), lines[1]),
+        b"{\"outc",
+    ]
+    .concat();
+
     std::fs::write(&path, &bytes).unwrap();
     let other = crate::work::changed(&counted(&Calls::default()), "twice");
     let refused = [
-        whole.runtime.block_on(whole.store.resume_changed("a", &other)).map(drop),
-        whole.runtime.block_on(whole.store.resume("a", &whole.flow)).map(drop),
+        whole
+            .runtime
+            .block_on(whole.store.resume_changed("a", &other))
+            .map(drop),
+        whole
+            .runtime
+            .block_on(whole.store.resume("a", &whole.flow))
+            .map(drop),
         whole.runtime.block_on(whole.store.deliver("a", "name", &1)),
     ];
+
     for refused in refused {
         assert!(refused.unwrap_err().is_damaged());
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
@@ -200,12 +263,20 @@ fn mask(text: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
         let (before, from) = rest.split_at(start);
-        let length = from.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(from.len());
+        let length = from
+            .find(|c: char| !c.is_ascii_hexdigit())
+            .unwrap_or(from.len());
         let (word, after) = from.split_at(length);
         masked.push_str(before);
-        masked.push_str(if length == 8 && after.starts_with(['`', '"', '\\']) { "…" } else { word });
+        masked.push_str(if length == 8 && after.starts_with(['`', '"', '\\']) {
+            "…"
+        } else {
+            word
+        });
+
         rest = after;
     }
+
     masked + rest
 }
 
@@ -214,8 +285,15 @@ fn a_folder_where_the_file_should_be_is_an_error() {
     let whole = Whole::new();
     let path: &Path = &whole.store.path("b");
     std::fs::create_dir(path).unwrap();
-    let error = whole.runtime.block_on(whole.store.resume("b", &whole.flow)).unwrap_err();
+    let error = whole
+        .runtime
+        .block_on(whole.store.resume("b", &whole.flow))
+        .unwrap_err();
+
     insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be opened: this is a folder; expected a regular file");
-    let error = whole.runtime.block_on(whole.store.start("b", &whole.flow, &1)).unwrap_err();
+    let error = whole
+        .runtime
+        .block_on(whole.store.start("b", &whole.flow, &1))
+        .unwrap_err();
     insta::assert_snapshot!(told(error, whole.folder.path()), @"runs/b.jsonl: cannot be opened: this is a folder; expected a regular file");
 }

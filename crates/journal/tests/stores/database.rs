@@ -17,7 +17,10 @@ fn work() -> Flow<Work> {
 
 /// Does something to the database behind the store's back. It is checkpointed after that.
 fn change(folder: &Path, sql: &str) {
-    Connection::open(folder.join("runs.db")).unwrap().execute_batch(sql).unwrap();
+    Connection::open(folder.join("runs.db"))
+        .unwrap()
+        .execute_batch(sql)
+        .unwrap();
 }
 
 /// A database with a whole run `a`.
@@ -25,16 +28,24 @@ async fn one_run(folder: &Path) {
     let store = SqliteStore::within(folder).unsynced();
     let flow = work();
     let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
-    flow.begin().journal(journal).finish(&mut Work::of(2)).await.unwrap();
+    flow.begin()
+        .journal(journal)
+        .finish(&mut Work::of(2))
+        .await
+        .unwrap();
+
     drop(store);
     change(folder, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /// Checksums differ from run to run, as its start is part of the first line.
 fn without_checksums(line: &str) -> String {
-    let is_checksum = |part: &&str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_checksum =
+        |part: &&str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let checksums = line.split(['`', '"']).filter(is_checksum);
-    checksums.fold(line.to_owned(), |line, checksum| line.replace(checksum, "…"))
+    checksums.fold(line.to_owned(), |line, checksum| {
+        line.replace(checksum, "…")
+    })
 }
 
 /// Tries to take up the run, and sees that the database is left as it is.
@@ -42,10 +53,25 @@ async fn refused(folder: &Path) -> StoreError {
     let path = folder.join("runs.db");
     let before = std::fs::read(&path).unwrap();
     let store = SqliteStore::within(folder);
-    let error = store.start_or_resume("a", &work(), &Work::of(2)).await.unwrap_err();
-    assert_eq!(store.deliver("a", "name", &1).await.unwrap_err().to_string(), error.to_string());
+    let error = store
+        .start_or_resume("a", &work(), &Work::of(2))
+        .await
+        .unwrap_err();
+
+    assert_eq!(
+        store
+            .deliver("a", "name", &1)
+            .await
+            .unwrap_err()
+            .to_string(),
+        error.to_string()
+    );
+
     drop(store);
-    assert!(std::fs::read(&path).unwrap() == before, "the database was changed");
+    assert!(
+        std::fs::read(&path).unwrap() == before,
+        "the database was changed"
+    );
     error
 }
 
@@ -55,17 +81,29 @@ async fn many_runs_work_side_by_side_in_one_database() {
     let store = SqliteStore::within(folder.path());
     let end = undisturbed(4).await;
     let mut running = tokio::task::JoinSet::new();
+
     for number in 0..50 {
         let store = store.clone();
         running.spawn(async move {
             let flow = work();
-            let journal = store.start(&format!("run {number}"), &flow, &Work::of(4)).await.unwrap();
+            let journal = store
+                .start(&format!("run {number}"), &flow, &Work::of(4))
+                .await
+                .unwrap();
             let mut work: Work = journal.state().unwrap();
             let every = NonZeroU64::new(if number % 2 == 0 { 3 } else { 100 }).unwrap();
-            flow.begin().journal(journal).fold_every(every).finish(&mut work).await.unwrap();
+
+            flow.begin()
+                .journal(journal)
+                .fold_every(every)
+                .finish(&mut work)
+                .await
+                .unwrap();
+
             work
         });
     }
+
     assert!(running.join_all().await.into_iter().all(|work| work == end));
     let runs = store.query(RunQuery::new().ended()).await.unwrap();
     assert_eq!(runs.len(), 50);
@@ -76,9 +114,15 @@ async fn many_runs_work_side_by_side_in_one_database() {
     for run in runs {
         let journal = elsewhere.resume(&run.run_id, &flow).await.unwrap();
         let mut work: Work = journal.state().unwrap();
-        flow.begin().journal(journal).finish(&mut work).await.unwrap();
+        flow.begin()
+            .journal(journal)
+            .finish(&mut work)
+            .await
+            .unwrap();
+
         assert_eq!(work, end);
     }
+
     assert_eq!(calls.lock().unwrap().len(), 0);
 }
 
@@ -86,18 +130,37 @@ async fn many_runs_work_side_by_side_in_one_database() {
 async fn a_run_has_the_lines_that_it_would_have_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let flow = greeting();
-    let (file, database) = (FileStore::within(folder.path()), SqliteStore::within(folder.path()));
+    let (file, database) = (
+        FileStore::within(folder.path()),
+        SqliteStore::within(folder.path()),
+    );
     let journal = file.start("a", &flow, &"Hello, ").await.unwrap();
-    flow.begin().journal(journal).finish(&mut "Hello, ".to_owned()).await.unwrap_err();
+
+    flow.begin()
+        .journal(journal)
+        .finish(&mut "Hello, ".to_owned())
+        .await
+        .unwrap_err();
+
     let journal = database.start("a", &flow, &"Hello, ").await.unwrap();
-    flow.begin().journal(journal).finish(&mut "Hello, ".to_owned()).await.unwrap_err();
+    flow.begin()
+        .journal(journal)
+        .finish(&mut "Hello, ".to_owned())
+        .await
+        .unwrap_err();
 
     // Whatever one store wrote, the other reads.
     std::fs::write(file.path("a"), database.lines("a")).unwrap();
     file.deliver("a", "name", &"Ada").await.unwrap();
     let journal = file.resume("a", &flow).await.unwrap();
     let mut text: String = journal.state().unwrap();
-    flow.begin().journal(journal).finish(&mut text).await.unwrap();
+
+    flow.begin()
+        .journal(journal)
+        .finish(&mut text)
+        .await
+        .unwrap();
+
     assert_eq!(text, "Hello, Ada");
 }
 
@@ -111,26 +174,51 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     let greeting = greeting();
     let failing = Flow::builder("failing")
         .start("fail")
-        .node("fail", from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))))
+        .node(
+            "fail",
+            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))),
+        )
         .end("fail", Action::DEFAULT)
         .build()
         .unwrap();
+
     let journal = store.start("failed", &failing, &1).await.unwrap();
-    failing.begin().journal(journal).finish(&mut 1).await.unwrap_err();
+    failing
+        .begin()
+        .journal(journal)
+        .finish(&mut 1)
+        .await
+        .unwrap_err();
+
     store.start("Open", &failing, &1).await.unwrap();
     for run_id in ["paused", "answered", "ended"] {
         let journal = store.start(run_id, &greeting, &"Hello").await.unwrap();
-        greeting.begin().journal(journal).finish(&mut String::new()).await.unwrap_err();
+        greeting
+            .begin()
+            .journal(journal)
+            .finish(&mut String::new())
+            .await
+            .unwrap_err();
     }
+
     store.deliver("answered", "name", &"Ada").await.unwrap();
     store.deliver("ended", "name", &"Ada").await.unwrap();
     let journal = store.resume("ended", &greeting).await.unwrap();
-    greeting.begin().journal(journal).finish(&mut String::new()).await.unwrap();
+    greeting
+        .begin()
+        .journal(journal)
+        .finish(&mut String::new())
+        .await
+        .unwrap();
 
     let runs = store.runs().await.unwrap();
     let line = |run: &cogwork_journal::RunSummary| {
-        format!("{}: {} with {} entries, {:?}", run.run_id, run.flow, run.entries, run.status)
+        format!(
+            "{}: {} with {} entries, {:?}",
+            run.run_id, run.flow, run.entries, run.status
+        )
     };
+
     insta::assert_snapshot!(runs.iter().map(line).collect::<Vec<_>>().join("\n"), @r#"
     Open: failing with 0 entries, Open
     answered: greeting with 2 entries, Open
@@ -141,23 +229,48 @@ async fn runs_are_found_by_what_is_asked_of_them() {
 
     let found = async |query: RunQuery| {
         let runs = store.query(query).await.unwrap();
-        runs.into_iter().map(|run| run.run_id).collect::<Vec<_>>().join(", ")
+        runs.into_iter()
+            .map(|run| run.run_id)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
+
     let all = RunQuery::new;
     assert_eq!(found(all()).await, "ended, answered, paused, Open, failed");
-    assert_eq!(found(all().oldest_first()).await, "failed, Open, paused, answered, ended");
-    assert_eq!(found(all().oldest_first().limit(2).offset(1)).await, "Open, paused");
+    assert_eq!(
+        found(all().oldest_first()).await,
+        "failed, Open, paused, answered, ended"
+    );
+    assert_eq!(
+        found(all().oldest_first().limit(2).offset(1)).await,
+        "Open, paused"
+    );
     assert_eq!(found(all().flow("failing")).await, "Open, failed");
     assert_eq!(found(all().flow("greeting").open()).await, "answered");
     assert_eq!(found(all().open()).await, "answered, Open");
     assert_eq!(found(all().paused()).await, "paused");
     assert_eq!(found(all().paused_on("name")).await, "paused");
     assert_eq!(found(all().paused_on("'; DROP TABLE runs; --")).await, "");
-    assert_eq!(found(all().due(SystemTime::now())).await, "", "it has no time limit");
+    assert_eq!(
+        found(all().due(SystemTime::now())).await,
+        "",
+        "it has no time limit"
+    );
+
     assert_eq!(found(all().failed()).await, "failed");
     assert_eq!(found(all().ended()).await, "ended");
-    assert_eq!(found(all().started_since(runs[0].started)).await.split(", ").last(), Some("Open"));
-    assert_eq!(found(all().started_since(SystemTime::now() + Duration::from_secs(60))).await, "");
+    assert_eq!(
+        found(all().started_since(runs[0].started))
+            .await
+            .split(", ")
+            .last(),
+        Some("Open")
+    );
+
+    assert_eq!(
+        found(all().started_since(SystemTime::now() + Duration::from_secs(60))).await,
+        ""
+    );
     assert_eq!(found(all().limit(0)).await, "");
     assert!(matches!(&runs[4].status, RunStatus::Paused { waits } if waits[0].event == "name"));
 }
@@ -168,26 +281,51 @@ async fn what_is_asked_for_often_is_found_through_an_index() {
     one_run(folder.path()).await;
     let database = Connection::open(folder.path().join("runs.db")).unwrap();
     let plan = |condition: &str, order: &str| {
-        let sql =
-            format!("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE true AND {condition} ORDER BY {order}");
+        let sql = format!(
+            "EXPLAIN QUERY PLAN SELECT * FROM runs WHERE true AND {condition} ORDER BY {order}"
+        );
         let mut explain = database.prepare(&sql).unwrap();
-        let details = explain.query_map([], |row| row.get::<_, String>("detail")).unwrap();
+        let details = explain
+            .query_map([], |row| row.get::<_, String>("detail"))
+            .unwrap();
+
         details.map(Result::unwrap).collect::<Vec<_>>().join("; ")
     };
+
     let newest = "started DESC, key DESC";
-    assert_eq!(plan("flow = 'a'", newest), "SEARCH runs USING INDEX runs_by_flow (flow=?)");
-    assert_eq!(plan("status = 'open'", newest), "SEARCH runs USING INDEX runs_by_status (status=?)");
-    let waits = plan("status = 'paused' AND key IN (SELECT run FROM waits WHERE event = 'b')", newest);
-    assert!(waits.contains("SEARCH waits USING COVERING INDEX waits_by_event (event=?)"), "{waits}");
-    assert_eq!(plan("started >= 1", newest), "SEARCH runs USING INDEX runs_by_start (started>?)");
+    assert_eq!(
+        plan("flow = 'a'", newest),
+        "SEARCH runs USING INDEX runs_by_flow (flow=?)"
+    );
+    assert_eq!(
+        plan("status = 'open'", newest),
+        "SEARCH runs USING INDEX runs_by_status (status=?)"
+    );
+    let waits = plan(
+        "status = 'paused' AND key IN (SELECT run FROM waits WHERE event = 'b')",
+        newest,
+    );
+
+    assert!(
+        waits.contains("SEARCH waits USING COVERING INDEX waits_by_event (event=?)"),
+        "{waits}"
+    );
+    assert_eq!(
+        plan("started >= 1", newest),
+        "SEARCH runs USING INDEX runs_by_start (started>?)"
+    );
 }
 
 #[tokio::test]
 async fn a_line_that_was_edited_is_found() {
     let folder = tempfile::tempdir().unwrap();
     one_run(folder.path()).await;
-    change(folder.path(), "UPDATE lines SET line = replace(line, ':2', ':3') WHERE number = 3");
+    change(
+        folder.path(),
+        "UPDATE lines SET line = replace(line, ':2', ':3') WHERE number = 3",
+    );
     let error = refused(folder.path()).await;
+
     assert!(error.is_damaged());
     insta::assert_snapshot!(without_checksums(&told(error, folder.path())), @r#"
     runs/runs.db, run `a`, line 3: the line is not the one that was written here: its checksum would be `…`, not `…`
@@ -204,6 +342,7 @@ async fn a_header_that_was_edited_is_found() {
         "UPDATE lines SET line = replace(line, '\"rounds\":2', '\"rounds\":1') WHERE number = 1",
     );
     let error = refused(folder.path()).await;
+
     assert!(error.is_damaged());
     insta::assert_snapshot!(without_checksums(&error.to_string()).replace(&folder.path().display().to_string(), "runs"), @"runs/runs.db, run `a`, line 1: the line is not the one that was written here: its checksum would be `…`, not `…`");
 }
@@ -213,13 +352,17 @@ async fn a_line_that_is_gone_is_missed_wherever_it_was() {
     for (sql, what) in [
         ("DELETE FROM lines WHERE number = 1", "first"),
         ("DELETE FROM lines WHERE number = 3", "middle"),
-        ("DELETE FROM lines WHERE number = (SELECT max(number) FROM lines)", "last"),
+        (
+            "DELETE FROM lines WHERE number = (SELECT max(number) FROM lines)",
+            "last",
+        ),
         ("DELETE FROM lines", "every"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         one_run(folder.path()).await;
         change(folder.path(), sql);
         let error = refused(folder.path()).await;
+
         assert!(error.is_damaged());
         let line = told(error, folder.path());
         match what {
@@ -246,6 +389,7 @@ async fn a_run_under_the_name_of_another_is_found() {
     change(folder.path(), "UPDATE runs SET id = 'b'");
     let store = SqliteStore::within(folder.path());
     let error = store.resume("b", &work()).await.unwrap_err();
+
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `b`, line 1: this is the run `a`, not `b`");
 }
@@ -256,11 +400,15 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     let text = tempfile::tempdir().unwrap();
     std::fs::write(path(text.path()), "Dear diary, ".repeat(100)).unwrap();
     let error = refused(text.path()).await;
+
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, text.path()), @"runs/runs.db: cannot be read: file is not a database");
 
     let foreign = tempfile::tempdir().unwrap();
-    change(foreign.path(), "PRAGMA journal_mode = WAL; CREATE TABLE runs (id TEXT)");
+    change(
+        foreign.path(),
+        "PRAGMA journal_mode = WAL; CREATE TABLE runs (id TEXT)",
+    );
     let error = refused(foreign.path()).await;
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, foreign.path()), @"runs/runs.db: this is no database of runs: expected the application id 1131374455 in its header, not 0");
@@ -269,6 +417,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     one_run(newer.path()).await;
     change(newer.path(), "PRAGMA user_version = 2");
     let error = refused(newer.path()).await;
+
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is format 2 of a database of runs; this version reads format 1");
 
@@ -284,11 +433,28 @@ async fn a_database_cut_short_anywhere_is_refused_and_left_as_it_is() {
     one_run(folder.path()).await;
     let path = folder.path().join("runs.db");
     let whole = std::fs::read(&path).unwrap();
-    for length in [1, 15, 16, 60, 99, 100, 511, 512, 1_000, 4_095, 4_096, 5_000, 8_192, whole.len() - 1] {
+
+    for length in [
+        1,
+        15,
+        16,
+        60,
+        99,
+        100,
+        511,
+        512,
+        1_000,
+        4_095,
+        4_096,
+        5_000,
+        8_192,
+        whole.len() - 1,
+    ] {
         std::fs::write(&path, &whole[..length]).unwrap();
         let error = refused(folder.path()).await;
         assert!(error.is_damaged(), "{length} bytes: {error}");
         let line = told(error, folder.path());
+
         assert!(line.starts_with("runs/runs.db"), "{length} bytes: {line}");
         if length == 8_192 {
             insta::assert_snapshot!(line, @"runs/runs.db: cannot be opened: database disk image is malformed");
@@ -303,7 +469,14 @@ async fn any_path_is_that_of_a_file() {
         let store = SqliteStore::new(folder.path().join(name));
         store.start("a", &greeting(), &"Hello").await.unwrap();
         assert!(store.path().exists(), "{name}");
-        assert_eq!(SqliteStore::new(folder.path().join(name)).runs().await.unwrap().len(), 1);
+        assert_eq!(
+            SqliteStore::new(folder.path().join(name))
+                .runs()
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
     }
 }
 
@@ -311,12 +484,20 @@ async fn any_path_is_that_of_a_file() {
 async fn a_line_too_long_fails_its_run_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::within(folder.path()).max_line(800);
-    let work = Work { numbers: vec![7; 400], ..Work::of(401) };
+    let work = Work {
+        numbers: vec![7; 400],
+        ..Work::of(401)
+    };
     let error = store.start("a", &self::work(), &work).await.unwrap_err();
+
     assert!(error.is_too_large());
     insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: a line of 1471 bytes is longer than 800; `max_line` of the store sets how long one may be");
     assert_eq!(store.runs().await.unwrap(), []);
-    SqliteStore::within(folder.path()).start("a", &self::work(), &work).await.unwrap();
+    SqliteStore::within(folder.path())
+        .start("a", &self::work(), &work)
+        .await
+        .unwrap();
+
     let error = store.resume("a", &self::work()).await.unwrap_err();
     assert!(error.is_too_large());
     insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: the line is longer than 800 bytes; `max_line` of the store sets how long one may be");
@@ -330,10 +511,15 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
     let flow = work();
     let gone = store.start("a", &flow, &Work::of(3)).await.unwrap();
     let other = store.start("b", &flow, &Work::of(3)).await.unwrap();
-    change(folder.path(), "PRAGMA foreign_keys = ON; DELETE FROM runs WHERE id = 'a'");
+
+    change(
+        folder.path(),
+        "PRAGMA foreign_keys = ON; DELETE FROM runs WHERE id = 'a'",
+    );
     let (mut first, mut second) = (Work::of(3), Work::of(3));
     let (mut gone, mut other) = (flow.begin().journal(gone), flow.begin().journal(other));
     let (gone, other) = tokio::join!(gone.finish(&mut first), other.finish(&mut second));
+
     insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: the run `a` was removed, or written by somebody else, while it was at work");
     other.unwrap();
     assert_eq!(second, undisturbed(3).await);
@@ -346,17 +532,34 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
             .why(|n| format!("{n} asks"))
             .within(Duration::from_secs(seconds));
         let flow = Flow::builder(event).start("ask").wait("ask", wait);
-        flow.end("ask", "default").end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT).build().unwrap()
+        flow.end("ask", "default")
+            .end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT)
+            .build()
+            .unwrap()
     };
+
     let branches = cogwork_flow::Branches::new()
         .branch("ada", ask("ada", 60), |n: &u32| *n, |_, _| ())
         .branch("bob", ask("bob", 9_999), |n: &u32| *n, |_, _| ());
-    let flow =
-        Flow::builder("two").start("fork").branches("fork", branches).end("fork", "default").build().unwrap();
+    let flow = Flow::builder("two")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default")
+        .build()
+        .unwrap();
+
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::new(folder.path().join("runs.db"));
     let journal = store.start("a", &flow, &7).await.unwrap();
-    assert!(flow.begin().journal(journal).finish(&mut 7).await.unwrap_err().paused().is_some());
+    assert!(
+        flow.begin()
+            .journal(journal)
+            .finish(&mut 7)
+            .await
+            .unwrap_err()
+            .paused()
+            .is_some()
+    );
 
     let waits = async |query: RunQuery| match store.query(query).await.unwrap().as_slice() {
         [] => 0,
@@ -366,10 +569,14 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
         },
         runs => panic!("{runs:?}"),
     };
+
     assert_eq!(waits(RunQuery::new().paused_on("bob")).await, 2);
     assert_eq!(waits(RunQuery::new().paused_on("ada")).await, 2);
     assert_eq!(waits(RunQuery::new().due(SystemTime::now())).await, 0);
-    assert_eq!(waits(RunQuery::new().due(SystemTime::now() + Duration::from_secs(100))).await, 2);
+    assert_eq!(
+        waits(RunQuery::new().due(SystemTime::now() + Duration::from_secs(100))).await,
+        2
+    );
     store.deliver("a", "bob", &()).await.unwrap();
     assert_eq!(waits(RunQuery::new().paused()).await, 0, "it can go on");
 }
@@ -377,15 +584,29 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
 /// Three questions, of which one has a time limit, one after the other or at once, round after round.
 fn rounds() -> Flow<Vec<String>> {
     let ask = |event: &str| {
-        cogwork_flow::Wait::for_event(event, |said: &mut Vec<String>, word: String| said.push(word))
+        cogwork_flow::Wait::for_event(event, |said: &mut Vec<String>, word: String| {
+            said.push(word)
+        })
     };
+
     let one = |event: &str| {
         let flow = Flow::builder(event).start("ask").wait("ask", ask(event));
         flow.end("ask", Action::DEFAULT).build().unwrap()
     };
     let both = cogwork_flow::Branches::new()
-        .branch("ada", one("ada"), |_: &Vec<String>| vec![], |said, more| said.extend(more))
-        .branch("bob", one("bob"), |_: &Vec<String>| vec![], |said, more| said.extend(more));
+        .branch(
+            "ada",
+            one("ada"),
+            |_: &Vec<String>| vec![],
+            |said, more| said.extend(more),
+        )
+        .branch(
+            "bob",
+            one("bob"),
+            |_: &Vec<String>| vec![],
+            |said, more| said.extend(more),
+        );
+
     Flow::builder("rounds")
         .start("first")
         .wait("first", ask("eve").within(Duration::from_secs(1_000)))
@@ -402,11 +623,14 @@ async fn standing(store: &impl Store) -> (u64, String) {
     let run = store.runs().await.unwrap().remove(0);
     let status = match run.status {
         RunStatus::Paused { waits } => {
-            let waits = waits.iter().map(|wait| format!("{} for {}", wait.step, wait.event));
+            let waits = waits
+                .iter()
+                .map(|wait| format!("{} for {}", wait.step, wait.event));
             format!("paused at {}", waits.collect::<Vec<_>>().join(", "))
         }
         status => format!("{status:?}"),
     };
+
     (run.entries, status)
 }
 
@@ -414,7 +638,11 @@ async fn standing(store: &impl Store) -> (u64, String) {
 async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happens_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let flow = rounds();
-    let (file, database) = (FileStore::within(folder.path()), SqliteStore::within(folder.path()));
+    let (file, database) = (
+        FileStore::within(folder.path()),
+        SqliteStore::within(folder.path()),
+    );
+
     for fold_every in [1, 2, 100] {
         let run_id = format!("{fold_every}");
         let every = NonZeroU64::new(fold_every).unwrap();
@@ -422,12 +650,14 @@ async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happen
             file.start(&run_id, &flow, &[""; 0]).await.unwrap(),
             database.start(&run_id, &flow, &[""; 0]).await.unwrap(),
         );
-        let mut runs =
-            [flow.begin().journal(first).fold_every(every), flow.begin().journal(second).fold_every(every)];
+        let mut runs = [
+            flow.begin().journal(first).fold_every(every),
+            flow.begin().journal(second).fold_every(every),
+        ];
         let mut said = [vec![], vec![]];
         let mut seen = std::collections::HashSet::new();
-        let happens =
-            "advance eve advance ada advance bob advance bob! advance bob bob eve eve ada ada advance";
+        let happens = "advance eve advance ada advance bob advance bob! advance bob bob eve eve ada ada advance";
+
         for what in happens.split(' ').cycle().take(60) {
             for (run, said) in runs.iter_mut().zip(&mut said) {
                 match what.strip_suffix('!') {
@@ -437,10 +667,12 @@ async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happen
                     None => run.deliver(what, &"word").await.unwrap(),
                 }
             }
+
             let (here, there) = (standing(&file).await, standing(&database).await);
             assert_eq!(here, there, "folded every {fold_every} steps, after {what}");
             seen.insert(here.1);
         }
+
         assert_eq!(said[0], said[1]);
         assert!(said[0].len() > 5 && seen.len() > 4, "{seen:?}");
         std::fs::remove_file(file.path(&run_id)).unwrap();

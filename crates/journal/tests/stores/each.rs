@@ -31,14 +31,19 @@ pub(crate) trait Tested: Store {
     /// An error's line, without what differs from store to store.
     fn told(error: impl std::fmt::Display, folder: &Path) -> String {
         let line = crate::work::told(error, folder);
-        Self::PLACES.iter().fold(line, |line, (place, name)| line.replace(place, name))
+        Self::PLACES
+            .iter()
+            .fold(line, |line, (place, name)| line.replace(place, name))
     }
 }
 
 impl Tested for FileStore {
     const NAME: &str = "files";
-    const PLACES: [(&str, &str); 3] =
-        [("runs/a.jsonl, line", "STORE, line"), ("runs/a.jsonl", "STORE"), ("runs/a.lock", "LOCK")];
+    const PLACES: [(&str, &str); 3] = [
+        ("runs/a.jsonl, line", "STORE, line"),
+        ("runs/a.jsonl", "STORE"),
+        ("runs/a.lock", "LOCK"),
+    ];
     const NAMES: &[&str] = &["a.jsonl", "a.lock", "a.new"];
 
     fn within(folder: &Path) -> Self {
@@ -96,14 +101,16 @@ impl Tested for cogwork_journal::SqliteStore {
         let database = rusqlite::Connection::open(self.path()).unwrap();
         let sql = "SELECT line || char(10) FROM lines JOIN runs ON run = key WHERE id = ?1 ORDER BY number";
         let mut lines = database.prepare(sql).unwrap();
-        let lines = lines.query_map([run_id], |row| row.get::<_, String>(0)).unwrap();
+        let lines = lines
+            .query_map([run_id], |row| row.get::<_, String>(0))
+            .unwrap();
+
         lines.map(Result::unwrap).collect()
     }
 
     fn rewrite(&self, run_id: &str, lines: &str) {
         let database = rusqlite::Connection::open(self.path()).unwrap();
-        let sql =
-            "UPDATE lines SET line = ?3 WHERE number = ?2 AND run = (SELECT key FROM runs WHERE id = ?1)";
+        let sql = "UPDATE lines SET line = ?3 WHERE number = ?2 AND run = (SELECT key FROM runs WHERE id = ?1)";
         for (number, line) in (1..).zip(lines.lines()) {
             assert_eq!(database.execute(sql, (run_id, number, line)).unwrap(), 1);
         }
@@ -112,7 +119,10 @@ impl Tested for cogwork_journal::SqliteStore {
 
 /// Runs a test of which there are several, so that each asserts the same inline snapshots.
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     insta::allow_duplicates! { runtime.block_on(test) }
 }
 

@@ -16,9 +16,16 @@ async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
         fold_every: 0,
         slow: 0,
     };
-    let output = job.command_after("trap '' XFSZ; ulimit -f 2").output().unwrap();
+
+    let output = job
+        .command_after("trap '' XFSZ; ulimit -f 2")
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let line = said.lines().find(|line| line.contains("failed:")).unwrap_or(&said);
+    let line = said
+        .lines()
+        .find(|line| line.contains("failed:"))
+        .unwrap_or(&said);
     insta::assert_snapshot!(told(line, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: cannot be written: File too large (os error 27)");
 
     let store = FileStore::new(folder.path());
@@ -27,10 +34,22 @@ async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
     let flow = flow(&counted(&calls));
     let journal = store.resume("a", &flow).await.unwrap();
     let mut work: Work = journal.state().unwrap();
-    flow.begin().journal(journal).finish(&mut work).await.unwrap();
+
+    flow.begin()
+        .journal(journal)
+        .finish(&mut work)
+        .await
+        .unwrap();
+
     assert_eq!(work, undisturbed(12).await);
     let calls = calls.lock().unwrap();
-    assert!(!before.is_empty() && before.iter().all(|step| !calls.contains(&format!("a:{step}"))));
+    assert!(
+        !before.is_empty()
+            && before
+                .iter()
+                .all(|step| !calls.contains(&format!("a:{step}")))
+    );
+
     assert_eq!(before.len() + calls.len(), 36);
 }
 
@@ -41,24 +60,39 @@ async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
     let flow = flow(&counted(&Calls::default()));
     let journal = store.start("a", &flow, &Work::of(5)).await.unwrap();
     let in_the_way = folder.path().join("a.new");
+
     std::fs::create_dir(&in_the_way).unwrap();
 
     let every = std::num::NonZeroU64::new(4).unwrap();
     let mut work = Work::of(5);
     let mut run = flow.begin().journal(journal).fold_every(every);
     let error = run.finish(&mut work).await.unwrap_err();
+
     assert!(error.is_journal());
     insta::assert_snapshot!(told(&error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.new: cannot be written: this is a folder; expected a regular file");
+
     // Nothing is written after a write that failed.
     let again = run.finish(&mut work).await.unwrap_err();
-    assert!(again.to_string().ends_with("this is a folder; expected a regular file"), "{again}");
+    assert!(
+        again
+            .to_string()
+            .ends_with("this is a folder; expected a regular file"),
+        "{again}"
+    );
+
     assert_eq!(recorded(&store.lines("a")).len(), 4);
     drop(run);
 
     std::fs::remove_dir(&in_the_way).unwrap();
     let journal = store.resume("a", &flow).await.unwrap();
     let mut work: Work = journal.state().unwrap();
-    flow.begin().journal(journal).fold_every(every).finish(&mut work).await.unwrap();
+    flow.begin()
+        .journal(journal)
+        .fold_every(every)
+        .finish(&mut work)
+        .await
+        .unwrap();
+
     assert_eq!(work, undisturbed(5).await);
 }
 
@@ -67,7 +101,11 @@ async fn a_folder_that_cannot_be_made_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let store = FileStore::new(folder.path().join("file"));
-    let error = store.start("a", &flow(&counted(&Calls::default())), &Work::of(1)).await.unwrap_err();
+    let error = store
+        .start("a", &flow(&counted(&Calls::default())), &Work::of(1))
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be made: Not a directory (os error 20)");
 }
 
@@ -76,12 +114,19 @@ async fn what_could_not_be_read_again_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::new(folder.path()).max_line(800);
     let flow = flow(&counted(&Calls::default()));
-    let work = Work { numbers: vec![7; 400], ..Work::of(401) };
+    let work = Work {
+        numbers: vec![7; 400],
+        ..Work::of(401)
+    };
     let error = store.start("a", &flow, &work).await.unwrap_err();
+
     assert!(error.is_too_large());
     insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1471 bytes is longer than 800; `max_line` of the store sets how long one may be");
 
-    FileStore::new(folder.path()).start("a", &flow, &work).await.unwrap();
+    FileStore::new(folder.path())
+        .start("a", &flow, &work)
+        .await
+        .unwrap();
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_too_large());
     insta::assert_snapshot!(error.to_string().replace(&folder.path().display().to_string(), "runs"), @"runs/a.jsonl, line 1: the line is longer than 800 bytes; `max_line` of the store sets how long one may be");
@@ -95,11 +140,19 @@ fn outside_of_a_runtime_a_run_is_refused() {
     let flow = flow(&counted(&Calls::default()));
     let mut context = Context::from_waker(Waker::noop());
     let polled = std::pin::pin!(store.start("a", &flow, &Work::of(1))).poll(&mut context);
-    let Poll::Ready(Err(error)) = polled else { panic!("{polled:?}") };
+
+    let Poll::Ready(Err(error)) = polled else {
+        panic!("{polled:?}")
+    };
+
     insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
 
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let journal = runtime.block_on(store.start("a", &flow, &Work::of(1))).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let journal = runtime
+        .block_on(store.start("a", &flow, &Work::of(1)))
+        .unwrap();
     let mut work = Work::of(1);
     let mut run = flow.begin().journal(journal);
     let mut finish = std::pin::pin!(run.finish(&mut work));
@@ -108,6 +161,7 @@ fn outside_of_a_runtime_a_run_is_refused() {
             break ended.unwrap_err();
         }
     };
+
     insta::assert_snapshot!(told(error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
 }
 
@@ -117,13 +171,23 @@ fn a_runtime_that_ends_in_the_middle_loses_nothing_that_was_used() {
     let store = FileStore::new(folder.path());
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+
     let first = runtime();
-    let journal = first.block_on(store.start("a", &flow, &Work::of(3))).unwrap();
+    let journal = first
+        .block_on(store.start("a", &flow, &Work::of(3)))
+        .unwrap();
     let mut work = Work::of(3);
     let mut run = flow.begin().journal(journal);
+
     first.block_on(run.step(&mut work)).unwrap();
     drop(first);
+
     // The same run goes on in another runtime.
     runtime().block_on(run.finish(&mut work)).unwrap();
     assert_eq!(calls.lock().unwrap().len(), 9);

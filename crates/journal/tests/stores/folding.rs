@@ -18,18 +18,26 @@ async fn the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snaps
     let journal = store.start("a", &flow, &Work::of(200)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     let mut run = flow.begin().journal(journal).fold_every(every);
+
     for _ in 0..155 {
         run.step(&mut work).await.unwrap();
         let lines = store.lines("a").lines().count();
         assert!(lines <= 1 + 1 + 10, "{lines} lines");
     }
+
     drop(run);
 
     let journal = store.resume("a", &flow).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     assert_eq!(work.numbers.len(), 150);
     assert_eq!(journal.input::<Work>().unwrap(), Work::of(200));
-    flow.begin().journal(journal).fold_every(every).finish(&mut work).await.unwrap();
+    flow.begin()
+        .journal(journal)
+        .fold_every(every)
+        .finish(&mut work)
+        .await
+        .unwrap();
+
     assert_eq!(work, undisturbed(200).await);
     assert_eq!(calls.lock().unwrap().len(), 600);
     let runs = store.runs().await.unwrap();
@@ -42,6 +50,7 @@ async fn what_a_crash_in_the_middle_of_a_fold_leaves_is_removed() {
     let store = FileStore::new(folder.path());
     let flow = flow(&counted(&Calls::default()));
     store.start("a", &flow, &Work::of(1)).await.unwrap();
+
     let left = folder.path().join("a.new");
     std::fs::write(&left, "half a file").unwrap();
     store.resume("a", &flow).await.unwrap();

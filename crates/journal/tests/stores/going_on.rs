@@ -42,6 +42,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Test
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let end = undisturbed(4).await;
+
     for fold_every in [u64::MAX, 3].map(|every| NonZeroU64::new(every).unwrap()) {
         for polls in 1.. {
             let run_id = format!("{polls} of {fold_every}");
@@ -50,21 +51,34 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Test
             let mut work: Work = journal.state().unwrap();
             let mut run = flow.begin().journal(journal).fold_every(fold_every);
             let ended = dropped_after(polls, run.finish(&mut work)).await;
+
             drop(run);
             if ended {
                 break;
             }
+
             // It is ours when all that was queued is written.
             let journal = store.resume(&run_id, &flow).await.unwrap();
             let on_record = recorded(&store.lines(&run_id));
             let before = calls.lock().unwrap().len();
             let mut work: Work = journal.state().unwrap();
-            flow.begin().journal(journal).fold_every(fold_every).finish(&mut work).await.unwrap();
+
+            flow.begin()
+                .journal(journal)
+                .fold_every(fold_every)
+                .finish(&mut work)
+                .await
+                .unwrap();
+
             assert_eq!(work, end);
             let calls = calls.lock().unwrap();
             for step in on_record {
-                assert!(!calls[before..].contains(&format!("{run_id}:{step}")), "{step} is made again");
+                assert!(
+                    !calls[before..].contains(&format!("{run_id}:{step}")),
+                    "{step} is made again"
+                );
             }
+
             let mut keys = calls.clone();
             keys.sort_unstable();
             keys.dedup();
@@ -79,14 +93,25 @@ async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>()
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let mut lines = Vec::new();
+
     for _ in 0..3 {
-        let journal = store.start_or_resume("a", &flow, &Work::of(3)).await.unwrap();
+        let journal = store
+            .start_or_resume("a", &flow, &Work::of(3))
+            .await
+            .unwrap();
         let mut work: Work = journal.state().unwrap();
-        let ended = flow.begin().journal(journal).finish(&mut work).await.unwrap();
+        let ended = flow
+            .begin()
+            .journal(journal)
+            .finish(&mut work)
+            .await
+            .unwrap();
+
         assert_eq!((ended.action.as_str(), ended.steps), ("enough", 7));
         assert_eq!(work, undisturbed(3).await);
         lines.push(store.lines("a"));
     }
+
     assert_eq!(calls.lock().unwrap().len(), 9);
     assert!(lines[0] == lines[1] && lines[1] == lines[2]);
     let error = store.deliver("a", "name", &1).await.unwrap_err();
@@ -98,24 +123,54 @@ async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
     let hello = || from_fn(|text: &mut String| text.push_str("Hello, "));
-    let short =
-        Flow::builder("hello").start("say").node("say", hello()).end("say", "default").build().unwrap();
-    let journal = store.start("a", &short, &"").await.unwrap();
-    short.begin().journal(journal).finish(&mut String::new()).await.unwrap();
+    let short = Flow::builder("hello")
+        .start("say")
+        .node("say", hello())
+        .end("say", "default")
+        .build()
+        .unwrap();
 
-    let ask = Wait::for_event("name", |text: &mut String, name: String| text.push_str(&name));
-    let long = Flow::builder("hello").start("say").node("say", hello()).edge("say", "default", "ask");
+    let journal = store.start("a", &short, &"").await.unwrap();
+    short
+        .begin()
+        .journal(journal)
+        .finish(&mut String::new())
+        .await
+        .unwrap();
+
+    let ask = Wait::for_event("name", |text: &mut String, name: String| {
+        text.push_str(&name)
+    });
+    let long = Flow::builder("hello")
+        .start("say")
+        .node("say", hello())
+        .edge("say", "default", "ask");
     let long = long.wait("ask", ask).end("ask", "default").build().unwrap();
     let journal = store.resume_changed("a", &long).await.unwrap();
-    let stopped = long.begin().journal(journal).finish(&mut String::new()).await.unwrap_err();
+    let stopped = long
+        .begin()
+        .journal(journal)
+        .finish(&mut String::new())
+        .await
+        .unwrap_err();
+
     assert!(stopped.paused().is_some());
     store.deliver("a", "name", &"Ada").await.unwrap();
     let journal = store.resume("a", &long).await.unwrap();
     let mut text: String = journal.state().unwrap();
-    long.begin().journal(journal).finish(&mut text).await.unwrap();
+
+    long.begin()
+        .journal(journal)
+        .finish(&mut text)
+        .await
+        .unwrap();
+
     assert_eq!(text, "Hello, Ada");
     let status = &store.runs().await.unwrap()[0].status;
-    assert!(matches!(status, RunStatus::Ended { steps: 2, .. }), "{status:?}");
+    assert!(
+        matches!(status, RunStatus::Ended { steps: 2, .. }),
+        "{status:?}"
+    );
 }
 
 async fn a_run_is_started_once<S: Tested>() {
@@ -123,12 +178,17 @@ async fn a_run_is_started_once<S: Tested>() {
     let store = S::within(folder.path());
     let flow = flow(&counted(&Calls::default()));
     store.start("a", &flow, &Work::of(3)).await.unwrap();
+
     let before = store.lines("a");
     let error = store.start("a", &flow, &Work::of(4)).await.unwrap_err();
     assert!(error.is_already_there());
     insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is there already, in STORE: resume it, or take another id");
     assert_eq!(store.lines("a"), before);
-    let journal = store.start_or_resume("a", &flow, &Work::of(4)).await.unwrap();
+
+    let journal = store
+        .start_or_resume("a", &flow, &Work::of(4))
+        .await
+        .unwrap();
     assert_eq!(journal.input::<Work>().unwrap(), Work::of(3));
 }
 
@@ -137,10 +197,25 @@ async fn a_run_that_is_not_there_is_no_run<S: Tested>() {
     let store = S::within(&folder.path().join("runs"));
     let flow = flow(&counted(&Calls::default()));
     let error = store.resume("a", &flow).await.unwrap_err();
+
     assert!(error.is_missing());
     insta::assert_snapshot!(S::told(error, &folder.path().join("runs")), @"there is no run `a`: it would be in STORE");
-    assert!(store.resume_changed("a", &flow).await.unwrap_err().is_missing());
-    assert!(store.deliver("a", "name", &1).await.unwrap_err().is_missing());
+    assert!(
+        store
+            .resume_changed("a", &flow)
+            .await
+            .unwrap_err()
+            .is_missing()
+    );
+
+    assert!(
+        store
+            .deliver("a", "name", &1)
+            .await
+            .unwrap_err()
+            .is_missing()
+    );
+
     assert!(!folder.path().join("runs").exists());
 }
 
@@ -152,6 +227,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     let mut run = old.begin().journal(journal);
+
     run.step(&mut work).await.unwrap();
     run.step(&mut work).await.unwrap();
     drop(run);
@@ -166,9 +242,19 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     assert!(store.resume("a", &old).await.unwrap_err().is_another_flow());
     let journal = store.resume("a", &new).await.unwrap();
     let mut work: Work = journal.state().unwrap();
-    new.begin().journal(journal).finish(&mut work).await.unwrap();
+
+    new.begin()
+        .journal(journal)
+        .finish(&mut work)
+        .await
+        .unwrap();
+
     assert_eq!(work, undisturbed(3).await);
-    assert_eq!(calls.lock().unwrap().len(), 9, "what the old flow had recorded is not done again");
+    assert_eq!(
+        calls.lock().unwrap().len(),
+        9,
+        "what the old flow had recorded is not done again"
+    );
 
     let error = store.resume_changed("a", &greeting()).await.unwrap_err();
     assert!(error.is_another_flow());
@@ -181,9 +267,21 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
     let calls = Calls::default();
     let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
-    old.begin().journal(journal).finish(&mut Work::of(3)).await.unwrap();
+
+    old.begin()
+        .journal(journal)
+        .finish(&mut Work::of(3))
+        .await
+        .unwrap();
+
     let journal = store.resume_changed("a", &new).await.unwrap();
-    let error = new.begin().journal(journal).finish(&mut Work::of(3)).await.unwrap_err();
+    let error = new
+        .begin()
+        .journal(journal)
+        .finish(&mut Work::of(3))
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run goes another way than the one on record, which visited `work/double#4` here: with the same state and outcomes, `prep` and `post` must do the same again");
     assert_eq!(calls.lock().unwrap().len(), 9);
 }
@@ -191,10 +289,17 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
 async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let flow = greeting();
-    let journal = S::within(folder.path()).start("a", &flow, &"Hello, ").await.unwrap();
+    let journal = S::within(folder.path())
+        .start("a", &flow, &"Hello, ")
+        .await
+        .unwrap();
     let mut text: String = journal.state().unwrap();
     let mut run = flow.begin().journal(journal);
-    let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else { unreachable!() };
+
+    let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else {
+        unreachable!()
+    };
+
     assert_eq!(paused.event, "name");
     drop(run);
 
@@ -202,18 +307,29 @@ async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() 
     let error = elsewhere.deliver("a", "nmae", &"Ada").await.unwrap_err();
     assert!(error.is_unknown_event());
     assert!(
-        error
-            .to_string()
-            .ends_with("no node of the flow `greeting` waits for the event `nmae`; it waits for `name`"),
+        error.to_string().ends_with(
+            "no node of the flow `greeting` waits for the event `nmae`; it waits for `name`"
+        ),
         "{error}"
     );
-    assert_eq!(format!("{error:?}"), error.to_string(), "what a program prints that returns it from main");
+
+    assert_eq!(
+        format!("{error:?}"),
+        error.to_string(),
+        "what a program prints that returns it from main"
+    );
+
     elsewhere.deliver("a", "name", &"Ada").await.unwrap();
     assert_eq!(elsewhere.runs().await.unwrap()[0].status, RunStatus::Open);
 
     let journal = S::within(folder.path()).resume("a", &flow).await.unwrap();
     let mut text: String = journal.state().unwrap();
-    flow.begin().journal(journal).finish(&mut text).await.unwrap();
+    flow.begin()
+        .journal(journal)
+        .finish(&mut text)
+        .await
+        .unwrap();
+
     assert_eq!(text, "Hello, Ada");
 }
 
@@ -222,9 +338,11 @@ async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable<S: Tes
     let store = S::within(folder.path()).unsynced();
     let flow = greeting();
     let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
+
     for _ in 0..1_000 {
         journal.deliver("name", b"\"Ada\"".to_vec()).await.unwrap();
     }
+
     drop(journal);
     let error = store.deliver("a", "name", &"Ada").await.unwrap_err();
     insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: 1000 answers to `name` wait for a step already");
@@ -237,10 +355,12 @@ async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
     let flow = flow(&counted(&Calls::default()));
     let journal = store.start("a", &flow, &"text").await.unwrap();
     let error = journal.state::<Work>().unwrap_err();
+
     assert!(error.is_value());
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
     let unrecorded = cogwork_flow::journal::Unrecorded(1);
     let error = store.start("b", &flow, &unrecorded).await.unwrap_err();
+
     assert!(error.is_value());
     insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: an `Unrecorded` value cannot be written");
     let error = store.deliver("a", "name", &unrecorded).await.unwrap_err();
@@ -251,12 +371,14 @@ async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
 #[test]
 fn neither_states_nor_inputs_need_be_shared_between_threads() {
     fn is_send(_: &impl Send) {}
+
     let flow: Flow<Cell<u32>> = Flow::builder("f")
         .start("n")
         .node("n", from_fn(|_: &mut Cell<u32>| ()))
         .end("n", Action::DEFAULT)
         .build()
         .unwrap();
+
     let store = FileStore::new("none");
     is_send(&store.start("a", &flow, &Cell::new(1)));
     is_send(&store.resume("a", &flow));

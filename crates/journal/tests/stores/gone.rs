@@ -23,14 +23,20 @@ for_each_store! {
 type Mischief = fn(&Path, &Path);
 
 const MISCHIEF: [(&str, Mischief); 5] = [
-    ("the folder is removed", |folder, _| std::fs::remove_dir_all(folder).unwrap()),
-    ("the folder is moved", |folder, _| std::fs::rename(folder, folder.with_extension("moved")).unwrap()),
+    ("the folder is removed", |folder, _| {
+        std::fs::remove_dir_all(folder).unwrap()
+    }),
+    ("the folder is moved", |folder, _| {
+        std::fs::rename(folder, folder.with_extension("moved")).unwrap()
+    }),
     ("the folder is replaced by a copy", |folder, _| {
         let moved = folder.with_extension("moved");
         std::fs::rename(folder, &moved).unwrap();
         copy(&moved, folder);
     }),
-    ("the file is removed", |_, file| std::fs::remove_file(file).unwrap()),
+    ("the file is removed", |_, file| {
+        std::fs::remove_file(file).unwrap()
+    }),
     ("the file is replaced by a copy", |_, file| {
         let other = file.with_extension("other");
         std::fs::copy(file, &other).unwrap();
@@ -41,7 +47,10 @@ const MISCHIEF: [(&str, Mischief); 5] = [
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
-        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.as_ref().unwrap().file_name()));
+        let (from, to) = (
+            entry.as_ref().unwrap().path(),
+            to.join(entry.as_ref().unwrap().file_name()),
+        );
         if from.is_dir() {
             copy(&from, &to);
         } else {
@@ -72,7 +81,9 @@ fn is_gone(error: &RunError, folder: &Path) {
     let text = cause.to_string();
     assert!(text.starts_with(&folder.display().to_string()), "{text}");
     assert!(
-        text.ends_with("was removed, moved or replaced while it was in use; nothing more is recorded"),
+        text.ends_with(
+            "was removed, moved or replaced while it was in use; nothing more is recorded"
+        ),
         "{text}"
     );
 }
@@ -94,8 +105,10 @@ async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: Tested>() {
             let mut work = Work::of(ROUNDS);
             let mut run = flow.begin().journal(journal);
             let error = run.finish(&mut work).await.unwrap_err();
+
             println!("{what} at call {at}: {error}");
             is_gone(&error, &folder);
+
             // And nothing is recorded after that.
             is_gone(&run.finish(&mut work).await.unwrap_err(), &folder);
         }
@@ -112,16 +125,21 @@ async fn a_fold_puts_nothing_in_the_place_of_what_is_not_ours<S: Tested>() {
         let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
         let mut work = Work::of(ROUNDS);
         let mut run = flow.begin().journal(journal).fold_every(NonZeroU64::MIN);
+
         run.step(&mut work).await.unwrap();
 
         let file = store.file("a");
         mischief(&folder, &file);
         let before = std::fs::read(&file).ok();
         let error = run.step(&mut work).await.unwrap_err();
+
         println!("{what}: {error}");
         is_gone(&error, &folder);
         drop(run);
-        assert!(std::fs::read(&file).ok() == before, "{what}: it was changed");
+        assert!(
+            std::fs::read(&file).ok() == before,
+            "{what}: it was changed"
+        );
     }
 }
 
@@ -130,9 +148,20 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
     let folder = scratch.path().join("runs");
     let store = S::within(&folder);
     let there = folder.clone();
-    let disturbed = flow(&disturbed(3, move || std::fs::remove_dir_all(&there).unwrap()));
-    let journal = store.start("a", &disturbed, &Work::of(ROUNDS)).await.unwrap();
-    let error = disturbed.begin().journal(journal).finish(&mut Work::of(ROUNDS)).await.unwrap_err();
+    let disturbed = flow(&disturbed(3, move || {
+        std::fs::remove_dir_all(&there).unwrap()
+    }));
+    let journal = store
+        .start("a", &disturbed, &Work::of(ROUNDS))
+        .await
+        .unwrap();
+    let error = disturbed
+        .begin()
+        .journal(journal)
+        .finish(&mut Work::of(ROUNDS))
+        .await
+        .unwrap_err();
+
     is_gone(&error, &folder);
 
     let flow = flow(&counted(&Calls::default()));
@@ -140,9 +169,15 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
     for run_id in ["a", "b"] {
         let journal = store.start(run_id, &flow, &Work::of(ROUNDS)).await.unwrap();
         let mut work = Work::of(ROUNDS);
-        flow.begin().journal(journal).finish(&mut work).await.unwrap();
+        flow.begin()
+            .journal(journal)
+            .finish(&mut work)
+            .await
+            .unwrap();
+
         assert_eq!(work, undisturbed(ROUNDS).await);
     }
+
     assert_eq!(store.runs().await.unwrap().len(), 2);
     assert_eq!(S::within(&folder).runs().await.unwrap().len(), 2);
 }
@@ -153,12 +188,20 @@ async fn runs_that_were_taken_away_are_not_listed<S: Tested>() {
     let store = S::within(&folder);
     let flow = flow(&counted(&Calls::default()));
     let held = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
+
     assert_eq!(store.runs().await.unwrap().len(), 1);
 
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(store.runs().await.unwrap(), []);
     assert!(store.resume("a", &flow).await.unwrap_err().is_missing());
-    assert!(store.deliver("a", "name", &1).await.unwrap_err().is_missing());
+    assert!(
+        store
+            .deliver("a", "name", &1)
+            .await
+            .unwrap_err()
+            .is_missing()
+    );
+
     drop(held);
 }
 
@@ -167,11 +210,13 @@ async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");
     let (first, second) = (S::within(&folder), S::within(&folder));
+
     for store in [&first, &second] {
         let flow: Flow<Work> = flow(&counted(&Calls::default()));
         let old = first.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
         let mut old = flow.begin().journal(old);
         let mut old_work = Work::of(ROUNDS);
+
         old.step(&mut old_work).await.unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
 
@@ -179,6 +224,7 @@ async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
         let mut new = flow.begin().journal(new);
         let mut work = Work::of(ROUNDS);
         new.step(&mut work).await.unwrap();
+
         let lines = store.lines("a");
         is_gone(&old.step(&mut old_work).await.unwrap_err(), &folder);
         drop(old);
@@ -195,15 +241,27 @@ async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
 #[tokio::test]
 async fn the_files_beside_a_database_are_missed_too() {
     use cogwork_journal::{SqliteStore, Store};
+
     for ending in ["-wal", "-shm"] {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("runs");
         let store = SqliteStore::within(&folder).unsynced();
         let beside = folder.join(format!("runs.db{ending}"));
-        let flow = flow(&disturbed(3, move || std::fs::remove_file(&beside).unwrap()));
+        let flow = flow(&disturbed(3, move || {
+            std::fs::remove_file(&beside).unwrap()
+        }));
         let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
-        let error = flow.begin().journal(journal).finish(&mut Work::of(ROUNDS)).await.unwrap_err();
+        let error = flow
+            .begin()
+            .journal(journal)
+            .finish(&mut Work::of(ROUNDS))
+            .await
+            .unwrap_err();
+
         is_gone(&error, &folder);
-        assert!(error.to_string().contains(&format!("runs.db{ending}: ")), "{error}");
+        assert!(
+            error.to_string().contains(&format!("runs.db{ending}: ")),
+            "{error}"
+        );
     }
 }

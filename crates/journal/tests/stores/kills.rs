@@ -19,8 +19,17 @@ struct Told {
 
 fn told(job: &Job) -> Told {
     let text = std::fs::read_to_string(job.calls()).unwrap_or_default();
-    let of = |what| text.lines().filter_map(|line| line.strip_prefix(what)).map(str::to_owned).collect();
-    Told { begun: of("begun "), done: of("done ") }
+    let of = |what| {
+        text.lines()
+            .filter_map(|line| line.strip_prefix(what))
+            .map(str::to_owned)
+            .collect()
+    };
+
+    Told {
+        begun: of("begun "),
+        done: of("done "),
+    }
 }
 
 /// Which step of the run a call was made in.
@@ -31,14 +40,19 @@ fn number(key: &str) -> u64 {
 
 /// How many steps the snapshot on record stands for.
 fn folded(text: &str) -> u64 {
-    let line = text.lines().nth(1).and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    line.and_then(|line| line.get("snapshot")?.get("number")?.as_u64()).unwrap_or_default()
+    let line = text
+        .lines()
+        .nth(1)
+        .and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    line.and_then(|line| line.get("snapshot")?.get("number")?.as_u64())
+        .unwrap_or_default()
 }
 
 /// Kills and resumes a run until it ends. Answers how often it was killed.
 fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) -> usize {
     let store = S::within(&job.folder);
     let mut kills = 0;
+
     // Also those that a fold has taken from the record since.
     let mut ever_recorded = HashSet::new();
     loop {
@@ -47,38 +61,66 @@ fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) ->
         wait_until_it_runs(&mut child);
         std::thread::sleep(Duration::from_micros(random.random_range(0..12_000)));
         child.kill().unwrap();
+
         let output = child.wait_with_output().unwrap();
 
         let made = told(job);
         for key in &made.begun[begun_before..] {
-            assert!(!ever_recorded.contains(key), "{key} was on record and made again");
+            assert!(
+                !ever_recorded.contains(key),
+                "{key} was on record and made again"
+            );
         }
+
         let lines = store.lines(&job.run_id);
-        let steps = recorded(&lines).into_iter().map(|step| format!("{}:{step}", job.run_id));
+        let steps = recorded(&lines)
+            .into_iter()
+            .map(|step| format!("{}:{step}", job.run_id));
         for key in steps {
-            assert!(made.done.contains(&key), "{key} is on record and was never done");
+            assert!(
+                made.done.contains(&key),
+                "{key} is on record and was never done"
+            );
             ever_recorded.insert(key);
         }
+
         // The state after so many steps is on record.
         let folded = folded(&lines);
-        let last = made.begun.iter().map(|key| number(key)).max().unwrap_or_default();
+        let last = made
+            .begun
+            .iter()
+            .map(|key| number(key))
+            .max()
+            .unwrap_or_default();
+
         for key in made.done.iter().filter(|key| number(key) < last) {
             let is_recorded = number(key) <= folded || ever_recorded.contains(key);
             assert!(is_recorded, "{key} was used before it was on record");
         }
+
         let said = String::from_utf8(output.stdout).unwrap();
-        match said.lines().find_map(|line| serde_json::from_str::<Work>(line).ok()) {
+        match said
+            .lines()
+            .find_map(|line| serde_json::from_str::<Work>(line).ok())
+        {
             Some(work) => {
                 assert_eq!(&work, end);
                 let keys: HashSet<_> = made.done.iter().collect();
                 assert_eq!(keys.len(), 3 * job.rounds, "each call was made");
                 let repeated = made.begun.len() - keys.len();
-                assert!(repeated <= 3 * kills, "at most the three calls in flight are repeated after a kill");
+
+                assert!(
+                    repeated <= 3 * kills,
+                    "at most the three calls in flight are repeated after a kill"
+                );
                 return kills;
             }
             None => {
                 let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert!(!output.status.success(), "it was not killed and came to no end: {said}{complaint}");
+                assert!(
+                    !output.status.success(),
+                    "it was not killed and came to no end: {said}{complaint}"
+                );
                 assert!(!complaint.contains("panicked"), "{complaint}");
                 kills += 1;
                 assert!(kills < 2_000, "it does not come to its end");
@@ -89,21 +131,33 @@ fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) ->
 
 /// Over runs with and without folds, at least so many kills in all.
 fn kills<S: Tested>(at_least: usize) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let end = runtime.block_on(undisturbed(40));
     let folder = tempfile::tempdir().unwrap();
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut kills = 0;
+
     for run in 0.. {
         if kills >= at_least && run >= 2 {
             break;
         }
+
         let folder = folder.path().to_owned();
         let fold_every = if run % 2 == 0 { 0 } else { 3 };
-        let job =
-            Job { store: S::NAME, folder, run_id: format!("run {run}"), rounds: 40, fold_every, slow: 3 };
+        let job = Job {
+            store: S::NAME,
+            folder,
+            run_id: format!("run {run}"),
+            rounds: 40,
+            fold_every,
+            slow: 3,
+        };
+
         kills += kill_until_it_ends::<S>(&job, &mut random, &end);
     }
+
     println!("{kills} kills");
 }
 
@@ -123,14 +177,27 @@ fn the_same_in_a_database() {
 #[test]
 fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
     use cogwork_journal::{SqliteStore, Store};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let flow = crate::work::flow(&crate::work::counted(&crate::work::Calls::default()));
     let end = runtime.block_on(undisturbed(3));
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[8; 32]);
+
     for _ in 0..30 {
         let folder = tempfile::tempdir().unwrap();
         let (store, run_id) = (SqliteStore::NAME, "a".to_owned());
-        let job = Job { store, folder: folder.path().into(), run_id, rounds: 3, fold_every: 0, slow: 1 };
+        let job = Job {
+            store,
+            folder: folder.path().into(),
+            run_id,
+            rounds: 3,
+            fold_every: 0,
+            slow: 1,
+        };
+
         let mut child = job.command().spawn().unwrap();
         std::thread::sleep(Duration::from_micros(random.random_range(0..20_000)));
         child.kill().unwrap();
@@ -138,9 +205,18 @@ fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
         runtime.block_on(async {
             let store = SqliteStore::within(folder.path());
             store.runs().await.unwrap();
-            let journal = store.start_or_resume("a", &flow, &Work::of(3)).await.unwrap();
+            let journal = store
+                .start_or_resume("a", &flow, &Work::of(3))
+                .await
+                .unwrap();
             let mut work: Work = journal.state().unwrap();
-            flow.begin().journal(journal).finish(&mut work).await.unwrap();
+
+            flow.begin()
+                .journal(journal)
+                .finish(&mut work)
+                .await
+                .unwrap();
+
             assert_eq!(work, end);
         });
     }

@@ -8,33 +8,62 @@ async fn runs_are_listed_as_they_stand() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::new(folder.path());
     assert_eq!(store.runs().await.unwrap(), []);
-    assert_eq!(FileStore::new(folder.path().join("none")).runs().await.unwrap(), []);
+    assert_eq!(
+        FileStore::new(folder.path().join("none"))
+            .runs()
+            .await
+            .unwrap(),
+        []
+    );
 
     let greeting = greeting();
     let failing = Flow::builder("failing")
         .start("fail")
-        .node("fail", from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))))
+        .node(
+            "fail",
+            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))),
+        )
         .end("fail", Action::DEFAULT)
         .build()
         .unwrap();
 
     let journal = store.start("failed", &failing, &1).await.unwrap();
-    failing.begin().journal(journal).finish(&mut 1).await.unwrap_err();
+    failing
+        .begin()
+        .journal(journal)
+        .finish(&mut 1)
+        .await
+        .unwrap_err();
+
     store.start("Open", &failing, &1).await.unwrap();
     for run_id in ["paused", "answered", "ended"] {
         let journal = store.start(run_id, &greeting, &"Hello").await.unwrap();
-        greeting.begin().journal(journal).finish(&mut String::new()).await.unwrap_err();
+        greeting
+            .begin()
+            .journal(journal)
+            .finish(&mut String::new())
+            .await
+            .unwrap_err();
     }
+
     store.deliver("answered", "name", &"Ada").await.unwrap();
     store.deliver("ended", "name", &"Ada").await.unwrap();
     let journal = store.resume("ended", &greeting).await.unwrap();
-    greeting.begin().journal(journal).finish(&mut String::new()).await.unwrap();
+    greeting
+        .begin()
+        .journal(journal)
+        .finish(&mut String::new())
+        .await
+        .unwrap();
+
     std::fs::write(folder.path().join("foreign.jsonl"), "{}\n").unwrap();
     let damaged = store.path("damaged");
     store.start("damaged", &failing, &1).await.unwrap();
     let mut text = std::fs::read_to_string(&damaged).unwrap();
+
     text.push_str("{}\n");
     std::fs::write(&damaged, text).unwrap();
+
     // A line that is being written.
     let running = store.path("running");
     store.start("running", &failing, &1).await.unwrap();
@@ -47,9 +76,14 @@ async fn runs_are_listed_as_they_stand() {
     let lines = runs.iter().map(|run| {
         let ago = now.duration_since(run.started).unwrap();
         assert!(run.flow.is_empty() || ago.as_secs() < 600, "{ago:?}");
-        let line = format!("{}: {} with {} entries, {:?}", run.run_id, run.flow, run.entries, run.status);
+        let line = format!(
+            "{}: {} with {} entries, {:?}",
+            run.run_id, run.flow, run.entries, run.status
+        );
+
         told(line, folder.path())
     });
+
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
     Open: failing with 0 entries, Open
     answered: greeting with 2 entries, Open
@@ -65,6 +99,7 @@ async fn runs_are_listed_as_they_stand() {
 #[tokio::test]
 async fn a_run_that_waits_says_until_when() {
     use std::time::{Duration, SystemTime};
+
     let wait = cogwork_flow::Wait::for_event("word", |_: &mut u32, _: u32| ())
         .why(|n| format!("{n} wants a word"))
         .within(Duration::from_secs(3_600));
@@ -75,13 +110,33 @@ async fn a_run_that_waits_says_until_when() {
         .end("w", cogwork_flow::Wait::<u32>::TIMED_OUT)
         .build()
         .unwrap();
+
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::new(folder.path());
     let journal = store.start("a", &flow, &1).await.unwrap();
-    flow.begin().journal(journal).finish(&mut 1).await.unwrap_err();
+    flow.begin()
+        .journal(journal)
+        .finish(&mut 1)
+        .await
+        .unwrap_err();
+
     let runs = store.runs().await.unwrap();
-    let cogwork_journal::RunStatus::Paused { waits } = &runs[0].status else { panic!("{runs:?}") };
-    assert_eq!((waits[0].event.as_str(), waits[0].why.as_str()), ("word", "1 wants a word"));
-    let left = waits[0].until.unwrap().duration_since(SystemTime::now()).unwrap();
-    assert!(left <= Duration::from_secs(3_601) && left > Duration::from_secs(3_000), "{left:?}");
+    let cogwork_journal::RunStatus::Paused { waits } = &runs[0].status else {
+        panic!("{runs:?}")
+    };
+
+    assert_eq!(
+        (waits[0].event.as_str(), waits[0].why.as_str()),
+        ("word", "1 wants a word")
+    );
+    let left = waits[0]
+        .until
+        .unwrap()
+        .duration_since(SystemTime::now())
+        .unwrap();
+
+    assert!(
+        left <= Duration::from_secs(3_601) && left > Duration::from_secs(3_000),
+        "{left:?}"
+    );
 }

@@ -30,6 +30,9 @@ mod shown;
 mod work;
 
 #[cfg(unix)]
-#[allow(clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#[allow(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 #[path = "../../../files/tests/support/obstacles.rs"]
 mod support;

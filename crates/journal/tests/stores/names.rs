@@ -49,16 +49,30 @@ async fn any_run_id_is_a_safe_file_name() {
         &long,
         &longer,
     ];
+
     let mut names = Vec::new();
     for id in ids {
         let journal = store.start(id, &flow, &id).await.unwrap();
         assert_eq!(cogwork_flow::journal::Journal::run_id(&journal), id);
         drop(journal);
         let journal = store.resume(id, &flow).await.unwrap();
+
         assert_eq!(journal.input::<String>().unwrap(), id);
-        assert_eq!(store.path(id).parent(), Some(folder.path().join("runs").as_path()));
-        names.push(store.path(id).file_name().unwrap().to_str().unwrap().to_owned());
+        assert_eq!(
+            store.path(id).parent(),
+            Some(folder.path().join("runs").as_path())
+        );
+        names.push(
+            store
+                .path(id)
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned(),
+        );
     }
+
     insta::assert_snapshot!(names.join("\n"), @r#"
     order-17.jsonl
     %.jsonl
@@ -88,13 +102,24 @@ async fn any_run_id_is_a_safe_file_name() {
     %c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc~ae61542ab7ba3da5.jsonl
     %c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc%c3%bc~099f8f9631769331.jsonl
     "#);
-    let mut listed: Vec<_> = store.runs().await.unwrap().into_iter().map(|run| run.run_id).collect();
+
+    let mut listed: Vec<_> = store
+        .runs()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|run| run.run_id)
+        .collect();
+
     let mut started = ids.map(str::to_owned).to_vec();
     started.sort_unstable();
     listed.sort_unstable();
     assert_eq!(listed, started);
-    let around: Vec<_> =
-        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+
+    let around: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(around, ["runs"]);
 }
 
@@ -105,6 +130,7 @@ async fn a_file_under_the_name_of_another_run_is_refused() {
     let flow = flow();
     store.start("a\n", &flow, &1).await.unwrap();
     std::fs::copy(store.path("a\n"), store.path("b")).unwrap();
+
     let error = store.resume("b", &flow).await.unwrap_err();
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, folder.path()), @r#"runs/b.jsonl, line 1: this is the run `a\n`, not `b`"#);

@@ -24,18 +24,25 @@ type Operation<S> = fn(S) -> Result<(), String>;
 
 fn operations<S: Tested>() -> [(&'static str, Operation<S>); 4] {
     [
-        ("start", |store| done(store.start("a", &work(), &Work::of(2))).map(drop)),
+        ("start", |store| {
+            done(store.start("a", &work(), &Work::of(2))).map(drop)
+        }),
         ("resume", |store| done(store.resume("a", &work())).map(drop)),
         ("deliver", |store| done(store.deliver("a", "name", &1))),
-        ("list", |store| match done(store.runs())?.pop().map(|run| run.status) {
-            Some(RunStatus::Damaged { error }) => Err(error),
-            _ => Ok(()),
+        ("list", |store| {
+            match done(store.runs())?.pop().map(|run| run.status) {
+                Some(RunStatus::Damaged { error }) => Err(error),
+                _ => Ok(()),
+            }
         }),
     ]
 }
 
 fn done<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(work).map_err(|error| error.to_string())
 }
 
@@ -57,21 +64,33 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: Tested>(
             if is_folder && obstacle.found == "a folder" {
                 continue;
             }
+
             let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
             let place = scratch.path().join(name);
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
             obstacle.put(&place, &theirs);
+
             let before = place.symlink_metadata().unwrap().file_type();
 
             let [start, others @ ..] = operations::<S>();
             let error = attempt(scratch.path(), start.1).unwrap_err();
-            let expected = if is_folder { "a folder" } else { "a regular file" };
+            let expected = if is_folder {
+                "a folder"
+            } else {
+                "a regular file"
+            };
+
             let told = format!("this is {}; expected {expected}", obstacle.found);
             assert!(error.ends_with(&told), "{name}: {error}");
-            assert!(error.starts_with(&place.display().to_string()), "{name}: {error}");
+            assert!(
+                error.starts_with(&place.display().to_string()),
+                "{name}: {error}"
+            );
+
             for (_, operation) in others {
                 let _ = attempt(scratch.path(), operation);
             }
+
             assert_eq!(place.symlink_metadata().unwrap().file_type(), before);
             theirs.assert_untouched();
         }
@@ -86,13 +105,19 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there<S: Tested
             let place = scratch.path().join(name);
             let _ = std::fs::remove_file(&place);
             let _ = std::fs::remove_dir_all(&place);
+
             obstacle.put(&place, &theirs);
             let before = place.symlink_metadata().unwrap().file_type();
 
             for (what, operation) in operations::<S>() {
                 let told = attempt(scratch.path(), operation);
                 println!("{} as {name}, {what}: {told:?}", obstacle.found);
-                assert_eq!(place.symlink_metadata().unwrap().file_type(), before, "{name}, {what}");
+                assert_eq!(
+                    place.symlink_metadata().unwrap().file_type(),
+                    before,
+                    "{name}, {what}"
+                );
+
                 theirs.assert_untouched();
             }
         }
@@ -104,6 +129,7 @@ fn swap_links(folder: &Path, to: &Path, names: &[&str], is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         for name in names {
             let place = folder.join(name);
+
             // What is there is the store's own.
             if symlink(to, &place).is_ok() {
                 std::thread::yield_now();
@@ -111,6 +137,7 @@ fn swap_links(folder: &Path, to: &Path, names: &[&str], is_over: &AtomicBool) {
                     let _ = std::fs::remove_file(&place);
                 }
             }
+
             for _ in 0..50 {
                 std::thread::yield_now();
             }
@@ -121,11 +148,17 @@ fn swap_links(folder: &Path, to: &Path, names: &[&str], is_over: &AtomicBool) {
 /// Goes on with the run to its end, with a fold now and then.
 async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
     let flow = work();
-    let journal =
-        store.start_or_resume("a", &flow, &Work::of(30)).await.map_err(|error| error.to_string())?;
+    let journal = store
+        .start_or_resume("a", &flow, &Work::of(30))
+        .await
+        .map_err(|error| error.to_string())?;
     let mut work: Work = journal.state().map_err(|error| error.to_string())?;
     let run = flow.begin().journal(journal).fold_every(NonZeroU64::MIN);
-    { run }.finish(&mut work).await.map_err(|error| error.to_string())?;
+
+    { run }
+        .finish(&mut work)
+        .await
+        .map_err(|error| error.to_string())?;
     assert_eq!(&work, end);
     Ok(())
 }
@@ -134,7 +167,12 @@ async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Teste
     let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
     let end = undisturbed(30).await;
     let is_over = Arc::new(AtomicBool::new(false));
-    let (folder, to, over) = (scratch.path().to_owned(), theirs.path(), Arc::clone(&is_over));
+    let (folder, to, over) = (
+        scratch.path().to_owned(),
+        theirs.path(),
+        Arc::clone(&is_over),
+    );
+
     let swapper = std::thread::spawn(move || swap_links(&folder, &to, S::NAMES, &over));
 
     let (mut ended, mut refused) = (0, 0);
@@ -144,14 +182,19 @@ async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Teste
             Ok(()) => ended += 1,
             Err(error) => {
                 // Which error it is, depends on when the link came.
-                assert!(error.contains(&scratch.path().display().to_string()), "{error}");
+                assert!(
+                    error.contains(&scratch.path().display().to_string()),
+                    "{error}"
+                );
                 refused += 1;
             }
         }
+
         if ended % 4 == 3 && S::NAME == FileStore::NAME {
             let _ = std::fs::remove_file(store.file("a"));
         }
     }
+
     is_over.store(true, Ordering::Relaxed);
     swapper.join().unwrap();
     println!("{}: ended {ended} times, refused {refused} times", S::NAME);
@@ -162,7 +205,12 @@ async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
     let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
     let end = undisturbed(30).await;
     let is_over = Arc::new(AtomicBool::new(false));
-    let (folder, to, over) = (scratch.path().to_owned(), theirs.path(), Arc::clone(&is_over));
+    let (folder, to, over) = (
+        scratch.path().to_owned(),
+        theirs.path(),
+        Arc::clone(&is_over),
+    );
+
     let swapper = std::thread::spawn(move || {
         while !over.load(Ordering::Relaxed) {
             swap_all(&folder, &to);
@@ -172,6 +220,7 @@ async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
 
     for _ in 0..100 {
         let store = S::within(scratch.path()).unsynced();
+
         // It cannot come to its end but by luck.
         let _ = goes_on(&store, &end).await;
         drop(store);
@@ -179,6 +228,7 @@ async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+
     is_over.store(true, Ordering::Relaxed);
     swapper.join().unwrap();
     theirs.assert_untouched();

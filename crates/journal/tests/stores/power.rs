@@ -45,6 +45,7 @@ fn flow() -> Flow<Vec<String>> {
                     if item.ends_with('x') {
                         held_up.get_or_init(hold_up_writing).await;
                     }
+
                     let length = 2 + 37 * item.len() % 20;
                     Ok::<_, std::io::Error>(format!("{item} ").repeat(length))
                 }
@@ -52,12 +53,18 @@ fn flow() -> Flow<Vec<String>> {
             |item: &mut String, text: String| *item = text.len().to_string(),
         )
     };
+
     let items = Batch::at_most(
         40,
         text(),
-        |all: &Vec<String>| (1..=40).map(|n| format!("{} {}", all[0], "x".repeat(n))).collect(),
+        |all: &Vec<String>| {
+            (1..=40)
+                .map(|n| format!("{} {}", all[0], "x".repeat(n)))
+                .collect()
+        },
         |all, done| *all = done,
     );
+
     Flow::builder("power")
         .start("one")
         .node("one", text().focus(|all: &mut Vec<String>| &mut all[0]))
@@ -86,25 +93,51 @@ fn input() -> Vec<String> {
 
 impl Disk {
     fn new() -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
         let (folder, flow) = (tempfile::tempdir().unwrap(), flow());
         let store = FileStore::new(folder.path()).sync(false);
         let mut end = input();
+
         runtime.block_on(async {
             let journal = store.start("a", &flow, &input()).await.unwrap();
-            flow.begin().journal(journal).finish(&mut end).await.unwrap();
+            flow.begin()
+                .journal(journal)
+                .finish(&mut end)
+                .await
+                .unwrap();
         });
+
         let mut bytes = std::fs::read(store.path("a")).unwrap();
         let lines: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         let ended = lines.last().unwrap().len();
         let together = lines.iter().rev().skip(1);
-        let together = together.take_while(|line| line.windows(13).any(|part| part == br#""joined":true"#));
+        let together =
+            together.take_while(|line| line.windows(13).any(|part| part == br#""joined":true"#));
         let joined = together.count();
+
         assert_eq!(joined, 39, "all items were written together");
-        let last: usize = lines.iter().rev().skip(1).take(joined + 1).map(|line| line.len()).sum();
+        let last: usize = lines
+            .iter()
+            .rev()
+            .skip(1)
+            .take(joined + 1)
+            .map(|line| line.len())
+            .sum();
+
         bytes.truncate(bytes.len() - ended);
         let last = bytes.len() - last..bytes.len();
-        Self { runtime, folder, store, flow, bytes, end, last }
+        Self {
+            runtime,
+            folder,
+            store,
+            flow,
+            bytes,
+            end,
+            last,
+        }
     }
 
     /// Takes the run up from these bytes; answers how long what was kept of them is.
@@ -114,16 +147,36 @@ impl Disk {
         self.runtime.block_on(async {
             let listed = self.store.runs().await.unwrap().remove(0).status;
             let taken = self.store.resume("a", &self.flow).await;
-            assert_eq!(taken.is_err(), matches!(listed, RunStatus::Damaged { .. }), "{listed:?}");
+            assert_eq!(
+                taken.is_err(),
+                matches!(listed, RunStatus::Damaged { .. }),
+                "{listed:?}"
+            );
+
             if taken.is_err() {
-                assert!(std::fs::read(&path).unwrap() == bytes, "it is left as it is");
+                assert!(
+                    std::fs::read(&path).unwrap() == bytes,
+                    "it is left as it is"
+                );
             }
+
             let journal = taken?;
             let kept = std::fs::read(&path).unwrap();
-            assert!(self.bytes.starts_with(&kept) && kept.ends_with(b"\n"), "it is a beginning");
+            assert!(
+                self.bytes.starts_with(&kept) && kept.ends_with(b"\n"),
+                "it is a beginning"
+            );
             let mut state: Vec<String> = journal.state()?;
-            self.flow.begin().journal(journal).finish(&mut state).await.unwrap();
+
+            self.flow
+                .begin()
+                .journal(journal)
+                .finish(&mut state)
+                .await
+                .unwrap();
+
             assert_eq!(state, self.end);
+
             // The file is one that can be read again.
             self.store.resume("a", &self.flow).await?;
             Ok(kept.len())
@@ -140,6 +193,7 @@ impl Disk {
                 bytes[from..to].fill(0);
             }
         }
+
         bytes
     }
 }
@@ -151,9 +205,15 @@ fn whatever_is_lost_of_the_lines_that_were_written_last_the_run_goes_on_from_tho
     assert!(blocks.len() > 10, "{blocks:?}");
 
     for lost in blocks.clone() {
-        let kept = disk.goes_on_from(&disk.without(&disk.last, |block| *block == lost)).unwrap();
-        assert!(kept >= disk.last.start && kept < (lost + 1) * BLOCK, "block {lost}: {kept}");
+        let kept = disk
+            .goes_on_from(&disk.without(&disk.last, |block| *block == lost))
+            .unwrap();
+        assert!(
+            kept >= disk.last.start && kept < (lost + 1) * BLOCK,
+            "block {lost}: {kept}"
+        );
     }
+
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[9; 32]);
     for round in 0..200 {
         let share = random.random_range(1..10);
@@ -162,6 +222,7 @@ fn whatever_is_lost_of_the_lines_that_were_written_last_the_run_goes_on_from_tho
             // The length may be known to the disk later than the blocks are.
             bytes.truncate(random.random_range(disk.last.start..=disk.last.end));
         }
+
         assert!(disk.goes_on_from(&bytes).unwrap() >= disk.last.start);
     }
 }
@@ -172,10 +233,15 @@ fn a_block_that_is_lost_of_earlier_lines_is_damage() {
     let disk = Disk::new();
     let earlier = 0..disk.last.start;
     for lost in 0..earlier.end / BLOCK {
-        let error = disk.goes_on_from(&disk.without(&earlier, |block| *block == lost)).unwrap_err();
+        let error = disk
+            .goes_on_from(&disk.without(&earlier, |block| *block == lost))
+            .unwrap_err();
         assert!(error.is_damaged(), "block {lost}: {error}");
     }
-    let both = disk.without(&(0..disk.last.end), |block| *block == 0 || *block > disk.last.start / BLOCK);
+
+    let both = disk.without(&(0..disk.last.end), |block| {
+        *block == 0 || *block > disk.last.start / BLOCK
+    });
     assert!(disk.goes_on_from(&both).unwrap_err().is_damaged());
 }
 
@@ -193,10 +259,17 @@ fn bytes_that_are_changed_in_the_lines_that_were_written_last_are_damage() {
             2 => bytes[at..at + 100].fill(0),
             _ => bytes[at..at + BLOCK].fill(b'0'),
         }
-        let whole_block = bytes[disk.last.clone()].chunks(BLOCK).any(|block| block.iter().all(|b| *b == 0));
+
+        let whole_block = bytes[disk.last.clone()]
+            .chunks(BLOCK)
+            .any(|block| block.iter().all(|b| *b == 0));
         if bytes != disk.bytes && !whole_block {
             let error = disk.goes_on_from(&bytes).unwrap_err();
-            assert!(error.is_damaged(), "round {round}, at {at}: {}", told(error, disk.folder.path()));
+            assert!(
+                error.is_damaged(),
+                "round {round}, at {at}: {}",
+                told(error, disk.folder.path())
+            );
         }
     }
 }
@@ -208,8 +281,13 @@ fn that_lines_were_written_together_cannot_be_added_or_taken_away() {
     let text = String::from_utf8(disk.bytes.clone()).unwrap();
     let without = text.replacen(",\"joined\":true", "", 1);
     let with = text.replacen("},\"crc\"", "},\"joined\":true,\"crc\"", 2);
+
     for edited in [without, with] {
         assert_ne!(edited, text);
-        assert!(disk.goes_on_from(edited.as_bytes()).unwrap_err().is_damaged());
+        assert!(
+            disk.goes_on_from(edited.as_bytes())
+                .unwrap_err()
+                .is_damaged()
+        );
     }
 }

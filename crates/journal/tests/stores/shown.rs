@@ -15,13 +15,17 @@ async fn nothing_unsafe_is_shown() {
             shown.error(&error);
         }
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
 }
 
 /// A flow that waits, with a text for every name.
 fn waiting(text: &str) -> Flow<String> {
     let wait = Wait::for_event(text, |_: &mut String, (): ()| ());
-    let builder = Flow::builder(text).start(text).wait(text, wait).end(text, "default");
+    let builder = Flow::builder(text)
+        .start(text)
+        .wait(text, wait)
+        .end(text, "default");
 
     builder.build().unwrap()
 }
@@ -29,14 +33,21 @@ fn waiting(text: &str) -> Flow<String> {
 /// Another flow of the same name.
 fn changed(text: &str) -> Flow<String> {
     let node = format!("{text}2");
-    let builder = Flow::builder(text).start(&node).node(&node, from_fn(|_: &mut String| ()));
+    let builder = Flow::builder(text)
+        .start(&node)
+        .node(&node, from_fn(|_: &mut String| ()));
 
     builder.end(&node, "default").build().unwrap()
 }
 
 async fn errors(text: &str) -> Vec<StoreError> {
     let folder = tempfile::tempdir().unwrap();
-    let name: String = text.chars().filter(|character| !matches!(character, '/' | '\0')).take(60).collect();
+    let name: String = text
+        .chars()
+        .filter(|character| !matches!(character, '/' | '\0'))
+        .take(60)
+        .collect();
+
     let store = FileStore::new(folder.path().join(format!("runs {name}"))).sync(false);
     let flow = waiting(text);
     let mut errors = vec![store.resume(text, &flow).await.unwrap_err()];
@@ -48,8 +59,20 @@ async fn errors(text: &str) -> Vec<StoreError> {
 
     errors.push(store.start(text, &flow, &text).await.unwrap_err());
     errors.push(store.resume(text, &changed(text)).await.unwrap_err());
-    errors.push(store.resume(text, &waiting(&format!("{text}2"))).await.unwrap_err());
-    errors.push(store.deliver(text, &format!("{text}2"), &1).await.unwrap_err());
+    errors.push(
+        store
+            .resume(text, &waiting(&format!("{text}2")))
+            .await
+            .unwrap_err(),
+    );
+
+    errors.push(
+        store
+            .deliver(text, &format!("{text}2"), &1)
+            .await
+            .unwrap_err(),
+    );
+
     errors.extend(damaged(&store, text, &flow).await);
     errors
 }
@@ -67,10 +90,14 @@ async fn damaged(store: &FileStore, text: &str, flow: &Flow<String>) -> Vec<Stor
     ];
 
     let mut errors = Vec::new();
-    for content in damaged.iter().filter(|content| **content != whole && !content.trim().is_empty()) {
+    for content in damaged
+        .iter()
+        .filter(|content| **content != whole && !content.trim().is_empty())
+    {
         std::fs::write(&path, content).unwrap();
         errors.extend(store.resume(text, flow).await.err());
     }
+
     errors.extend(replaced_by_folder(&path, store, text, flow).await);
     errors
 }

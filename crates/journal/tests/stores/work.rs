@@ -17,7 +17,12 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn of(rounds: usize) -> Self {
-        Self { rounds, numbers: Vec::new(), added: 0, total: 0 }
+        Self {
+            rounds,
+            numbers: Vec::new(),
+            added: 0,
+            total: 0,
+        }
     }
 }
 
@@ -34,7 +39,10 @@ pub(crate) fn counted(calls: &Calls) -> Call {
     Arc::new(move |n| {
         let calls = Arc::clone(&calls);
         Box::pin(async move {
-            calls.lock().unwrap().push(idempotency_key().unwrap_or_default());
+            calls
+                .lock()
+                .unwrap()
+                .push(idempotency_key().unwrap_or_default());
             tokio::task::yield_now().await;
             Ok(n + 1)
         })
@@ -48,8 +56,12 @@ fn node<S: Send>(
     put: fn(&mut S, u64) -> &'static str,
 ) -> impl Node<S> + use<S> {
     let call = Arc::clone(call);
-    from_phases(take, move |n: u64| call(n), move |state: &mut S, n: u64| Action::from_static(put(state, n)))
-        .with_actions(actions.iter().copied())
+    from_phases(
+        take,
+        move |n: u64| call(n),
+        move |state: &mut S, n: u64| Action::from_static(put(state, n)),
+    )
+    .with_actions(actions.iter().copied())
 }
 
 pub(crate) fn flow(call: &Call) -> Flow<Work> {
@@ -64,9 +76,14 @@ pub(crate) fn changed(call: &Call, batch: &str) -> Flow<Work> {
         |work: &mut Work| work.numbers.len() as u64,
         |work, n| {
             work.numbers.push(n);
-            if work.numbers.len() < work.rounds { "more" } else { "enough" }
+            if work.numbers.len() < work.rounds {
+                "more"
+            } else {
+                "enough"
+            }
         },
     );
+
     let double = node(
         call,
         &["default"],
@@ -76,6 +93,7 @@ pub(crate) fn changed(call: &Call, batch: &str) -> Flow<Work> {
             "default"
         },
     );
+
     let add = node(
         call,
         &["more", "enough"],
@@ -83,9 +101,14 @@ pub(crate) fn changed(call: &Call, batch: &str) -> Flow<Work> {
         |work, n| {
             work.total += n;
             work.added += 1;
-            if work.added < work.numbers.len() { "more" } else { "enough" }
+            if work.added < work.numbers.len() {
+                "more"
+            } else {
+                "enough"
+            }
         },
     );
+
     let adding = Flow::builder("adding")
         .start("add")
         .node("add", add)
@@ -93,8 +116,14 @@ pub(crate) fn changed(call: &Call, batch: &str) -> Flow<Work> {
         .end("add", "enough")
         .build()
         .unwrap();
-    let double =
-        Batch::at_most(3, double, |work: &Work| work.numbers.clone(), |work, numbers| work.numbers = numbers);
+
+    let double = Batch::at_most(
+        3,
+        double,
+        |work: &Work| work.numbers.clone(),
+        |work, numbers| work.numbers = numbers,
+    );
+
     Flow::builder("work")
         .start("gather")
         .node("gather", gather)
@@ -111,20 +140,32 @@ pub(crate) fn changed(call: &Call, batch: &str) -> Flow<Work> {
 /// What the flow comes to where nothing disturbs it.
 pub(crate) async fn undisturbed(rounds: usize) -> Work {
     let mut work = Work::of(rounds);
-    flow(&counted(&Calls::default())).run(&mut work).await.unwrap();
+    flow(&counted(&Calls::default()))
+        .run(&mut work)
+        .await
+        .unwrap();
     work
 }
 
 /// A flow that waits for a name.
 pub(crate) fn greeting() -> Flow<String> {
-    let ask = Wait::for_event("name", |text: &mut String, name: String| text.push_str(&name))
-        .why(|text| format!("whom to say {text} to"));
-    Flow::builder("greeting").start("ask").wait("ask", ask).end("ask", Action::DEFAULT).build().unwrap()
+    let ask = Wait::for_event("name", |text: &mut String, name: String| {
+        text.push_str(&name)
+    })
+    .why(|text| format!("whom to say {text} to"));
+    Flow::builder("greeting")
+        .start("ask")
+        .wait("ask", ask)
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap()
 }
 
 /// The names of the steps with an outcome, of whole lines alone.
 pub(crate) fn recorded(text: &str) -> Vec<String> {
-    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let lines = text
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
     let step = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         Some(line.get("outcome")?.get("step")?.as_str()?.to_owned())
@@ -140,7 +181,11 @@ pub(crate) fn told(error: impl std::fmt::Display, folder: &Path) -> String {
 /// A line with the checksum that follows the one before, as the documentation says it is made.
 pub(crate) fn sealed(object: &str, before: &[u8]) -> Vec<u8> {
     let object = object.strip_suffix('}').unwrap();
-    let digits = before.len().checked_sub(11).map_or(&b""[..], |start| &before[start..start + 8]);
+    let digits = before
+        .len()
+        .checked_sub(11)
+        .map_or(&b""[..], |start| &before[start..start + 8]);
     let checksum = crc32fast::hash(&[digits, object.as_bytes()].concat());
+
     format!("{object},\"crc\":\"{checksum:08x}\"}}\n").into_bytes()
 }

@@ -53,10 +53,12 @@ enum Format<'a> {
 impl<'a> Format<'a> {
     fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
         match format {
-            ReplyFormat::Json => {
-                Err(invalid("the messages API has no JSON of any shape; expected a schema, or no format"))
-            }
-            ReplyFormat::Schema { schema, .. } => Ok(Self::JsonSchema { schema: json::schema(schema)? }),
+            ReplyFormat::Json => Err(invalid(
+                "the messages API has no JSON of any shape; expected a schema, or no format",
+            )),
+            ReplyFormat::Schema { schema, .. } => Ok(Self::JsonSchema {
+                schema: json::schema(schema)?,
+            }),
         }
     }
 }
@@ -72,7 +74,11 @@ struct Tool<'a> {
 impl<'a> Tool<'a> {
     fn of(tool: &'a ToolDefinition) -> Result<Self, LlmError> {
         let input_schema = tools::input_schema(tool)?;
-        Ok(Self { name: tool.name(), description: tool.description(), input_schema })
+        Ok(Self {
+            name: tool.name(),
+            description: tool.description(),
+            input_schema,
+        })
     }
 }
 
@@ -88,7 +94,9 @@ enum Choice<'a> {
 impl<'a> Choice<'a> {
     /// The API refuses a choice where there is nothing to choose from.
     fn of(request: &'a ChatRequest) -> Option<Self> {
-        let choice = request.tool_choice().filter(|_| !request.tools().is_empty())?;
+        let choice = request
+            .tool_choice()
+            .filter(|_| !request.tools().is_empty())?;
         Some(match choice {
             ToolChoice::Auto => Self::Auto,
             ToolChoice::None => Self::None,
@@ -110,12 +118,26 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         "tool_choice" => !request.tools().is_empty() && request.tool_choice().is_some(),
         _ => false,
     };
+
     let is_system = |message: &&Message| message.role() == Role::System;
     let leading = request.messages().iter().take_while(is_system).count();
-    let system: Vec<&str> = request.messages().iter().take(leading).map(Message::text).collect();
+    let system: Vec<&str> = request
+        .messages()
+        .iter()
+        .take(leading)
+        .map(Message::text)
+        .collect();
+
     let default = (!extra.contains_key("max_tokens")).then_some(MAX_TOKENS);
-    let others = extra.get(OUTPUT_CONFIG).and_then(Value::as_object).into_iter().flatten();
-    let others = others.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| *name != "format");
+    let others = extra
+        .get(OUTPUT_CONFIG)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+
+    let others = others
+        .map(|(name, value)| (name.as_str(), value))
+        .filter(|(name, _)| *name != "format");
     let format = request.format().map(Format::of).transpose()?;
     json::to_bytes(&Body {
         model: call.model,
@@ -125,8 +147,15 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         temperature: request.temperature(),
         stop_sequences: request.stop(),
         stream: call.stream.then_some(true),
-        output_config: format.map(|format| OutputConfig { format, extra: others.collect() }),
-        tools: request.tools().iter().map(Tool::of).collect::<Result<_, _>>()?,
+        output_config: format.map(|format| OutputConfig {
+            format,
+            extra: others.collect(),
+        }),
+        tools: request
+            .tools()
+            .iter()
+            .map(Tool::of)
+            .collect::<Result<_, _>>()?,
         tool_choice: Choice::of(request),
         extra: extra
             .iter()

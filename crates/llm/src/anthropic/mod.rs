@@ -63,7 +63,10 @@ impl AnthropicClient {
     ///
     /// `base_url` is what goes before `/v1/messages`, as in `https://api.anthropic.com`; one that
     /// has the `/v1` already is as good. `model` is the server's name of the model.
-    pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> AnthropicClientBuilder {
+    pub fn builder(
+        base_url: impl Into<String>,
+        model: impl Into<String>,
+    ) -> AnthropicClientBuilder {
         AnthropicClientBuilder::new(&ANTHROPIC, Self, base_url.into(), model.into())
     }
 

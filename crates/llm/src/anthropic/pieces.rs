@@ -65,6 +65,7 @@ impl Reader for Pieces {
         if let Some(error) = piece.error.filter(|error| !failure::says_nothing(error)) {
             return Err(failure::of_value(error, secrets));
         }
+
         let kind = piece.kind.and_then(parse::<String>);
         let index = piece.index.and_then(count);
         match kind.as_deref().unwrap_or(&event.name) {
@@ -81,19 +82,29 @@ impl Reader for Pieces {
             "message_delta" => {
                 self.usage.add(piece.usage);
                 let delta = piece.delta.and_then(parse_object::<MessageDelta<'_>>);
-                let reason = delta.and_then(|delta| delta.stop_reason).and_then(parse::<String>);
+                let reason = delta
+                    .and_then(|delta| delta.stop_reason)
+                    .and_then(parse::<String>);
                 self.stop_reason = reason.or(self.stop_reason.take());
             }
             "message_stop" => {
                 while !self.open.is_empty() {
                     self.close(Some(0), deltas);
                 }
-                let end = ended(self.stop_reason.take(), self.has_content, self.usage, self.model.take())?;
+
+                let end = ended(
+                    self.stop_reason.take(),
+                    self.has_content,
+                    self.usage,
+                    self.model.take(),
+                )?;
+
                 deltas.push_back(Delta::End(end));
             }
             // Pings, and whatever the API will add: its versioning allows for that.
             _ => {}
         }
+
         Ok(())
     }
 
@@ -109,28 +120,45 @@ impl Pieces {
         index: Option<u64>,
         deltas: &mut VecDeque<Delta>,
     ) -> Result<(), LlmError> {
-        let Some(block) = block.and_then(parse_object::<Block<'_>>) else { return Ok(()) };
+        let Some(block) = block.and_then(parse_object::<Block<'_>>) else {
+            return Ok(());
+        };
+
         deltas.extend(block.thinking().map(Delta::Reasoning));
         let text = block.text();
         self.has_content |= text.is_some();
         deltas.extend(text.map(Delta::Text));
+
         if let (Some(more), Some(place)) = (block.more_input(), self.place(index)) {
             self.held += more.len();
-            self.open.iter_mut().skip(place).take(1).for_each(|open| open.input.push_str(&more));
+            self.open
+                .iter_mut()
+                .skip(place)
+                .take(1)
+                .for_each(|open| open.input.push_str(&more));
         }
+
         if let Some(call) = block.call() {
             if self.open.len() == MOST {
                 return Err(too_many());
             }
+
             self.held += call.bytes();
-            self.open.push(Open { index, call, input: String::new() });
+            self.open.push(Open {
+                index,
+                call,
+                input: String::new(),
+            });
         }
+
         Ok(())
     }
 
     /// Where the open block of this index is; without one, the last.
     fn place(&self, index: Option<u64>) -> Option<usize> {
-        self.open.iter().rposition(|open| index.is_none() || open.index == index)
+        self.open
+            .iter()
+            .rposition(|open| index.is_none() || open.index == index)
     }
 
     /// Gives out the call whose block ends here. Some servers say its input at the beginning.
@@ -139,7 +167,13 @@ impl Pieces {
         let Open { call, input, .. } = self.open.remove(place);
         self.has_content = true;
         self.held = self.held.saturating_sub(call.bytes() + input.len());
-        let call = if input.is_empty() { call } else { ToolCall::new(call.id(), call.name(), input) };
+
+        let call = if input.is_empty() {
+            call
+        } else {
+            ToolCall::new(call.id(), call.name(), input)
+        };
+
         deltas.push_back(Delta::ToolCall(call));
     }
 }

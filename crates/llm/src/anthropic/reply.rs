@@ -61,6 +61,7 @@ impl Block<'_> {
         let is_call = json::text(self.kind).is_some_and(|kind| kind == "tool_use");
         let part = |raw| json::text(raw).unwrap_or_default();
         let input = || self.input.map(arguments).unwrap_or_default();
+
         is_call.then(|| ToolCall::new(part(self.id), part(self.name), input()))
     }
 }
@@ -71,20 +72,30 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     if let Some(error) = reply.error.filter(|error| !failure::says_nothing(error)) {
         return Err(failure::of_value(error, secrets));
     }
+
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
-    let content =
-        reply.content.ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
+    let content = reply
+        .content
+        .ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+
     for block in content.into_iter().filter_map(parse_object::<Block<'_>>) {
         text.push_str(&block.text().unwrap_or_default());
         reasoning.push_str(&block.thinking().unwrap_or_default());
         calls.extend(block.call());
     }
+
     let mut usage = Counts::default();
     usage.add(reply.usage);
     let model = json::text(reply.model);
     let has_content = !text.is_empty() || !calls.is_empty();
-    let response = ended(reply.stop_reason.and_then(parse::<String>), has_content, usage, model)?;
+    let response = ended(
+        reply.stop_reason.and_then(parse::<String>),
+        has_content,
+        usage,
+        model,
+    )?;
+
     Ok(response.with_texts(text, reasoning).with_tool_calls(calls))
 }
 
@@ -97,9 +108,15 @@ pub(super) fn ended(
 ) -> Result<ChatResponse, LlmError> {
     let reason = stop_reason.map(finish_reason).unwrap_or_default();
     if reason == FinishReason::ContentFilter && !has_content {
-        return Err(LlmError::new(LlmErrorKind::ContentFilter, "the model refuses, without a word"));
+        return Err(LlmError::new(
+            LlmErrorKind::ContentFilter,
+            "the model refuses, without a word",
+        ));
     }
-    Ok(ChatResponse::default().with_finish_reason(reason).with_told(usage.total(), model))
+
+    Ok(ChatResponse::default()
+        .with_finish_reason(reason)
+        .with_told(usage.total(), model))
 }
 
 /// Counts of tokens, of which a stream brings some at its beginning and some at its end.
@@ -125,10 +142,20 @@ impl Counts {
             #[serde(borrow, default)]
             output_tokens: Option<&'a RawValue>,
         }
-        let Some(wire) = raw.and_then(parse_object::<Wire<'_>>) else { return };
+
+        let Some(wire) = raw.and_then(parse_object::<Wire<'_>>) else {
+            return;
+        };
+
         self.input = wire.input_tokens.and_then(count).or(self.input);
-        self.written_to_cache = wire.cache_creation_input_tokens.and_then(count).or(self.written_to_cache);
-        self.read_from_cache = wire.cache_read_input_tokens.and_then(count).or(self.read_from_cache);
+        self.written_to_cache = wire
+            .cache_creation_input_tokens
+            .and_then(count)
+            .or(self.written_to_cache);
+        self.read_from_cache = wire
+            .cache_read_input_tokens
+            .and_then(count)
+            .or(self.read_from_cache);
         self.output = wire.output_tokens.and_then(count).or(self.output);
     }
 
@@ -137,9 +164,12 @@ impl Counts {
         if self.input.is_none() && self.output.is_none() {
             return None;
         }
+
         let cached = self.read_from_cache.unwrap_or_default();
-        let prompt =
-            [self.input, self.written_to_cache].into_iter().flatten().fold(cached, u64::saturating_add);
+        let prompt = [self.input, self.written_to_cache]
+            .into_iter()
+            .flatten()
+            .fold(cached, u64::saturating_add);
         Some(Usage::new(prompt, self.output.unwrap_or_default()).with_cached_tokens(cached))
     }
 }

@@ -61,6 +61,7 @@ enum Source<'a> {
 /// all else there: so each run of results is one turn, which takes in what the user says next.
 pub(super) fn turns(request: &ChatRequest, skipped: usize) -> Result<Vec<Turn<'_>>, LlmError> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
+
     // How many results the last turn begins with.
     let mut results = 0;
     for (place, message) in request.messages().iter().enumerate().skip(skipped) {
@@ -69,6 +70,7 @@ pub(super) fn turns(request: &ChatRequest, skipped: usize) -> Result<Vec<Turn<'_
             Role::Tool => ("user", Content::Parts(vec![result(place, message)?])),
             Role::System | Role::User => ("user", content(place, message)?),
         };
+
         let is_result = message.role() == Role::Tool;
         match turns.last_mut().map(|turn| &mut turn.content) {
             Some(Content::Parts(parts)) if results > 0 && role == "user" => {
@@ -80,8 +82,10 @@ pub(super) fn turns(request: &ChatRequest, skipped: usize) -> Result<Vec<Turn<'_
                 turns.push(Turn { role, content });
             }
         }
+
         results += usize::from(is_result);
     }
+
     Ok(turns)
 }
 
@@ -101,11 +105,13 @@ fn said<'a>(message: &'a Message, request: &ChatRequest) -> Content<'a> {
     if message.tool_calls().is_empty() {
         return text;
     }
+
     let calls = message.tool_calls().iter().map(|call| Part::ToolUse {
         id: plain(call.id()),
         name: name(call, request),
         input: Arguments::of(call),
     });
+
     Content::Parts(text.into_parts().into_iter().chain(calls).collect())
 }
 
@@ -122,20 +128,35 @@ fn content(place: usize, message: &Message) -> Result<Content<'_>, LlmError> {
     if message.blocks().is_empty() {
         return Ok(text);
     }
+
     let blocks = message.blocks().iter().map(|block| part(place, block));
-    Ok(Content::Parts(blocks.chain(text.into_parts().into_iter().map(Ok)).collect::<Result<_, _>>()?))
+    Ok(Content::Parts(
+        blocks
+            .chain(text.into_parts().into_iter().map(Ok))
+            .collect::<Result<_, _>>()?,
+    ))
 }
 
 fn part(place: usize, block: &Block) -> Result<Part<'_>, LlmError> {
     Ok(match block {
-        Block::Image { media_type, data } => Part::Image { source: Source::Base64 { media_type, data } },
-        Block::ImageUrl { url } => Part::Image { source: Source::Url { url } },
-        Block::File { name, media_type, data } if &**media_type == PDF => {
-            Part::Document { source: Source::Base64 { media_type, data }, title: name }
-        }
+        Block::Image { media_type, data } => Part::Image {
+            source: Source::Base64 { media_type, data },
+        },
+        Block::ImageUrl { url } => Part::Image {
+            source: Source::Url { url },
+        },
+        Block::File {
+            name,
+            media_type,
+            data,
+        } if &**media_type == PDF => Part::Document {
+            source: Source::Base64 { media_type, data },
+            title: name,
+        },
         Block::File { media_type, .. } => {
-            let problem =
-                format!("messages[{place}] has a file of the type {media_type:?}; expected {PDF:?}");
+            let problem = format!(
+                "messages[{place}] has a file of the type {media_type:?}; expected {PDF:?}"
+            );
             return Err(invalid(problem));
         }
     })

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage,
-    guess,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    Usage, guess,
 };
 
 mod prices;
@@ -61,7 +61,12 @@ impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Sums of floating-point numbers have tails that nobody wants to read.
         let money = (self.money * 1e6).round() / 1e6;
-        write!(f, "calls: {}, tokens: {}, money: {money}", self.calls, self.usage.total_tokens())
+        write!(
+            f,
+            "calls: {}, tokens: {}, money: {money}",
+            self.calls,
+            self.usage.total_tokens()
+        )
     }
 }
 
@@ -109,19 +114,28 @@ impl<C> Budget<C> {
     fn begin(&self, request: &ChatRequest) -> Result<Account, LlmError> {
         let mut spending = locked(&self.spending);
         let reached = [
-            self.calls.filter(|limit| spending.calls >= *limit).map(|limit| format!("calls is {limit}")),
+            self.calls
+                .filter(|limit| spending.calls >= *limit)
+                .map(|limit| format!("calls is {limit}")),
             self.tokens
                 .filter(|limit| spending.usage.total_tokens() >= *limit)
                 .map(|limit| format!("tokens is {limit}")),
             // Not `>=`: a limit that is no number allows nothing.
             self.money
-                .filter(|limit| !matches!(spending.money.partial_cmp(limit), Some(std::cmp::Ordering::Less)))
+                .filter(|limit| {
+                    !matches!(
+                        spending.money.partial_cmp(limit),
+                        Some(std::cmp::Ordering::Less)
+                    )
+                })
                 .map(|limit| format!("money is {limit}")),
         ];
+
         if let Some(limit) = reached.into_iter().flatten().next() {
             let message = format!("the limit on {limit}, and is reached ({spending})");
             return Err(LlmError::new(LlmErrorKind::Budget, message));
         }
+
         spending.calls += 1;
         Ok(Account {
             prices: self.prices.clone(),
@@ -200,6 +214,7 @@ impl<C: LlmClient> LlmClient for Budget<C> {
             Ok(response) => account.settle(response),
             Err(error) => account.fail(error),
         }
+
         outcome
     }
 
@@ -208,7 +223,12 @@ impl<C: LlmClient> LlmClient for Budget<C> {
     /// As of `complete`; later ones come through the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let mut account = self.begin(&request)?;
-        let reply = self.client.stream(request).await.inspect_err(|error| account.fail(error))?;
+        let reply = self
+            .client
+            .stream(request)
+            .await
+            .inspect_err(|error| account.fail(error))?;
+
         Ok(reply.inspect(move |delta| account.see(delta)))
     }
 

@@ -15,7 +15,11 @@ impl Price {
     /// or no number counts as infinite, so that a slip in a configuration stops the spending and does
     /// not hide it.
     pub fn per_million(prompt: f64, completion: f64) -> Self {
-        Self { prompt: sound(prompt), cached: sound(prompt), completion: sound(completion) }
+        Self {
+            prompt: sound(prompt),
+            cached: sound(prompt),
+            completion: sound(completion),
+        }
     }
 
     /// The price of a million tokens read that the server had in its cache. Unset: as of the others.
@@ -35,7 +39,14 @@ impl Price {
 
     fn of(self, usage: Usage) -> f64 {
         let cached = usage.cached_tokens.min(usage.prompt_tokens);
-        let part = |tokens: u64, price: f64| if tokens == 0 { 0.0 } else { tokens as f64 * price / 1e6 };
+        let part = |tokens: u64, price: f64| {
+            if tokens == 0 {
+                0.0
+            } else {
+                tokens as f64 * price / 1e6
+            }
+        };
+
         part(usage.prompt_tokens - cached, self.prompt)
             + part(cached, self.cached)
             + part(usage.completion_tokens, self.completion)
@@ -84,9 +95,17 @@ impl Prices {
     /// What these tokens of this model cost.
     pub fn cost(&self, model: Option<&str>, usage: Usage) -> f64 {
         let fits = |name: &&String| model.is_some_and(|model| model.starts_with(name.as_str()));
+
         // In order of names, a longer one comes after its own beginning.
-        let known = self.models.keys().rfind(fits).and_then(|name| self.models.get(name));
-        let price = known.copied().or_else(|| self.models.values().copied().reduce(Price::dearer));
+        let known = self
+            .models
+            .keys()
+            .rfind(fits)
+            .and_then(|name| self.models.get(name));
+
+        let price = known
+            .copied()
+            .or_else(|| self.models.values().copied().reduce(Price::dearer));
         price.map_or(0.0, |price| price.of(usage))
     }
 }

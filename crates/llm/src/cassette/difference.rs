@@ -18,9 +18,16 @@ pub(super) struct Difference {
 
 impl Difference {
     pub(super) fn of(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
-        let (before, now): (Vec<_>, Vec<_>) =
-            (recorded.messages().iter().collect(), asked.messages().iter().collect());
-        let mut difference = Self { parts: Vec::new(), equal_messages: 0, equal_characters: 0 };
+        let (before, now): (Vec<_>, Vec<_>) = (
+            recorded.messages().iter().collect(),
+            asked.messages().iter().collect(),
+        );
+        let mut difference = Self {
+            parts: Vec::new(),
+            equal_messages: 0,
+            equal_characters: 0,
+        };
+
         let longer = before.len().max(now.len());
         for place in 0..longer {
             let (before, now) = (before.get(place).copied(), now.get(place).copied());
@@ -28,6 +35,7 @@ impl Difference {
                 difference.equal_messages += usize::from(difference.parts.is_empty());
                 continue;
             }
+
             let (whole_before, whole_now) = (before.map(whole), now.map(whole));
             let common = in_common(
                 whole_before.as_deref().unwrap_or_default(),
@@ -36,35 +44,65 @@ impl Difference {
             if difference.parts.is_empty() {
                 difference.equal_characters = common;
             }
-            let (before, now) =
-                if whole_before == whole_now && before.map(Message::role) == now.map(Message::role) {
-                    (said(before, 0), format!("{} of other data", said(now, 0)))
-                } else {
-                    (said(before, common), said(now, common))
-                };
-            difference.parts.push((format!("messages[{place}]"), before, now));
+
+            let (before, now) = if whole_before == whole_now
+                && before.map(Message::role) == now.map(Message::role)
+            {
+                (said(before, 0), format!("{} of other data", said(now, 0)))
+            } else {
+                (said(before, common), said(now, common))
+            };
+
+            difference
+                .parts
+                .push((format!("messages[{place}]"), before, now));
         }
+
         let mut setting = |name: &str, before: String, now: String| {
             if before != now {
                 difference.parts.push((name.to_owned(), before, now));
             }
         };
-        setting("max_tokens", shown(recorded.max_tokens()), shown(asked.max_tokens()));
-        setting("temperature", shown(recorded.temperature()), shown(asked.temperature()));
+
+        setting(
+            "max_tokens",
+            shown(recorded.max_tokens()),
+            shown(asked.max_tokens()),
+        );
+
+        setting(
+            "temperature",
+            shown(recorded.temperature()),
+            shown(asked.temperature()),
+        );
+
         setting("seed", shown(recorded.seed()), shown(asked.seed()));
-        setting("stop", format!("{:?}", recorded.stop()), format!("{:?}", asked.stop()));
-        for (name, long) in [("format", form as fn(&ChatRequest) -> String), ("tools", tools)] {
+        setting(
+            "stop",
+            format!("{:?}", recorded.stop()),
+            format!("{:?}", asked.stop()),
+        );
+
+        for (name, long) in [
+            ("format", form as fn(&ChatRequest) -> String),
+            ("tools", tools),
+        ] {
             let (before, now) = (long(recorded), long(asked));
             let common = in_common(&before, &now);
             setting(name, excerpt(&before, common), excerpt(&now, common));
         }
+
         setting("tool_choice", choice(recorded), choice(asked));
         difference
     }
 
     /// The larger, the less it differs.
     pub(super) fn nearness(&self) -> impl Ord + use<> {
-        (self.equal_messages, self.equal_characters, std::cmp::Reverse(self.parts.len()))
+        (
+            self.equal_messages,
+            self.equal_characters,
+            std::cmp::Reverse(self.parts.len()),
+        )
     }
 
     /// All of it, in lines.
@@ -74,9 +112,11 @@ impl Difference {
             // Writing to a string does not fail.
             let _ = write!(whole, "{place}\n- {before}\n+ {now}\n");
         }
+
         if let Some(more) = self.parts.len().checked_sub(LINES + 1) {
             let _ = write!(whole, "and {} more", more + 1);
         }
+
         whole.truncate(whole.trim_end().len());
         whole
     }
@@ -94,7 +134,10 @@ impl fmt::Display for Difference {
 
 /// How many characters at the start of two texts are the same.
 fn in_common(one: &str, other: &str) -> usize {
-    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
+    one.chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other)
+        .count()
 }
 
 /// A message around the place where it begins to differ.
@@ -109,20 +152,35 @@ fn said(message: Option<&Message>, common: usize) -> String {
 fn whole(message: &Message) -> String {
     let mut whole = String::new();
     if let (Some(id), Some(name)) = (message.tool_call_id(), message.tool_name()) {
-        let what = if message.is_tool_failure() { "failure" } else { "result" };
+        let what = if message.is_tool_failure() {
+            "failure"
+        } else {
+            "result"
+        };
         let _ = write!(whole, "[{what} of {id}, {name}] ");
     }
+
     for block in message.blocks() {
         let _ = match block {
             Block::Image { media_type, .. } => write!(whole, "[image, {media_type}] "),
             Block::ImageUrl { url } => write!(whole, "[image at {url}] "),
-            Block::File { name, media_type, .. } => write!(whole, "[file {name}, {media_type}] "),
+            Block::File {
+                name, media_type, ..
+            } => write!(whole, "[file {name}, {media_type}] "),
         };
     }
+
     whole.push_str(message.text());
     for call in message.tool_calls() {
-        let _ = write!(whole, " [call {}, {} {}]", call.id(), call.name(), call.arguments());
+        let _ = write!(
+            whole,
+            " [call {}, {} {}]",
+            call.id(),
+            call.name(),
+            call.arguments()
+        );
     }
+
     whole
 }
 
@@ -130,7 +188,11 @@ fn excerpt(text: &str, common: usize) -> String {
     let start = common.saturating_sub(AROUND);
     let mut rest = text.chars().skip(start);
     let part: String = rest.by_ref().take(2 * AROUND).collect();
-    let (before, after) = (if start > 0 { "…" } else { "" }, if rest.next().is_some() { "…" } else { "" });
+    let (before, after) = (
+        if start > 0 { "…" } else { "" },
+        if rest.next().is_some() { "…" } else { "" },
+    );
+
     format!("{before}{part:?}{after}")
 }
 
@@ -144,7 +206,15 @@ fn form(request: &ChatRequest) -> String {
 
 fn tools(request: &ChatRequest) -> String {
     let tools = request.tools().iter();
-    let tools = tools.map(|tool| format!("{}: {} {}", tool.name(), tool.description(), tool.input_schema()));
+    let tools = tools.map(|tool| {
+        format!(
+            "{}: {} {}",
+            tool.name(),
+            tool.description(),
+            tool.input_schema()
+        )
+    });
+
     tools.collect::<Vec<_>>().join("; ")
 }
 

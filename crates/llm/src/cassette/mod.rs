@@ -36,6 +36,7 @@ impl Recording {
                 "has no `complete: true`, so it may have been cut off; expected that as its last key",
             );
         }
+
         match (&self.response, &self.error) {
             (Some(_), None) | (None, Some(_)) => None,
             (Some(_), Some(_)) => Some("has both a response and an error; expected one of them"),
@@ -89,19 +90,24 @@ impl Failure {
     }
 
     fn error(&self) -> LlmError {
-        let mut error = LlmError::new(self.kind, self.message.as_str()).with_attempts(self.attempts);
+        let mut error =
+            LlmError::new(self.kind, self.message.as_str()).with_attempts(self.attempts);
         if let Some(status) = self.status {
             error = error.with_status(status);
         }
+
         if let Some(wait) = self.retry_after_ms {
             error = error.with_retry_after(Duration::from_millis(wait));
         }
+
         if let Some(body) = &self.body {
             error = error.with_body(body.as_str());
         }
+
         if let Some(text) = &self.text_so_far {
             error = error.with_text_so_far(text.as_str());
         }
+
         match &self.request_id {
             Some(id) => error.with_request_id(id.as_str()),
             None => error,
@@ -111,5 +117,8 @@ impl Failure {
 
 /// A complaint about the file itself.
 fn wrong(path: &Path, what: impl std::fmt::Display) -> LlmError {
-    LlmError::new(LlmErrorKind::Settings, format!("the cassette {}: {what}", path.display()))
+    LlmError::new(
+        LlmErrorKind::Settings,
+        format!("the cassette {}: {what}", path.display()),
+    )
 }

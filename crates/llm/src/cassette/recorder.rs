@@ -84,8 +84,17 @@ impl<C> Recorder<C> {
         let file = folder.create_new(&name).map_err(cannot_be_made)?;
 
         let mut end = End { file, bytes: 0 };
-        end.append(HEAD.as_bytes()).map_err(|error| wrong(&path, error))?;
-        Ok(Self { client, tape: Arc::new(Tape { path, folder, name, end: Mutex::new(end) }) })
+        end.append(HEAD.as_bytes())
+            .map_err(|error| wrong(&path, error))?;
+        Ok(Self {
+            client,
+            tape: Arc::new(Tape {
+                path,
+                folder,
+                name,
+                end: Mutex::new(end),
+            }),
+        })
     }
 }
 
@@ -103,8 +112,11 @@ impl Tape {
             error: outcome.err().map(Failure::of),
             complete: true,
         };
-        let text = serde_yaml::to_string(&[recording]).map_err(|error| self.cannot_be_written(error))?;
-        self.append(text.as_bytes()).map_err(|error| self.cannot_be_written(error))
+
+        let text =
+            serde_yaml::to_string(&[recording]).map_err(|error| self.cannot_be_written(error))?;
+        self.append(text.as_bytes())
+            .map_err(|error| self.cannot_be_written(error))
     }
 
     fn append(&self, call: &[u8]) -> io::Result<()> {
@@ -115,6 +127,7 @@ impl Tape {
         if self.folder.holds(&self.name, &end.file)? {
             return Ok(());
         }
+
         let lost = "the file was removed or replaced while it was recorded; expected it to stay";
         Err(io::Error::new(io::ErrorKind::NotFound, lost))
     }
@@ -130,6 +143,7 @@ impl End {
         if self.file.metadata()?.len() > self.bytes {
             self.file.set_len(self.bytes)?;
         }
+
         self.file.write_all(text)?;
         self.bytes += text.len() as u64;
         Ok(())
@@ -144,10 +158,13 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
     /// the reply, if the file cannot be written.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let outcome = self.client.complete(request.clone()).await;
-        self.tape.record(&request, outcome.as_ref()).map_err(|error| match &outcome {
-            Ok(response) => error.with_text_so_far(response.text()),
-            Err(_) => error,
-        })?;
+        self.tape
+            .record(&request, outcome.as_ref())
+            .map_err(|error| match &outcome {
+                Ok(response) => error.with_text_so_far(response.text()),
+                Err(_) => error,
+            })?;
+
         outcome
     }
 
@@ -162,6 +179,7 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
                 return Err(error);
             }
         };
+
         let tape = self.tape.clone();
         let recorded = futures_util::StreamExt::map(reply, move |delta| {
             match &delta {
@@ -169,8 +187,10 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
                 Err(error) => tape.record(&request, Err(error))?,
                 Ok(_) => {}
             }
+
             delta
         });
+
         Ok(ReplyStream::new(recorded))
     }
 

@@ -8,7 +8,9 @@ use cogwork_files::Folder;
 use super::difference::Difference;
 use super::{Recording, wrong};
 use crate::request::RequestKey;
-use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+};
 
 /// The largest cassette that is read, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -56,7 +58,9 @@ impl Replay {
     /// never played as a whole one.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
-        let text = read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
+        let text =
+            read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
+
         // A recorder that saw no call leaves its two lines of comment.
         let recordings: Option<Vec<Recording>> =
             serde_yaml::from_str(&text).map_err(|error| wrong(&path, error))?;
@@ -70,7 +74,11 @@ impl Replay {
 
         let unplayed = Mutex::new(Unplayed::of(&recordings));
         Ok(Self {
-            cassette: Arc::new(Cassette { path, recordings, unplayed }),
+            cassette: Arc::new(Cassette {
+                path,
+                recordings,
+                unplayed,
+            }),
             capabilities: Capabilities::none(),
         })
     }
@@ -98,13 +106,19 @@ impl Unplayed {
         let mut by_request: HashMap<_, Takes> = HashMap::new();
         for (place, recording) in recordings.iter().enumerate() {
             // A request that is unequal to itself can never be asked again.
-            let Some(key) = RequestKey::of(&recording.request) else { continue };
+            let Some(key) = RequestKey::of(&recording.request) else {
+                continue;
+            };
 
             let takes = by_request.entry(key).or_default();
             takes.unplayed.push_back(place);
             takes.recorded += 1;
         }
-        Self { by_request, count: recordings.len() }
+
+        Self {
+            by_request,
+            count: recordings.len(),
+        }
     }
 }
 
@@ -117,7 +131,9 @@ impl Cassette {
     /// The next outcome of this request.
     fn play(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
         let place = self.take(request)?;
-        let Some(recording) = self.recordings.get(place) else { return Err(self.miss(request)) };
+        let Some(recording) = self.recordings.get(place) else {
+            return Err(self.miss(request));
+        };
 
         match (&recording.response, &recording.error) {
             (Some(response), _) => Ok(response.clone()),
@@ -133,6 +149,7 @@ impl Cassette {
         let Some(takes) = key.and_then(|key| unplayed.by_request.get_mut(&key)) else {
             return Err(self.miss(request));
         };
+
         let Some(place) = takes.unplayed.pop_front() else {
             let times = takes.recorded;
             return Err(self.wrong(format_args!(
@@ -151,11 +168,17 @@ impl Cassette {
 
     /// The error of a request that was not recorded.
     fn miss(&self, request: &ChatRequest) -> LlmError {
-        let differences = self.recordings.iter().map(|recording| Difference::of(&recording.request, request));
-        let nearest =
-            (1..).zip(differences).max_by(|(_, one), (_, other)| one.nearness().cmp(&other.nearness()));
+        let differences = self
+            .recordings
+            .iter()
+            .map(|recording| Difference::of(&recording.request, request));
+        let nearest = (1..)
+            .zip(differences)
+            .max_by(|(_, one), (_, other)| one.nearness().cmp(&other.nearness()));
         match nearest {
-            None => self.wrong(format_args!("this request was not recorded, nor was any other")),
+            None => self.wrong(format_args!(
+                "this request was not recorded, nor was any other"
+            )),
             Some((number, difference)) => self
                 .wrong(format_args!(
                     "this request was not recorded; the nearest is recording {number}: {difference}"
@@ -165,7 +188,10 @@ impl Cassette {
     }
 
     fn wrong(&self, what: std::fmt::Arguments<'_>) -> LlmError {
-        LlmError::new(LlmErrorKind::Other, format!("the cassette {}: {what}", self.path.display()))
+        LlmError::new(
+            LlmErrorKind::Other,
+            format!("the cassette {}: {what}", self.path.display()),
+        )
     }
 }
 
@@ -197,10 +223,18 @@ impl LlmClient for Replay {
             Ok(response) => return Ok(response.into()),
             Err(error) => error,
         };
-        let Some(text) = error.text_so_far().filter(|text| !text.is_empty()).map(str::to_owned) else {
+        let Some(text) = error
+            .text_so_far()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+        else {
             return Err(error);
         };
-        Ok(ReplyStream::new(futures_util::stream::iter([Ok(Delta::Text(text)), Err(error)])))
+
+        Ok(ReplyStream::new(futures_util::stream::iter([
+            Ok(Delta::Text(text)),
+            Err(error),
+        ])))
     }
 
     fn capabilities(&self) -> Capabilities {

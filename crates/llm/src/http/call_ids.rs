@@ -17,7 +17,11 @@ impl CallIds {
     /// For the reply to this request.
     pub(super) fn of(request: &ChatRequest) -> Self {
         let calls = request.messages().iter().flat_map(Message::tool_calls);
-        Self { taken: calls.map(|call| call.id().to_owned()).collect(), made: 0, calls: 0 }
+        Self {
+            taken: calls.map(|call| call.id().to_owned()).collect(),
+            made: 0,
+            calls: 0,
+        }
     }
 
     /// The call as the program gets it.
@@ -26,9 +30,16 @@ impl CallIds {
         if self.calls > MOST {
             return Err(too_many());
         }
+
         let keeps_id = !call.id().is_empty() && self.taken.insert(call.id().to_owned());
+
         // Servers say "nothing" as an empty text too, which is no JSON.
-        let arguments = if call.arguments().trim().is_empty() { "{}" } else { call.arguments() };
+        let arguments = if call.arguments().trim().is_empty() {
+            "{}"
+        } else {
+            call.arguments()
+        };
+
         Ok(match keeps_id {
             true if arguments == call.arguments() => call,
             true => ToolCall::new(call.id(), call.name(), arguments),
@@ -48,7 +59,12 @@ impl CallIds {
 
     /// A response that has its calls, as the program gets it.
     pub(super) fn whole(mut self, response: ChatResponse) -> Result<ChatResponse, LlmError> {
-        let calls = response.tool_calls().iter().cloned().map(|call| self.admit(call));
+        let calls = response
+            .tool_calls()
+            .iter()
+            .cloned()
+            .map(|call| self.admit(call));
+
         let calls = calls.collect::<Result<Vec<_>, _>>()?;
         Ok(self.end(response.with_tool_calls(calls)))
     }
@@ -56,7 +72,9 @@ impl CallIds {
     /// A response whose calls went before it. Not every server has a word of its own for such an end.
     pub(super) fn end(&self, response: ChatResponse) -> ChatResponse {
         match response.finish_reason() {
-            FinishReason::Stop if self.calls > 0 => response.with_finish_reason(FinishReason::ToolCalls),
+            FinishReason::Stop if self.calls > 0 => {
+                response.with_finish_reason(FinishReason::ToolCalls)
+            }
             _ => response,
         }
     }

@@ -39,12 +39,18 @@ struct Function<'a> {
 impl Piece {
     /// Those of an array of `{index, id, function: {name, arguments}}`, each field of which may be missing.
     pub(crate) fn all_of(calls: Option<&RawValue>) -> impl Iterator<Item = Self> {
-        let calls = calls.and_then(parse::<First<&RawValue, { MOST + 1 }>>).map(|calls| calls.0);
-        calls.unwrap_or_default().into_iter().filter_map(parse_object::<Wire<'_>>).map(|wire| Self {
-            index: wire.index.and_then(count),
-            id: json::text(wire.id).unwrap_or_default(),
-            ..wire.function.and_then(Self::of).unwrap_or_default()
-        })
+        let calls = calls
+            .and_then(parse::<First<&RawValue, { MOST + 1 }>>)
+            .map(|calls| calls.0);
+        calls
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(parse_object::<Wire<'_>>)
+            .map(|wire| Self {
+                index: wire.index.and_then(count),
+                id: json::text(wire.id).unwrap_or_default(),
+                ..wire.function.and_then(Self::of).unwrap_or_default()
+            })
     }
 
     /// That of `{name, arguments}`, as servers gave the only call of a reply before there could be several.
@@ -52,7 +58,12 @@ impl Piece {
         let function = parse_object::<Function<'_>>(function)?;
         let name = json::text(function.name).unwrap_or_default();
         let arguments = function.arguments.map(arguments).unwrap_or_default();
-        Some(Self { name, arguments, ..Self::default() })
+
+        Some(Self {
+            name,
+            arguments,
+            ..Self::default()
+        })
     }
 
     /// Nothing, where there is nothing in it.
@@ -90,15 +101,18 @@ impl Growing {
             (None, _) if piece.name.is_empty() => earlier.next(),
             (None, id) => earlier.find(|(call, _)| call.id == id),
         };
+
         match earlier.filter(|(call, braces)| !begins_another(call, braces, &piece)) {
             Some((call, braces)) => {
                 self.bytes += piece.arguments.len();
                 braces.feed(&piece.arguments);
                 call.arguments.push_str(&piece.arguments);
+
                 // Some servers say id and name with every piece.
                 if call.id.is_empty() {
                     call.id = piece.id;
                 }
+
                 if call.name.is_empty() {
                     call.name = piece.name;
                 }
@@ -111,6 +125,7 @@ impl Growing {
                 self.calls.push((piece, braces));
             }
         }
+
         Ok(())
     }
 
@@ -126,7 +141,9 @@ impl Growing {
     /// All of them, in the order in which they began.
     pub(crate) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
         self.bytes = 0;
-        std::mem::take(&mut self.calls).into_iter().filter_map(|(call, _)| call.into_call())
+        std::mem::take(&mut self.calls)
+            .into_iter()
+            .filter_map(|(call, _)| call.into_call())
     }
 }
 
@@ -136,8 +153,11 @@ fn begins_another(call: &Piece, braces: &Braces, piece: &Piece) -> bool {
     if piece.name.is_empty() {
         return false;
     }
+
     if !call.id.is_empty() && !piece.id.is_empty() {
         return call.id != piece.id;
     }
-    (!call.name.is_empty() && call.name != piece.name) || (braces.are_closed() && !piece.arguments.is_empty())
+
+    (!call.name.is_empty() && call.name != piece.name)
+        || (braces.are_closed() && !piece.arguments.is_empty())
 }

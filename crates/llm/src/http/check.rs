@@ -4,11 +4,24 @@ use crate::{ChatRequest, LlmError, LlmErrorKind, Message, Role, ToolChoice};
 
 pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
     // JSON has no word for these; serde_json would write null, and the server use its own default.
-    if let Some(temperature) = request.temperature().filter(|temperature| !temperature.is_finite()) {
-        return Err(invalid(format!("the temperature is {temperature}; expected a finite number")));
+    if let Some(temperature) = request
+        .temperature()
+        .filter(|temperature| !temperature.is_finite())
+    {
+        return Err(invalid(format!(
+            "the temperature is {temperature}; expected a finite number"
+        )));
     }
-    if let Some(ToolChoice::Tool(wanted)) = request.tool_choice().filter(|_| !request.tools().is_empty()) {
-        let names: Vec<_> = request.tools().iter().map(crate::ToolDefinition::name).collect();
+
+    if let Some(ToolChoice::Tool(wanted)) = request
+        .tool_choice()
+        .filter(|_| !request.tools().is_empty())
+    {
+        let names: Vec<_> = request
+            .tools()
+            .iter()
+            .map(crate::ToolDefinition::name)
+            .collect();
         if !names.contains(&wanted.as_str()) {
             let names = names.join(", ");
             return Err(invalid(format!(
@@ -16,8 +29,13 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
             )));
         }
     }
-    let problems =
-        request.messages().iter().enumerate().filter_map(|(place, said)| Some((place, problem(said)?)));
+
+    let problems = request
+        .messages()
+        .iter()
+        .enumerate()
+        .filter_map(|(place, said)| Some((place, problem(said)?)));
+
     match problems.take(1).next() {
         Some((place, problem)) => Err(invalid(format!("messages[{place}] {problem}"))),
         None => Ok(()),
@@ -27,16 +45,22 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
 fn problem(message: &Message) -> Option<String> {
     let role = message.role();
     if role == Role::Tool && message.tool_call_id().is_none() {
-        let problem =
-            "does not say which call it answers; expected Message::tool_result or Message::tool_failure";
+        let problem = "does not say which call it answers; expected Message::tool_result or Message::tool_failure";
         return Some(problem.to_owned());
     }
+
     if role != Role::Assistant && !message.tool_calls().is_empty() {
-        return Some(format!("has calls of tools in the role {role}; expected them in the role assistant"));
+        return Some(format!(
+            "has calls of tools in the role {role}; expected them in the role assistant"
+        ));
     }
+
     if matches!(role, Role::System | Role::Assistant) && !message.blocks().is_empty() {
-        return Some(format!("has images or files in the role {role}; expected them in the role user"));
+        return Some(format!(
+            "has images or files in the role {role}; expected them in the role user"
+        ));
     }
+
     None
 }
 

@@ -49,17 +49,24 @@ pub(crate) fn from_env<C>(
     client: Connect<C>,
     [base_url_in, model_in, key_in]: [&'static str; 3],
 ) -> Result<HttpClientBuilder<C>, LlmError> {
-    let model = variable(model_in)?
-        .ok_or_else(|| wrong(format!("{model_in} is not set; expected the server's name of a model")))?;
+    let model = variable(model_in)?.ok_or_else(|| {
+        wrong(format!(
+            "{model_in} is not set; expected the server's name of a model"
+        ))
+    })?;
+
     let (base_url, api_key) = (variable(base_url_in)?, variable(key_in)?);
     let example = protocol.example;
     if base_url.is_none() && api_key.is_none() {
-        let message =
-            format!("{key_in} is not set; expected a key for {example}, or another server in {base_url_in}");
+        let message = format!(
+            "{key_in} is not set; expected a key for {example}, or another server in {base_url_in}"
+        );
         return Err(wrong(message));
     }
+
     let base_url = base_url.unwrap_or_else(|| example.to_owned());
-    let builder = HttpClientBuilder::new(protocol, client, base_url, model).base_url_from(base_url_in);
+    let builder =
+        HttpClientBuilder::new(protocol, client, base_url, model).base_url_from(base_url_in);
     Ok(match api_key {
         Some(key) => builder.api_key(key),
         None => builder,

@@ -35,7 +35,11 @@ impl Secrets {
             let long = values.filter(|value| value.len() >= shortest);
             long.fold(Mask::new(), |mask, value| mask.with_value(value, MASK))
         };
-        Self { words: mask(0), settings: mask(SHORTEST_SECRET) }
+
+        Self {
+            words: mask(0),
+            settings: mask(SHORTEST_SECRET),
+        }
     }
 
     /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey. Of an
@@ -52,6 +56,7 @@ impl Secrets {
         let looked_at = first(bytes, BODY * LOOKED_AT);
         let is_all = looked_at.len() == bytes.len();
         let masked = self.words.hide(&String::from_utf8_lossy(looked_at));
+
         marked(MultiLine::new(masked).max_chars(BODY - 1), is_all)
     }
 
@@ -71,7 +76,10 @@ fn line(mask: &Mask, text: &str) -> String {
     let looked_at = beginning(text, LINE * LOOKED_AT);
     let is_all = looked_at.len() == text.len();
 
-    marked(OneLine::new(mask.hide(looked_at)).max_chars(LINE - 1), is_all)
+    marked(
+        OneLine::new(mask.hide(looked_at)).max_chars(LINE - 1),
+        is_all,
+    )
 }
 
 /// The text, with a mark where there is more of it.
@@ -81,18 +89,22 @@ fn marked(text: impl Display, is_all: bool) -> String {
     if !is_all && !shown.ends_with(CUT) {
         shown.push(CUT);
     }
+
     shown
 }
 
 /// The beginning of a text, of at most so many bytes.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
-    text.get(..first(text.as_bytes(), most).len()).unwrap_or(text)
+    text.get(..first(text.as_bytes(), most).len())
+        .unwrap_or(text)
 }
 
 /// The first bytes of a text, at most so many, without a part of a character at their end.
 fn first(bytes: &[u8], most: usize) -> &[u8] {
     let is_within_character = |end: &usize| bytes.get(*end).is_some_and(|next| next & 0xc0 == 0x80);
-    let end = (most.saturating_sub(3)..=most).rev().find(|end| !is_within_character(end));
+    let end = (most.saturating_sub(3)..=most)
+        .rev()
+        .find(|end| !is_within_character(end));
 
     bytes.get(..end.unwrap_or(most)).unwrap_or(bytes)
 }
@@ -111,5 +123,7 @@ fn title(page: &str) -> Option<&str> {
     let tag = lower.find("<title")?;
     let start = tag + lower.get(tag..)?.find('>')? + 1;
     let end = start + lower.get(start..)?.find("</title")?;
-    page.get(start..end).filter(|title| !title.trim().is_empty())
+
+    page.get(start..end)
+        .filter(|title| !title.trim().is_empty())
 }

@@ -39,9 +39,16 @@ pub(super) struct Origin {
 
 impl Origin {
     pub(super) fn of(response: &Response, secrets: &Secrets) -> Self {
-        let id = ["x-request-id", "request-id"].iter().find_map(|name| response.headers().get(*name));
-        let id = id.and_then(|id| id.to_str().ok()).filter(|id| !id.trim().is_empty());
-        Self { status: response.status().as_u16(), request_id: id.map(|id| secrets.line(id)) }
+        let id = ["x-request-id", "request-id"]
+            .iter()
+            .find_map(|name| response.headers().get(*name));
+        let id = id
+            .and_then(|id| id.to_str().ok())
+            .filter(|id| !id.trim().is_empty());
+        Self {
+            status: response.status().as_u16(),
+            request_id: id.map(|id| secrets.line(id)),
+        }
     }
 
     /// The error of this answer.
@@ -69,10 +76,18 @@ impl Exchange {
     pub(super) async fn open(&self, body: Vec<u8>, stream: bool) -> Result<Response, LlmError> {
         let mut request = self.http.post(self.endpoint.clone()).body(body);
         if stream {
-            request = request.header(header::ACCEPT, HeaderValue::from_static("text/event-stream, */*"));
+            request = request.header(
+                header::ACCEPT,
+                HeaderValue::from_static("text/event-stream, */*"),
+            );
         }
+
         let response = request.send().await.map_err(|error| self.broken(error))?;
-        if response.status().is_success() { Ok(response) } else { Err(self.failure(response).await) }
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(self.failure(response).await)
+        }
     }
 
     /// Sends `body`, and reads the answer.
@@ -85,17 +100,22 @@ impl Exchange {
             Some(Stop::Broken(error)) => self.broken(error),
             Some(Stop::TooLarge) => self.too_large(),
         };
+
         Err(origin.sign(error).with_body(self.secrets.body(&body)))
     }
 
     pub(super) fn too_large(&self) -> LlmError {
-        let message = format!("the answer is over the limit of {} bytes", self.max_response_bytes);
+        let message = format!(
+            "the answer is over the limit of {} bytes",
+            self.max_response_bytes
+        );
         LlmError::new(LlmErrorKind::Decode, message)
     }
 
     /// The error of a status that is no success.
     async fn failure(&self, mut response: Response) -> LlmError {
         let status = response.status();
+
         // The status is the news. A body that breaks off or never ends is shown as far as it came.
         let (body, _) = read(&mut response, self.max_response_bytes.min(FAILURE_BYTES)).await;
         let error = if is_redirect(status) {
@@ -103,7 +123,10 @@ impl Exchange {
         } else {
             failure::of_status(status, &body, &self.address, self.protocol, &self.secrets)
         };
-        let error = Origin::of(&response, &self.secrets).sign(error).with_body(self.secrets.body(&body));
+
+        let error = Origin::of(&response, &self.secrets)
+            .sign(error)
+            .with_body(self.secrets.body(&body));
         match retry_after(response.headers()) {
             Some(wait) => error.with_retry_after(wait),
             None => error,
@@ -115,8 +138,14 @@ impl Exchange {
         if error.is_timeout() {
             return self.broken(error);
         }
+
         let error = error.without_url();
-        let message = format!("{}: the reply broke off: {}", self.address, self.cause(&error));
+        let message = format!(
+            "{}: the reply broke off: {}",
+            self.address,
+            self.cause(&error)
+        );
+
         LlmError::new(LlmErrorKind::InterruptedStream, message).with_source(error)
     }
 
@@ -124,11 +153,15 @@ impl Exchange {
     fn redirect(&self, response: &Response) -> LlmError {
         let location = response.headers().get(reqwest::header::LOCATION);
         let target = location.and_then(|value| self.endpoint.join(value.to_str().ok()?).ok());
-        let host = target.as_ref().and_then(Url::host_str).unwrap_or("an unnamed host");
+        let host = target
+            .as_ref()
+            .and_then(Url::host_str)
+            .unwrap_or("an unnamed host");
         let message = format!(
             "the server redirects to {}, and redirects are not followed; expected a base URL that answers itself",
             self.secrets.line(host)
         );
+
         LlmError::new(LlmErrorKind::InvalidRequest, message)
     }
 
@@ -137,15 +170,24 @@ impl Exchange {
         // The address in it is the endpoint's, which the message names without its secrets.
         let error = error.without_url();
         let (kind, what) = match (error.is_timeout(), error.is_connect()) {
-            (true, true) => {
-                (LlmErrorKind::Timeout, format!("no connection within {:?}", self.connect_timeout))
-            }
-            (true, false) => (LlmErrorKind::Timeout, format!("no whole answer within {:?}", self.timeout)),
-            (false, true) => (LlmErrorKind::Transport, format!("no connection: {}", self.cause(&error))),
-            (false, false) => {
-                (LlmErrorKind::Transport, format!("the connection broke: {}", self.cause(&error)))
-            }
+            (true, true) => (
+                LlmErrorKind::Timeout,
+                format!("no connection within {:?}", self.connect_timeout),
+            ),
+            (true, false) => (
+                LlmErrorKind::Timeout,
+                format!("no whole answer within {:?}", self.timeout),
+            ),
+            (false, true) => (
+                LlmErrorKind::Transport,
+                format!("no connection: {}", self.cause(&error)),
+            ),
+            (false, false) => (
+                LlmErrorKind::Transport,
+                format!("the connection broke: {}", self.cause(&error)),
+            ),
         };
+
         let message = format!("{}: {what}", self.address);
         LlmError::new(kind, message).with_source(error)
     }
@@ -156,6 +198,7 @@ impl Exchange {
         while let Some(source) = cause.source() {
             cause = source;
         }
+
         self.secrets.line(&cause.to_string())
     }
 }

@@ -25,14 +25,21 @@ pub(super) fn of_status(
     secrets: &Secrets,
 ) -> LlmError {
     let text = String::from_utf8_lossy(body);
-    let details = serde_json::from_str(&text).map(Details::of).unwrap_or_default();
+    let details = serde_json::from_str(&text)
+        .map(Details::of)
+        .unwrap_or_default();
     let kind = details.kind(status.as_u16());
     let message = match &details.message {
         Some(message) => secrets.line(message),
-        None if text.trim().is_empty() => format!("the server answered {} and no more", name_of(status)),
-        None if is_html(&text) => format!("the server answered {} and an HTML page", name_of(status)),
+        None if text.trim().is_empty() => {
+            format!("the server answered {} and no more", name_of(status))
+        }
+        None if is_html(&text) => {
+            format!("the server answered {} and an HTML page", name_of(status))
+        }
         None => secrets.line(&text),
     };
+
     let reason = message.trim_end_matches('.');
     let message = match status.as_u16() {
         404 | 405 if details.tells_of_model() => format!("{address}: {message}"),
@@ -42,15 +49,24 @@ pub(super) fn of_status(
         }
         _ => message,
     };
+
     LlmError::new(kind, message)
 }
 
 /// The error of an `error` value that came with a good status.
 pub(crate) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let details = Details::of(value);
-    let status = details.code.as_deref().and_then(|code| code.parse().ok()).filter(|code| *code >= 400);
+    let status = details
+        .code
+        .as_deref()
+        .and_then(|code| code.parse().ok())
+        .filter(|code| *code >= 400);
+
     let kind = details.kind(status.unwrap_or(200));
-    LlmError::new(kind, secrets.line(details.message.as_deref().unwrap_or(value.get())))
+    LlmError::new(
+        kind,
+        secrets.line(details.message.as_deref().unwrap_or(value.get())),
+    )
 }
 
 /// The error of a text that a stream sends as an error.
@@ -65,10 +81,20 @@ pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
 /// `false`, `""`, `{}`, or an object of nothing but such values.
 pub(crate) fn says_nothing(value: &RawValue) -> bool {
     type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
     let is_empty = |value: &RawValue| {
-        let start: String = value.get().chars().filter(|c| !c.is_whitespace()).take(6).collect();
-        matches!(start.as_str(), "null" | "false" | "0" | "\"\"" | "[]" | "{}")
+        let start: String = value
+            .get()
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .take(6)
+            .collect();
+        matches!(
+            start.as_str(),
+            "null" | "false" | "0" | "\"\"" | "[]" | "{}"
+        )
     };
+
     value.get().len() < EMPTY_ERROR_BYTES
         && (is_empty(value)
             || serde_json::from_str::<Fields<'_>>(value.get())
@@ -112,34 +138,53 @@ impl Details {
                 details.message = scalar(value).or(details.message);
                 break;
             };
+
             // What is said further in is nearer to the cause.
-            let detail = wire.detail.map(|detail| scalar(detail).unwrap_or_else(|| detail.get().to_owned()));
+            let detail = wire
+                .detail
+                .map(|detail| scalar(detail).unwrap_or_else(|| detail.get().to_owned()));
             details.message = wire.message.and_then(scalar).or(detail).or(details.message);
             details.code = wire.code.and_then(scalar).or(details.code);
             details.category = wire.category.and_then(scalar).or(details.category);
             next = wire.error;
         }
+
         details
     }
 
     fn kind(&self, status: u16) -> Kind {
         let says = |words: &[&str]| {
-            [&self.code, &self.category].into_iter().flatten().any(|said| words.contains(&said.as_str()))
+            [&self.code, &self.category]
+                .into_iter()
+                .flatten()
+                .any(|said| words.contains(&said.as_str()))
         };
+
         if status == 402
-            || says(&["insufficient_quota", "billing_hard_limit_reached", "billing_error"])
+            || says(&[
+                "insufficient_quota",
+                "billing_hard_limit_reached",
+                "billing_error",
+            ])
             || self.tells_of(&["credit balance is too low"])
         {
             return Kind::Quota;
         }
+
         if says(&["context_length_exceeded", "exceed_context_size_error"])
             || matches!(status, 200 | 400 | 413 | 422) && self.tells_of_context()
         {
             return Kind::ContextLength;
         }
-        if says(&["content_filter", "content_policy_violation", "responsible_ai_policy_violation"]) {
+
+        if says(&[
+            "content_filter",
+            "content_policy_violation",
+            "responsible_ai_policy_violation",
+        ]) {
             return Kind::ContentFilter;
         }
+
         match status {
             401 | 403 => Kind::Authentication,
             429 => Kind::RateLimit,
@@ -148,7 +193,12 @@ impl Details {
             // The server cannot do it at all, and will not learn it between two attempts.
             300..=499 | 501 | 505 => Kind::InvalidRequest,
             500.. => Kind::Server,
-            _ if says(&["authentication_error", "permission_error", "invalid_api_key"]) => {
+            _ if says(&[
+                "authentication_error",
+                "permission_error",
+                "invalid_api_key",
+            ]) =>
+            {
                 Kind::Authentication
             }
             _ if says(&["rate_limit_exceeded", "rate_limit_error"]) => Kind::RateLimit,
@@ -177,7 +227,10 @@ impl Details {
     }
 
     fn tells_of(&self, phrases: &[&str]) -> bool {
-        let Some(message) = &self.message else { return false };
+        let Some(message) = &self.message else {
+            return false;
+        };
+
         let message = beginning(message, TOLD).to_lowercase();
 
         phrases.iter().any(|phrase| message.contains(phrase))
@@ -188,7 +241,9 @@ impl Details {
 fn scalar(value: &RawValue) -> Option<String> {
     let text = serde_json::from_str::<String>(value.get()).ok();
     text.or_else(|| {
-        serde_json::from_str::<serde_json::Number>(value.get()).ok().map(|number| number.to_string())
+        serde_json::from_str::<serde_json::Number>(value.get())
+            .ok()
+            .map(|number| number.to_string())
     })
     .filter(|text| !text.trim().is_empty())
 }

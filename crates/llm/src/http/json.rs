@@ -16,13 +16,16 @@ use crate::{FinishReason, LlmError, LlmErrorKind};
 
 /// A JSON object, which is text so far.
 pub(crate) fn object(text: &str) -> Option<&RawValue> {
-    serde_json::from_str::<&RawValue>(text).ok().filter(|value| value.get().starts_with('{'))
+    serde_json::from_str::<&RawValue>(text)
+        .ok()
+        .filter(|value| value.get().starts_with('{'))
 }
 
 /// The JSON Schema of a reply's format.
 pub(crate) fn schema(schema: &str) -> Result<&RawValue, LlmError> {
-    object(schema)
-        .ok_or_else(|| invalid("the schema of the reply's format is no JSON object; expected a JSON Schema"))
+    object(schema).ok_or_else(|| {
+        invalid("the schema of the reply's format is no JSON object; expected a JSON Schema")
+    })
 }
 
 /// The body of a request as bytes.
@@ -45,8 +48,12 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
     body: &'a [u8],
     secrets: &Secrets,
 ) -> Result<T, LlmError> {
-    serde_json::from_slice(body)
-        .map_err(|error| LlmError::new(LlmErrorKind::Decode, complaint(wanted, body, &error, secrets)))
+    serde_json::from_slice(body).map_err(|error| {
+        LlmError::new(
+            LlmErrorKind::Decode,
+            complaint(wanted, body, &error, secrets),
+        )
+    })
 }
 
 /// What is wrong with a body that is no `wanted`. serde_json quotes what it found, so its
@@ -58,11 +65,20 @@ fn complaint(wanted: &str, body: &[u8], error: &serde_json::Error, secrets: &Sec
     match error.classify() {
         Category::Eof if body.is_empty() => "the answer is empty; expected JSON".to_owned(),
         Category::Eof => {
-            format!("the answer ends in the middle of its JSON: {}", secrets.line(&error.to_string()))
+            format!(
+                "the answer ends in the middle of its JSON: {}",
+                secrets.line(&error.to_string())
+            )
         }
-        Category::Data => format!("the answer is no {wanted}: {}", secrets.line(&error.to_string())),
+        Category::Data => format!(
+            "the answer is no {wanted}: {}",
+            secrets.line(&error.to_string())
+        ),
         Category::Syntax | Category::Io => {
-            format!("the answer is not JSON: {}", secrets.line(&error.to_string()))
+            format!(
+                "the answer is not JSON: {}",
+                secrets.line(&error.to_string())
+            )
         }
     }
 }
@@ -71,9 +87,11 @@ fn complaint(wanted: &str, body: &[u8], error: &serde_json::Error, secrets: &Sec
 pub(crate) fn finish_reason(reason: String) -> FinishReason {
     match reason.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "eos" | "stop_sequence" | "" => FinishReason::Stop,
-        "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
-            FinishReason::Length
-        }
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "model_length"
+        | "model_context_window_exceeded" => FinishReason::Length,
         "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
         "content_filter" | "safety" | "refusal" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
@@ -82,7 +100,8 @@ pub(crate) fn finish_reason(reason: String) -> FinishReason {
 
 /// The text, if it is one and not empty.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<String> {
-    raw.and_then(parse::<String>).filter(|text| !text.is_empty())
+    raw.and_then(parse::<String>)
+        .filter(|text| !text.is_empty())
 }
 
 /// A count of tokens, from servers that write `12.0` too. A negative one counts as 0.
@@ -113,12 +132,19 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
                 f.write_str("an array")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut elements: A,
+            ) -> Result<Self::Value, A::Error> {
                 let mut first = Vec::new();
                 while first.len() < N {
-                    let Some(element) = elements.next_element()? else { return Ok(First(first)) };
+                    let Some(element) = elements.next_element()? else {
+                        return Ok(First(first));
+                    };
+
                     first.push(element);
                 }
+
                 while elements.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(First(first))
             }
@@ -155,12 +181,14 @@ impl<'de> Deserialize<'de> for Content {
                 let Some(first) = parts.next_element::<&RawValue>()? else {
                     return Ok(Content(Some(String::new())));
                 };
+
                 let mut whole = text_of(first);
                 while let Some(part) = parts.next_element::<&RawValue>()? {
                     if let Some(text) = text_of(part) {
                         whole.get_or_insert_default().push_str(&text);
                     }
                 }
+
                 Ok(Content(whole))
             }
         }
@@ -177,10 +205,12 @@ fn text_of(part: &RawValue) -> Option<String> {
         #[serde(borrow, default)]
         text: Option<&'a RawValue>,
     }
+
     #[derive(Deserialize)]
     struct Annotated {
         value: String,
     }
+
     parse::<String>(part).or_else(|| {
         let text = parse_object::<Part<'_>>(part)?.text?;
         parse::<String>(text).or_else(|| Some(parse_object::<Annotated>(text)?.value))

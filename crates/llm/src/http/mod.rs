@@ -137,20 +137,34 @@ impl Connection {
                 Some(id) => response.with_request_id(id),
                 None => response,
             }),
-            Err(error) => {
-                Err(answer.origin.sign(error).with_body(self.exchange.secrets().body(&answer.body)))
-            }
+            Err(error) => Err(answer
+                .origin
+                .sign(error)
+                .with_body(self.exchange.secrets().body(&answer.body))),
         }
     }
 
     pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let response = self.exchange.open(self.encode(&request, true)?, true).await?;
-        Ok(streaming::reply(self.protocol, self.exchange.clone(), response, CallIds::of(&request)))
+        let response = self
+            .exchange
+            .open(self.encode(&request, true)?, true)
+            .await?;
+        Ok(streaming::reply(
+            self.protocol,
+            self.exchange.clone(),
+            response,
+            CallIds::of(&request),
+        ))
     }
 
     fn encode(&self, request: &ChatRequest, stream: bool) -> Result<Vec<u8>, LlmError> {
         check::check(request)?;
-        (self.protocol.encode)(&Call { model: &self.model, request, extra: &self.extra, stream })
+        (self.protocol.encode)(&Call {
+            model: &self.model,
+            request,
+            extra: &self.extra,
+            stream,
+        })
     }
 }
 

@@ -14,8 +14,12 @@ use super::{Connection, Extra, Protocol, tls};
 use crate::{LlmError, LlmErrorKind};
 
 /// These are the framing of the message itself.
-const FRAMING: [HeaderName; 4] =
-    [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::HOST, header::TRANSFER_ENCODING];
+const FRAMING: [HeaderName; 4] = [
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::TRANSFER_ENCODING,
+];
 
 /// Makes a client of its connection. A pointer and not a trait, which would have to be public with all that
 /// it names.
@@ -58,7 +62,10 @@ impl<C> HttpClientBuilder<C> {
         Self {
             protocol,
             client,
-            base_url: BaseUrl { text: base_url, variable: None },
+            base_url: BaseUrl {
+                text: base_url,
+                variable: None,
+            },
             model,
             api_key: None,
             headers: Vec::new(),
@@ -92,7 +99,8 @@ impl<C> HttpClientBuilder<C> {
     /// value is treated as a secret, but for the shortest ones.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), SecretString::from(value.into())));
+        self.headers
+            .push((name.into(), SecretString::from(value.into())));
         self
     }
 
@@ -106,10 +114,11 @@ impl<C> HttpClientBuilder<C> {
             Ok(value) => {
                 self.extra.insert(name, value);
             }
-            Err(error) => {
-                self.problems.push(format!("the extra field {name:?} does not go into JSON: {error}"))
-            }
+            Err(error) => self.problems.push(format!(
+                "the extra field {name:?} does not go into JSON: {error}"
+            )),
         }
+
         self
     }
 
@@ -159,22 +168,40 @@ impl<C> HttpClientBuilder<C> {
         let protocol = self.protocol;
         let mut problems = Vec::new();
         let secrets = self.secrets();
-        let base_url = self.base_url.check(protocol, &secrets).map_err(|problem| problems.push(problem)).ok();
+        let base_url = self
+            .base_url
+            .check(protocol, &secrets)
+            .map_err(|problem| problems.push(problem))
+            .ok();
+
         if self.model.trim().is_empty() {
             problems.push("the model is empty; expected the server's name of a model".to_owned());
         }
+
         let headers = self.header_map(&mut problems);
-        for name in protocol.reserved.iter().filter(|name| self.extra.contains_key(**name)) {
-            problems.push(format!("the extra field {name:?} is the client's own; expected another name"));
+        for name in protocol
+            .reserved
+            .iter()
+            .filter(|name| self.extra.contains_key(**name))
+        {
+            problems.push(format!(
+                "the extra field {name:?} is the client's own; expected another name"
+            ));
         }
-        for (name, timeout) in [("timeout", self.timeout), ("connect timeout", self.connect_timeout)] {
+
+        for (name, timeout) in [
+            ("timeout", self.timeout),
+            ("connect timeout", self.connect_timeout),
+        ] {
             if timeout.is_zero() {
                 problems.push(format!("the {name} is zero; expected a longer time"));
             }
         }
+
         if self.max_response_bytes == 0 {
             problems.push("the largest answer has 0 bytes; expected more".to_owned());
         }
+
         problems.extend(self.problems);
         let Some(base_url) = base_url.filter(|_| problems.is_empty()) else {
             return Err(wrong(problems.join("; ")));
@@ -185,12 +212,14 @@ impl<C> HttpClientBuilder<C> {
             .redirect(reqwest::redirect::Policy::none())
             .timeout(self.timeout)
             .connect_timeout(self.connect_timeout);
+
         if is_loopback(&base_url) {
             http = http.no_proxy();
         }
-        let http = tls::of(http, &base_url)?
-            .build()
-            .map_err(|error| wrong("the HTTP client cannot be built".to_owned()).with_source(error))?;
+
+        let http = tls::of(http, &base_url)?.build().map_err(|error| {
+            wrong("the HTTP client cannot be built".to_owned()).with_source(error)
+        })?;
 
         let mut endpoint = base_url.clone();
         let path = base_url.path().trim_end_matches('/');
@@ -224,16 +253,24 @@ impl<C> HttpClientBuilder<C> {
 
     fn header_map(&self, problems: &mut Vec<String>) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
+
         headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
         for (name, value) in self.protocol.headers {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            );
         }
+
         if let Some(key) = &self.api_key {
-            let visible =
-                !key.expose_secret().is_empty() && key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
+            let visible = !key.expose_secret().is_empty()
+                && key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
             let (name, before) = self.protocol.key;
             match HeaderValue::from_str(&format!("{before}{}", key.expose_secret())) {
                 Ok(mut value) if visible => {
@@ -247,22 +284,30 @@ impl<C> HttpClientBuilder<C> {
                 ),
             }
         }
+
         for (place, (name, value)) in self.headers.iter().enumerate() {
             let place = place + 1;
             match HeaderName::from_bytes(name.as_bytes()) {
                 Ok(name) if FRAMING.contains(&name) => {
-                    problems.push(format!("the header {name} is the client's own; expected another name"));
+                    problems.push(format!(
+                        "the header {name} is the client's own; expected another name"
+                    ));
                 }
                 Ok(name) => match HeaderValue::from_str(value.expose_secret()) {
                     Ok(mut value) => {
                         value.set_sensitive(true);
                         headers.insert(name, value);
                     }
-                    Err(_) => problems.push(format!("the value of the header {name} is not visible ASCII")),
+                    Err(_) => problems.push(format!(
+                        "the value of the header {name} is not visible ASCII"
+                    )),
                 },
-                Err(_) => problems.push(format!("header {place} has a name that no header can have")),
+                Err(_) => {
+                    problems.push(format!("header {place} has a name that no header can have"))
+                }
             }
         }
+
         headers
     }
 }
@@ -273,7 +318,9 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
         // It may be the key in the wrong place.
         let model = self.secrets().setting(&self.model);
         let name = format!("{}Builder", self.protocol.client);
-        f.debug_struct(&name).field("model", &model).finish_non_exhaustive()
+        f.debug_struct(&name)
+            .field("model", &model)
+            .finish_non_exhaustive()
     }
 }
 
@@ -286,6 +333,8 @@ pub(super) fn variable(name: &str) -> Result<Option<String>, LlmError> {
     match env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),
-        Err(env::VarError::NotUnicode(_)) => Err(wrong(format!("{name} is not UTF-8; expected text"))),
+        Err(env::VarError::NotUnicode(_)) => {
+            Err(wrong(format!("{name} is not UTF-8; expected text")))
+        }
     }
 }

@@ -28,7 +28,12 @@ pub(crate) struct Lines {
 impl Lines {
     /// Takes lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { line: Vec::new(), after_cr: false, at_start: true, limit }
+        Self {
+            line: Vec::new(),
+            after_cr: false,
+            at_start: true,
+            limit,
+        }
     }
 
     /// Gives every line that ends in `bytes` to `take`, and keeps the rest.
@@ -42,17 +47,25 @@ impl Lines {
                 bytes = bytes.get(1..).unwrap_or_default();
                 continue;
             }
+
             let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let (part, rest) = bytes.split_at_checked(end.unwrap_or(bytes.len())).unwrap_or_default();
+            let (part, rest) = bytes
+                .split_at_checked(end.unwrap_or(bytes.len()))
+                .unwrap_or_default();
             if self.line.len() + part.len() > self.limit {
                 return Err(TooLong);
             }
+
             self.line.extend_from_slice(part);
-            let Some((mark, rest)) = rest.split_first() else { break };
+            let Some((mark, rest)) = rest.split_first() else {
+                break;
+            };
+
             self.after_cr = *mark == b'\r';
             bytes = rest;
             self.end_line(&mut take)?;
         }
+
         Ok(())
     }
 
@@ -61,15 +74,28 @@ impl Lines {
         &mut self,
         mut take: impl FnMut(&str) -> Result<(), TooLong>,
     ) -> Result<(), TooLong> {
-        if self.line.is_empty() { Ok(()) } else { self.end_line(&mut take) }
+        if self.line.is_empty() {
+            Ok(())
+        } else {
+            self.end_line(&mut take)
+        }
     }
 
-    fn end_line(&mut self, take: &mut impl FnMut(&str) -> Result<(), TooLong>) -> Result<(), TooLong> {
+    fn end_line(
+        &mut self,
+        take: &mut impl FnMut(&str) -> Result<(), TooLong>,
+    ) -> Result<(), TooLong> {
         let line = String::from_utf8_lossy(&self.line);
-        let line = if self.at_start { line.strip_prefix('\u{feff}').unwrap_or(&line) } else { &line };
+        let line = if self.at_start {
+            line.strip_prefix('\u{feff}').unwrap_or(&line)
+        } else {
+            &line
+        };
+
         let taken = take(line);
         self.at_start = false;
         self.line.clear();
+
         taken
     }
 }
@@ -85,7 +111,11 @@ pub(crate) struct Events {
 impl Events {
     /// Takes events of at most `limit` bytes of data.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { name: String::new(), data: String::new(), limit }
+        Self {
+            name: String::new(),
+            data: String::new(),
+            limit,
+        }
     }
 
     /// Reads one line; the event that it ends, if it ends one with data.
@@ -93,6 +123,7 @@ impl Events {
         if line.is_empty() {
             return Ok(self.end());
         }
+
         // A comment is a field without a name, and unknown fields are passed over.
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -105,13 +136,17 @@ impl Events {
             }
             _ => {}
         }
+
         Ok(None)
     }
 
     /// The event so far. The specification drops one that the stream's end cut off; some servers
     /// leave the last empty line out, and whether the data is whole shows when it is read.
     pub(crate) fn end(&mut self) -> Option<Event> {
-        let (name, mut data) = (std::mem::take(&mut self.name), std::mem::take(&mut self.data));
+        let (name, mut data) = (
+            std::mem::take(&mut self.name),
+            std::mem::take(&mut self.data),
+        );
         data.pop().map(|_| Event { name, data })
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn reply(
         taken: 0,
         ids,
     };
+
     ReplyStream::new(stream::unfold(reading, |mut reading| async move {
         let delta = reading.next().await?;
         Some((delta, reading))
@@ -77,6 +78,7 @@ impl Reading {
             if let Some(delta) = self.deltas.pop_front() {
                 return Some(self.checked(delta));
             }
+
             let done = if let Some(event) = self.unread.pop_front() {
                 self.read(&event)
             } else if let Some(response) = &mut self.response {
@@ -86,10 +88,14 @@ impl Reading {
                     Err(error) => Err(self.origin.sign(self.exchange.broken_off(error))),
                 }
             } else {
-                let ended = self.reader.end_without_mark(self.exchange.secrets(), &mut self.deltas);
-                let ended = ended.and_then(|is_whole| if is_whole { Ok(()) } else { Err(interrupted()) });
+                let ended = self
+                    .reader
+                    .end_without_mark(self.exchange.secrets(), &mut self.deltas);
+                let ended =
+                    ended.and_then(|is_whole| if is_whole { Ok(()) } else { Err(interrupted()) });
                 ended.map_err(|error| self.origin.sign(error))
             };
+
             if let Err(error) = done {
                 return Some(Err(error));
             }
@@ -98,19 +104,28 @@ impl Reading {
 
     fn read(&mut self, event: &Event) -> Result<(), LlmError> {
         let secrets = self.exchange.secrets();
-        self.reader.read(event, secrets, &mut self.deltas).map_err(|error| {
-            // The end of the connection cuts an event off where it likes. What is missing is the
-            // rest of the reply, not the sense of the server.
-            let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
-            let error = if is_cut { interrupted() } else { error };
-            self.origin.sign(error).with_body(secrets.body(event.data.as_bytes()))
-        })?;
+        self.reader
+            .read(event, secrets, &mut self.deltas)
+            .map_err(|error| {
+                // The end of the connection cuts an event off where it likes. What is missing is the
+                // rest of the reply, not the sense of the server.
+                let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
+                let error = if is_cut { interrupted() } else { error };
+                self.origin
+                    .sign(error)
+                    .with_body(secrets.body(event.data.as_bytes()))
+            })?;
+
         self.within_bounds(self.reader.held())
     }
 
     fn within_bounds(&self, more: usize) -> Result<(), LlmError> {
         let bytes = self.taken.saturating_add(more);
-        if bytes > self.exchange.max_response_bytes { Err(self.too_large()) } else { Ok(()) }
+        if bytes > self.exchange.max_response_bytes {
+            Err(self.too_large())
+        } else {
+            Ok(())
+        }
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
@@ -124,6 +139,7 @@ impl Reading {
                 Some(_) => Body::Events,
             };
         }
+
         if let Body::Whole(whole) = &mut self.body {
             whole.extend_from_slice(bytes);
             return if whole.len() > self.exchange.max_response_bytes {
@@ -132,7 +148,15 @@ impl Reading {
                 Ok(())
             };
         }
-        let Self { protocol, lines, events, unread, .. } = self;
+
+        let Self {
+            protocol,
+            lines,
+            events,
+            unread,
+            ..
+        } = self;
+
         let fed = lines.feed(bytes, |line| framed(protocol.framing, events, line, unread));
         fed.map_err(|TooLong| self.too_long())
     }
@@ -147,10 +171,19 @@ impl Reading {
             self.deltas.extend(response.into_deltas());
             return Ok(());
         }
-        let Self { protocol, lines, events, unread, .. } = self;
+
+        let Self {
+            protocol,
+            lines,
+            events,
+            unread,
+            ..
+        } = self;
+
         let fed = lines.finish(|line| framed(protocol.framing, events, line, unread));
         fed.map_err(|TooLong| self.too_long())?;
         self.unread.extend(self.events.end());
+
         Ok(())
     }
 
@@ -171,7 +204,10 @@ impl Reading {
                 self.taken += more.bytes();
                 match more {
                     Delta::ToolCall(call) => {
-                        let call = self.ids.admit(call).map_err(|error| self.origin.sign(error))?;
+                        let call = self
+                            .ids
+                            .admit(call)
+                            .map_err(|error| self.origin.sign(error))?;
                         Ok(Delta::ToolCall(call))
                     }
                     more => Ok(more),
@@ -185,8 +221,12 @@ impl Reading {
     }
 
     fn too_long(&self) -> LlmError {
-        let message = format!("an event of the stream is over the limit of {} bytes", self.limit);
-        self.origin.sign(LlmError::new(LlmErrorKind::Decode, message))
+        let message = format!(
+            "an event of the stream is over the limit of {} bytes",
+            self.limit
+        );
+        self.origin
+            .sign(LlmError::new(LlmErrorKind::Decode, message))
     }
 }
 
@@ -200,8 +240,12 @@ fn framed(
     match framing {
         Framing::Events => unread.extend(events.line(line)?),
         Framing::Lines if line.trim().is_empty() => {}
-        Framing::Lines => unread.push_back(Event { name: String::new(), data: line.to_owned() }),
+        Framing::Lines => unread.push_back(Event {
+            name: String::new(),
+            data: line.to_owned(),
+        }),
     }
+
     Ok(())
 }
 

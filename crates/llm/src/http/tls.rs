@@ -32,6 +32,7 @@ fn config(base_url: &Url) -> Result<rustls::ClientConfig, rustls::Error> {
         // A machine without certificates can still talk to a server next to it.
         config.with_root_certificates(RootCertStore::empty())
     };
+
     Ok(config.with_no_client_auth())
 }
 

@@ -35,8 +35,16 @@ struct Function<'a> {
 impl<'a> Tool<'a> {
     pub(crate) fn all_of(request: &'a ChatRequest) -> Result<Vec<Self>, LlmError> {
         let tools = request.tools().iter().map(|tool| {
-            let (name, description, parameters) = (tool.name(), tool.description(), input_schema(tool)?);
-            Ok(Self { r#type: "function", function: Function { name, description, parameters } })
+            let (name, description, parameters) =
+                (tool.name(), tool.description(), input_schema(tool)?);
+            Ok(Self {
+                r#type: "function",
+                function: Function {
+                    name,
+                    description,
+                    parameters,
+                },
+            })
         });
         tools.collect()
     }
@@ -45,7 +53,9 @@ impl<'a> Tool<'a> {
 pub(crate) fn input_schema(tool: &ToolDefinition) -> Result<&RawValue, LlmError> {
     json::object(tool.input_schema()).ok_or_else(|| {
         let name = tool.name();
-        invalid(format!("the input schema of the tool {name:?} is no JSON object; expected a JSON Schema"))
+        invalid(format!(
+            "the input schema of the tool {name:?} is no JSON object; expected a JSON Schema"
+        ))
     })
 }
 
@@ -66,7 +76,9 @@ impl<'a> Arguments<'a> {
         match json::object(call.arguments()).filter(|_| braces.deepest() <= DEPTH) {
             Some(object) => Self::Object(object),
             None if call.arguments().trim().is_empty() => Self::Empty {},
-            None => Self::Other { invalid_json: call.arguments() },
+            None => Self::Other {
+                invalid_json: call.arguments(),
+            },
         }
     }
 
@@ -82,8 +94,15 @@ impl<'a> Arguments<'a> {
 /// The name of the tool that an earlier call is of: as it is if there is such a tool, or else with `_`
 /// for what a name cannot hold.
 pub(crate) fn name<'a>(call: &'a ToolCall, request: &ChatRequest) -> Cow<'a, str> {
-    let is_known = request.tools().iter().any(|tool| tool.name() == call.name());
-    if is_known { Cow::Borrowed(call.name()) } else { plain(call.name()) }
+    let is_known = request
+        .tools()
+        .iter()
+        .any(|tool| tool.name() == call.name());
+    if is_known {
+        Cow::Borrowed(call.name())
+    } else {
+        plain(call.name())
+    }
 }
 
 /// The text as a name or an id: letters, digits, `_` and `-`.
@@ -92,6 +111,10 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     match text {
         "" => Cow::Borrowed("_"),
         text if text.len() <= NAME && text.chars().all(is_plain) => Cow::Borrowed(text),
-        text => text.chars().take(NAME).map(|c| if is_plain(c) { c } else { '_' }).collect(),
+        text => text
+            .chars()
+            .take(NAME)
+            .map(|c| if is_plain(c) { c } else { '_' })
+            .collect(),
     }
 }

@@ -62,19 +62,27 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         ("num_predict", request.max_tokens().map(Value::from)),
         ("temperature", request.temperature().map(decimal)),
         ("seed", request.seed().map(Value::from)),
-        ("stop", Some(request.stop()).filter(|stop| !stop.is_empty()).map(Value::from)),
+        (
+            "stop",
+            Some(request.stop())
+                .filter(|stop| !stop.is_empty())
+                .map(Value::from),
+        ),
     ];
+
     for (name, value) in set {
         if let Some(value) = value {
             options.insert(name.to_owned(), value);
         }
     }
+
     let taken = |name: &str| match name {
         "options" => true,
         "format" => request.format().is_some(),
         "tools" => !request.tools().is_empty(),
         _ => false,
     };
+
     let extra = call.extra.iter().filter(|(name, _)| !taken(name));
     json::to_bytes(&Body {
         model: call.model,
@@ -89,5 +97,8 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
 
 /// 0.2 as 0.2, where a plain widening would make 0.20000000298023224 of it.
 fn decimal(number: f32) -> Value {
-    number.to_string().parse::<f64>().map_or_else(|_| Value::from(number), Value::from)
+    number
+        .to_string()
+        .parse::<f64>()
+        .map_or_else(|_| Value::from(number), Value::from)
 }

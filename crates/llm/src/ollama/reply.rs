@@ -52,11 +52,15 @@ impl<'a> Reply<'a> {
     }
 
     fn text(&self) -> Option<String> {
-        self.message.as_ref().and_then(|said| json::text(said.content))
+        self.message
+            .as_ref()
+            .and_then(|said| json::text(said.content))
     }
 
     fn thinking(&self) -> Option<String> {
-        self.message.as_ref().and_then(|said| json::text(said.thinking))
+        self.message
+            .as_ref()
+            .and_then(|said| json::text(said.thinking))
     }
 
     fn calls(&self) -> impl Iterator<Item = ToolCall> {
@@ -66,9 +70,16 @@ impl<'a> Reply<'a> {
 
     /// The response without its texts and calls.
     fn end(&self) -> ChatResponse {
-        let reason = self.done_reason.and_then(parse::<String>).map(finish_reason);
+        let reason = self
+            .done_reason
+            .and_then(parse::<String>)
+            .map(finish_reason);
+
         // A prompt that is in the cache whole goes without a count.
-        let (prompt, completion) = (self.prompt_eval_count.and_then(count), self.eval_count.and_then(count));
+        let (prompt, completion) = (
+            self.prompt_eval_count.and_then(count),
+            self.eval_count.and_then(count),
+        );
         let usage = (prompt.is_some() || completion.is_some())
             .then(|| Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
         ChatResponse::default()
@@ -84,8 +95,15 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         let message = "the answer has no message; expected an object with content";
         return Err(LlmError::new(LlmErrorKind::Decode, message));
     }
-    let (text, thinking) = (reply.text().unwrap_or_default(), reply.thinking().unwrap_or_default());
-    Ok(reply.end().with_texts(text, thinking).with_tool_calls(reply.calls()))
+
+    let (text, thinking) = (
+        reply.text().unwrap_or_default(),
+        reply.thinking().unwrap_or_default(),
+    );
+    Ok(reply
+        .end()
+        .with_texts(text, thinking)
+        .with_tool_calls(reply.calls()))
 }
 
 /// Reads the lines of one stream. The last says everything but the texts and calls, so nothing is kept.
@@ -102,9 +120,11 @@ impl Reader for Pieces {
         deltas.extend(reply.thinking().map(Delta::Reasoning));
         deltas.extend(reply.text().map(Delta::Text));
         deltas.extend(reply.calls().map(Delta::ToolCall));
+
         if reply.is_done() {
             deltas.push_back(Delta::End(reply.end()));
         }
+
         Ok(())
     }
 }

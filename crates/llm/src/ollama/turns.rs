@@ -31,24 +31,33 @@ struct Function<'a> {
 impl<'a> Turn<'a> {
     pub(super) fn all_of(request: &'a ChatRequest) -> Result<Vec<Self>, LlmError> {
         let turns = request.messages().iter().enumerate();
-        turns.map(|(place, message)| Self::of(place, message)).collect()
+        turns
+            .map(|(place, message)| Self::of(place, message))
+            .collect()
     }
 
     fn of(place: usize, message: &'a Message) -> Result<Self, LlmError> {
         let wrong = |what: &str| invalid(format!("messages[{place}] has {what}"));
         if message.role() == Role::Tool && !message.blocks().is_empty() {
-            return Err(wrong("images or files in the role tool; expected them in the role user"));
+            return Err(wrong(
+                "images or files in the role tool; expected them in the role user",
+            ));
         }
+
         let images = message.blocks().iter().map(|block| match block {
             Block::Image { data, .. } => Ok(&**data),
             Block::ImageUrl { .. } => Err(wrong("the address of an image; expected its data")),
             Block::File { .. } => Err(wrong("a file; expected images or text")),
         });
+
         let images = images.collect::<Result<_, _>>()?;
-        let calls = message
-            .tool_calls()
-            .iter()
-            .map(|call| Call { function: Function { name: call.name(), arguments: Arguments::of(call) } });
+        let calls = message.tool_calls().iter().map(|call| Call {
+            function: Function {
+                name: call.name(),
+                arguments: Arguments::of(call),
+            },
+        });
+
         Ok(Self {
             role: message.role(),
             content: message.text(),

@@ -61,9 +61,13 @@ impl<'a> Format<'a> {
     fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
         Ok(match format {
             ReplyFormat::Json => Self::JsonObject,
-            ReplyFormat::Schema { name, schema } => {
-                Self::JsonSchema { json_schema: Schema { name, schema: json::schema(schema)?, strict: true } }
-            }
+            ReplyFormat::Schema { name, schema } => Self::JsonSchema {
+                json_schema: Schema {
+                    name,
+                    schema: json::schema(schema)?,
+                    strict: true,
+                },
+            },
         })
     }
 }
@@ -72,7 +76,10 @@ impl<'a> Format<'a> {
 #[serde(untagged)]
 enum Choice<'a> {
     Word(&'static str),
-    Tool { r#type: &'static str, function: Named<'a> },
+    Tool {
+        r#type: &'static str,
+        function: Named<'a>,
+    },
 }
 
 #[derive(Serialize)]
@@ -83,12 +90,17 @@ struct Named<'a> {
 impl<'a> Choice<'a> {
     /// Servers refuse a choice where there is nothing to choose from.
     fn of(request: &'a ChatRequest) -> Option<Self> {
-        let choice = request.tool_choice().filter(|_| !request.tools().is_empty())?;
+        let choice = request
+            .tool_choice()
+            .filter(|_| !request.tools().is_empty())?;
         Some(match choice {
             ToolChoice::Auto => Self::Word("auto"),
             ToolChoice::None => Self::Word("none"),
             ToolChoice::Required => Self::Word("required"),
-            ToolChoice::Tool(name) => Self::Tool { r#type: "function", function: Named { name } },
+            ToolChoice::Tool(name) => Self::Tool {
+                r#type: "function",
+                function: Named { name },
+            },
         })
     }
 }
@@ -109,6 +121,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         STREAM_OPTIONS => !call.stream || value.is_null(),
         _ => false,
     };
+
     let asks_for_usage = call.stream && !extra.contains_key(STREAM_OPTIONS);
     json::to_bytes(&Body {
         model: call.model,
@@ -118,7 +131,9 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         seed: request.seed(),
         stop: request.stop(),
         stream: call.stream.then_some(true),
-        stream_options: asks_for_usage.then_some(StreamOptions { include_usage: true }),
+        stream_options: asks_for_usage.then_some(StreamOptions {
+            include_usage: true,
+        }),
         response_format: request.format().map(Format::of).transpose()?,
         tools: Tool::all_of(request)?,
         tool_choice: Choice::of(request),

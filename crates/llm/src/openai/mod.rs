@@ -145,7 +145,11 @@ impl HttpClientBuilder<OpenAiClient> {
     /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
     /// not text.
     pub fn from_env() -> Result<Self, LlmError> {
-        from_env(&OPENAI, OpenAiClient, ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"])
+        from_env(
+            &OPENAI,
+            OpenAiClient,
+            ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"],
+        )
     }
 }
 

@@ -23,11 +23,13 @@ impl Pieces {
         if !self.has_text && self.calls.is_empty() && !self.refusal.is_empty() {
             return Err(refused(&self.refusal, secrets));
         }
+
         let response = ChatResponse::default()
             .with_finish_reason(self.finish_reason.take().unwrap_or_default())
             .with_told(self.usage, self.model.take());
         deltas.extend(self.calls.finish().map(Delta::ToolCall));
         deltas.push_back(Delta::End(response));
+
         Ok(())
     }
 }
@@ -42,40 +44,60 @@ impl Reader for Pieces {
         if event.data.trim() == "[DONE]" {
             return self.end(secrets, deltas);
         }
-        let chunk: Completion<'_> = json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
+
+        let chunk: Completion<'_> =
+            json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
         if let Some(error) = chunk.error.filter(|error| !failure::says_nothing(error)) {
             return Err(failure::of_value(error, secrets));
         }
+
         if event.name == "error" {
             return Err(failure::of_text(&event.data, secrets));
         }
+
         // With continuous usage each chunk says what there is so far.
         self.usage = chunk.usage.and_then(usage).or(self.usage);
         if self.model.is_none() {
             self.model = json::text(chunk.model);
         }
+
         // Where several choices were asked for, only the first is the reply.
-        let Some(choice) = chunk.choices.and_then(|choices| choices.0.into_iter().next()) else {
+        let Some(choice) = chunk
+            .choices
+            .and_then(|choices| choices.0.into_iter().next())
+        else {
             return Ok(());
         };
+
         if choice.index.and_then(count).is_some_and(|index| index > 0) {
             return Ok(());
         }
-        if let Some(reason) =
-            choice.finish_reason.and_then(parse::<String>).filter(|reason| !reason.is_empty())
+
+        if let Some(reason) = choice
+            .finish_reason
+            .and_then(parse::<String>)
+            .filter(|reason| !reason.is_empty())
         {
             self.finish_reason = Some(finish_reason(reason));
         }
+
         if let Some(said) = &choice.delta {
             deltas.extend(said.reasoning().map(Delta::Reasoning));
             self.refusal.push_str(&said.refusal().unwrap_or_default());
-            said.calls().into_iter().try_for_each(|piece| self.calls.add(piece))?;
+            said.calls()
+                .into_iter()
+                .try_for_each(|piece| self.calls.add(piece))?;
         }
+
         let content = choice.delta.and_then(|said| said.content).or(choice.text);
-        if let Some(text) = content.and_then(|content| content.0).filter(|text| !text.is_empty()) {
+        if let Some(text) = content
+            .and_then(|content| content.0)
+            .filter(|text| !text.is_empty())
+        {
             self.has_text = true;
             deltas.push_back(Delta::Text(text));
         }
+
         Ok(())
     }
 
@@ -92,6 +114,7 @@ impl Reader for Pieces {
         if is_whole {
             self.end(secrets, deltas)?;
         }
+
         Ok(is_whole)
     }
 }

@@ -71,6 +71,7 @@ impl Said<'_> {
         if calls.is_empty() {
             calls.extend(self.function_call.and_then(Piece::of));
         }
+
         calls
     }
 }
@@ -79,15 +80,27 @@ impl Said<'_> {
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let completion: Completion<'_> = json::read("chat completion", body, secrets)?;
-    if let Some(error) = completion.error.filter(|error| !failure::says_nothing(error)) {
+    if let Some(error) = completion
+        .error
+        .filter(|error| !failure::says_nothing(error))
+    {
         return Err(failure::of_value(error, secrets));
     }
-    let choice = completion.choices.and_then(|choices| choices.0.into_iter().next());
+
+    let choice = completion
+        .choices
+        .and_then(|choices| choices.0.into_iter().next());
     let choice = choice.ok_or_else(|| wrong("the answer has no choices; expected at least one"))?;
     if choice.message.is_none() && choice.text.is_none() {
         return Err(wrong("choices[0] is empty; expected a message or text"));
     }
-    let reason = choice.finish_reason.and_then(parse::<String>).map(finish_reason).unwrap_or_default();
+
+    let reason = choice
+        .finish_reason
+        .and_then(parse::<String>)
+        .map(finish_reason)
+        .unwrap_or_default();
+
     let said = choice.message.as_ref();
     let reasoning = said.and_then(Said::reasoning).unwrap_or_default();
     let refusal = said.and_then(Said::refusal);
@@ -95,20 +108,31 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let calls: Vec<_> = calls.into_iter().filter_map(Piece::into_call).collect();
     let content = choice.message.and_then(|message| message.content);
     let has_content = content.is_some() || choice.text.is_some();
-    let text = [content, choice.text].into_iter().flatten().find_map(|content| content.0);
+    let text = [content, choice.text]
+        .into_iter()
+        .flatten()
+        .find_map(|content| content.0);
     let says_nothing = text.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
+
     if let Some(refusal) = refusal.filter(|_| says_nothing) {
         return Err(refused(&refusal, secrets));
     }
+
     // A reply that is cut off before its first text, as within the reasoning, says so itself.
     if has_content && text.is_none() && calls.is_empty() && reason != FinishReason::Length {
-        return Err(wrong("choices[0] has content without text; expected text in at least one part"));
+        return Err(wrong(
+            "choices[0] has content without text; expected text in at least one part",
+        ));
     }
+
     Ok(ChatResponse::new(text.unwrap_or_default())
         .with_finish_reason(reason)
         .with_reasoning(reasoning)
         .with_tool_calls(calls)
-        .with_told(completion.usage.and_then(usage), json::text(completion.model)))
+        .with_told(
+            completion.usage.and_then(usage),
+            json::text(completion.model),
+        ))
 }
 
 pub(super) fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
@@ -129,6 +153,7 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
         #[serde(borrow, default)]
         completion_tokens_details: Option<&'a RawValue>,
     }
+
     #[derive(Deserialize)]
     struct Details<'a> {
         #[serde(borrow, default)]
@@ -136,15 +161,29 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
         #[serde(borrow, default)]
         reasoning_tokens: Option<&'a RawValue>,
     }
+
     let wire: Wire<'_> = parse_object(raw)?;
-    let (prompt, completion) = (wire.prompt_tokens.and_then(count), wire.completion_tokens.and_then(count));
+    let (prompt, completion) = (
+        wire.prompt_tokens.and_then(count),
+        wire.completion_tokens.and_then(count),
+    );
     if prompt.is_none() && completion.is_none() {
         return None;
     }
-    let prompt_details = wire.prompt_tokens_details.and_then(parse_object::<Details<'_>>);
-    let cached = prompt_details.and_then(|details| details.cached_tokens).and_then(count);
-    let completion_details = wire.completion_tokens_details.and_then(parse_object::<Details<'_>>);
-    let reasoning = completion_details.and_then(|details| details.reasoning_tokens).and_then(count);
+
+    let prompt_details = wire
+        .prompt_tokens_details
+        .and_then(parse_object::<Details<'_>>);
+    let cached = prompt_details
+        .and_then(|details| details.cached_tokens)
+        .and_then(count);
+    let completion_details = wire
+        .completion_tokens_details
+        .and_then(parse_object::<Details<'_>>);
+    let reasoning = completion_details
+        .and_then(|details| details.reasoning_tokens)
+        .and_then(count);
+
     Some(
         Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default())
             .with_cached_tokens(cached.unwrap_or_default())

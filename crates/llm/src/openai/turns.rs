@@ -59,7 +59,9 @@ struct Function<'a> {
 impl<'a> Turn<'a> {
     pub(super) fn all_of(request: &'a ChatRequest) -> Result<Vec<Self>, LlmError> {
         let turns = request.messages().iter().enumerate();
-        turns.map(|(place, message)| Self::of(place, message, request)).collect()
+        turns
+            .map(|(place, message)| Self::of(place, message, request))
+            .collect()
     }
 
     fn of(place: usize, message: &'a Message, request: &ChatRequest) -> Result<Self, LlmError> {
@@ -68,15 +70,22 @@ impl<'a> Turn<'a> {
             let problem = "has images or files in the role tool; expected them in the role user";
             return Err(invalid(format!("messages[{place}] {problem}")));
         }
+
         let content = match message.blocks() {
             [] if text.is_empty() && !message.tool_calls().is_empty() => None,
             [] => Some(Content::Text(text)),
             blocks => {
                 let said = Some(Part::Text { text }).filter(|_| !text.is_empty());
-                Some(Content::Parts(blocks.iter().map(Part::of).chain(said).collect()))
+                Some(Content::Parts(
+                    blocks.iter().map(Part::of).chain(said).collect(),
+                ))
             }
         };
-        let calls = message.tool_calls().iter().map(|call| Call::of(call, request));
+
+        let calls = message
+            .tool_calls()
+            .iter()
+            .map(|call| Call::of(call, request));
         Ok(Self {
             role,
             content,
@@ -90,20 +99,40 @@ impl<'a> Part<'a> {
     fn of(block: &'a Block) -> Self {
         let inline = |media_type: &str, data: &str| format!("data:{media_type};base64,{data}");
         match block {
-            Block::Image { media_type, data } => {
-                Self::ImageUrl { image_url: Image { url: inline(media_type, data).into() } }
-            }
-            Block::ImageUrl { url } => Self::ImageUrl { image_url: Image { url: Cow::Borrowed(url) } },
-            Block::File { name, media_type, data } => {
-                Self::File { file: File { filename: name, file_data: inline(media_type, data) } }
-            }
+            Block::Image { media_type, data } => Self::ImageUrl {
+                image_url: Image {
+                    url: inline(media_type, data).into(),
+                },
+            },
+            Block::ImageUrl { url } => Self::ImageUrl {
+                image_url: Image {
+                    url: Cow::Borrowed(url),
+                },
+            },
+            Block::File {
+                name,
+                media_type,
+                data,
+            } => Self::File {
+                file: File {
+                    filename: name,
+                    file_data: inline(media_type, data),
+                },
+            },
         }
     }
 }
 
 impl<'a> Call<'a> {
     fn of(call: &'a ToolCall, request: &ChatRequest) -> Result<Self, LlmError> {
-        let function = Function { name: name(call, request), arguments: Arguments::of(call).text()? };
-        Ok(Self { id: call.id(), r#type: "function", function })
+        let function = Function {
+            name: name(call, request),
+            arguments: Arguments::of(call).text()?,
+        };
+        Ok(Self {
+            id: call.id(),
+            r#type: "function",
+            function,
+        })
     }
 }

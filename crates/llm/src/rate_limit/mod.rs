@@ -7,7 +7,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, guess,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    guess,
 };
 
 mod queue;
@@ -55,7 +56,12 @@ impl<C> RateLimit<C> {
     /// `client`, without limits so far.
     pub fn new(client: C) -> Self {
         let max_wait = Duration::from_secs(60);
-        Self { client, limits: Limits::default(), max_wait, queue: Arc::default() }
+        Self {
+            client,
+            limits: Limits::default(),
+            max_wait,
+            queue: Arc::default(),
+        }
     }
 
     /// How many calls may begin in a minute. Unset: no limit.
@@ -96,14 +102,21 @@ impl<C> RateLimit<C> {
         let wake = Arc::new(Notify::new());
         let joined = locked(&self.queue).join(&asking, Arc::clone(&wake), now);
         let number = joined.map_err(|at| self.too_late(at))?;
-        let mut place = Place { queue: Arc::clone(&self.queue), number, is_waiting: true };
+        let mut place = Place {
+            queue: Arc::clone(&self.queue),
+            number,
+            is_waiting: true,
+        };
 
         loop {
             let turn = locked(&self.queue).turn(number, Instant::now());
             match turn {
                 Turn::Begin => {
                     place.is_waiting = false;
-                    return Ok(Ticket { queue: Arc::clone(&self.queue), number });
+                    return Ok(Ticket {
+                        queue: Arc::clone(&self.queue),
+                        number,
+                    });
                 }
                 Turn::TooLate(at) => return Err(self.too_late(at)),
                 Turn::Wait(None) => wake.notified().await,
@@ -115,7 +128,10 @@ impl<C> RateLimit<C> {
 
     /// The error of a call that could begin at this time.
     fn too_late(&self, at: Instant) -> LlmError {
-        let message = format!("the client's own limit leaves no room within {:?}", self.max_wait);
+        let message = format!(
+            "the client's own limit leaves no room within {:?}",
+            self.max_wait
+        );
         let wait = at.saturating_duration_since(Instant::now());
 
         LlmError::new(LlmErrorKind::RateLimit, message).with_retry_after(wait)
@@ -151,7 +167,9 @@ struct Ticket {
 impl Ticket {
     /// Counts what the call took in place of what it was held to take.
     fn settle(&self, response: &ChatResponse) {
-        let Some(usage) = response.usage() else { return };
+        let Some(usage) = response.usage() else {
+            return;
+        };
 
         locked(&self.queue).settle(self.number, usage.total_tokens(), Instant::now());
     }
@@ -167,6 +185,7 @@ impl<C: LlmClient> LlmClient for RateLimit<C> {
         let ticket = self.admit(&request).await?;
         let response = self.client.complete(request).await?;
         ticket.settle(&response);
+
         Ok(response)
     }
 

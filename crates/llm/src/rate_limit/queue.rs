@@ -71,7 +71,12 @@ struct Waiting {
 impl Queue {
     /// Puts a call at the end, and gives its number, unless it would begin too late. `wake` is notified
     /// when the call should ask for its [turn](Self::turn) again.
-    pub(super) fn join(&mut self, asking: &Asking, wake: Arc<Notify>, now: Instant) -> Result<u64, Instant> {
+    pub(super) fn join(
+        &mut self,
+        asking: &Asking,
+        wake: Arc<Notify>,
+        now: Instant,
+    ) -> Result<u64, Instant> {
         self.forget_old(now);
 
         let at = self.earliest(self.calls.len(), asking.tokens, asking.limits, now);
@@ -81,8 +86,20 @@ impl Queue {
 
         let number = self.next_number;
         self.next_number += 1;
-        let waiting = Waiting { limits: asking.limits, deadline: asking.deadline, wake };
-        self.push(Call { number, at, tokens: asking.tokens, tokens_through: 0, waiting: Some(waiting) });
+        let waiting = Waiting {
+            limits: asking.limits,
+            deadline: asking.deadline,
+            wake,
+        };
+
+        self.push(Call {
+            number,
+            at,
+            tokens: asking.tokens,
+            tokens_through: 0,
+            waiting: Some(waiting),
+        });
+
         Ok(number)
     }
 
@@ -91,11 +108,13 @@ impl Queue {
         if let Some(at) = self.too_late.remove(&number) {
             return Turn::TooLate(at);
         }
+
         self.forget_old(now);
 
         let first = self.begun;
         let call = self.calls.get(first).filter(|call| call.number == number);
-        let Some((call, waiting)) = call.and_then(|call| Some((call, call.waiting.as_ref()?))) else {
+        let Some((call, waiting)) = call.and_then(|call| Some((call, call.waiting.as_ref()?)))
+        else {
             return Turn::Wait(None);
         };
 
@@ -105,6 +124,7 @@ impl Queue {
             self.leave(number, now);
             return Turn::TooLate(at);
         }
+
         if at > now {
             return Turn::Wait(Some(at));
         }
@@ -113,6 +133,7 @@ impl Queue {
             call.at = now;
             call.waiting = None;
         }
+
         self.begun += 1;
         self.wake_first();
         Turn::Begin
@@ -120,8 +141,17 @@ impl Queue {
 
     /// Sets what a call that has begun took in the end.
     pub(super) fn settle(&mut self, number: u64, tokens: u64, now: Instant) {
-        let Some(place) = self.place(number) else { return };
-        let Some(call) = self.calls.get_mut(place).filter(|call| call.tokens != tokens) else { return };
+        let Some(place) = self.place(number) else {
+            return;
+        };
+
+        let Some(call) = self
+            .calls
+            .get_mut(place)
+            .filter(|call| call.tokens != tokens)
+        else {
+            return;
+        };
 
         call.tokens = tokens;
         self.replan(place, now);
@@ -130,7 +160,9 @@ impl Queue {
     /// Takes a call that waits out of the queue.
     pub(super) fn leave(&mut self, number: u64, now: Instant) {
         self.too_late.remove(&number);
-        let Some(place) = self.place(number).filter(|place| *place >= self.begun) else { return };
+        let Some(place) = self.place(number).filter(|place| *place >= self.begun) else {
+            return;
+        };
 
         self.calls.remove(place);
         self.replan(place, now);
@@ -153,16 +185,27 @@ impl Queue {
                 self.push(call);
             }
         }
+
         self.wake_first();
     }
 
     /// The earliest time at which a call may begin that follows the first `place` ones.
     fn earliest(&self, place: usize, tokens: u64, limits: Limits, now: Instant) -> Instant {
-        let after_last = place.checked_sub(1).and_then(|last| self.calls.get(last)).map(|last| last.at);
-        let of_requests = limits.requests.and_then(|limit| self.when_requests_are_free(place, limit));
-        let of_tokens = limits.tokens.and_then(|limit| self.when_tokens_are_free(place, tokens, limit));
+        let after_last = place
+            .checked_sub(1)
+            .and_then(|last| self.calls.get(last))
+            .map(|last| last.at);
+        let of_requests = limits
+            .requests
+            .and_then(|limit| self.when_requests_are_free(place, limit));
+        let of_tokens = limits
+            .tokens
+            .and_then(|limit| self.when_tokens_are_free(place, tokens, limit));
 
-        [after_last, of_requests, of_tokens].into_iter().flatten().fold(now, Instant::max)
+        [after_last, of_requests, of_tokens]
+            .into_iter()
+            .flatten()
+            .fold(now, Instant::max)
     }
 
     fn when_requests_are_free(&self, place: usize, limit: NonZeroU32) -> Option<Instant> {
@@ -173,13 +216,21 @@ impl Queue {
     }
 
     /// A call that takes more than the limit by itself is let through alone.
-    fn when_tokens_are_free(&self, place: usize, tokens: u64, limit: NonZeroU64) -> Option<Instant> {
+    fn when_tokens_are_free(
+        &self,
+        place: usize,
+        tokens: u64,
+        limit: NonZeroU64,
+    ) -> Option<Instant> {
         let room = u128::from(limit.get() - tokens.min(limit.get()));
         let must_be_gone = self.tokens_before(place).checked_sub(room)?;
         if self.tokens_gone >= must_be_gone {
             return None;
         }
-        let last_in_the_way = self.calls.partition_point(|call| call.tokens_through < must_be_gone);
+
+        let last_in_the_way = self
+            .calls
+            .partition_point(|call| call.tokens_through < must_be_gone);
 
         Some(self.calls.get(last_in_the_way)?.at + MINUTE)
     }
@@ -195,11 +246,16 @@ impl Queue {
     }
 
     fn place(&self, number: u64) -> Option<usize> {
-        self.calls.binary_search_by_key(&number, |call| call.number).ok()
+        self.calls
+            .binary_search_by_key(&number, |call| call.number)
+            .ok()
     }
 
     fn wake_first(&self) {
-        let first = self.calls.get(self.begun).and_then(|call| call.waiting.as_ref());
+        let first = self
+            .calls
+            .get(self.begun)
+            .and_then(|call| call.waiting.as_ref());
         if let Some(first) = first {
             first.wake.notify_one();
         }

@@ -7,17 +7,25 @@ use crate::{Block, ChatResponse, Message, ToolCall, ToolDefinition};
 pub(super) fn of_message(message: &Message) -> Value {
     let mut parts: Vec<Value> = message.blocks().iter().map(of_block).collect();
     match message.tool_call_id() {
-        Some(id) => parts.push(json!({ "type": "tool_call_response", "id": id, "response": message.text() })),
+        Some(id) => parts
+            .push(json!({ "type": "tool_call_response", "id": id, "response": message.text() })),
         None => parts.extend(text("text", message.text())),
     }
+
     parts.extend(message.tool_calls().iter().map(of_call));
     json!({ "role": message.role().as_str(), "parts": parts })
 }
 
 pub(super) fn of_response(response: &ChatResponse, finish_reason: &str) -> Value {
-    let reasoning = response.reasoning().and_then(|said| text("reasoning", said));
-    let mut parts: Vec<Value> = reasoning.into_iter().chain(text("text", response.text())).collect();
+    let reasoning = response
+        .reasoning()
+        .and_then(|said| text("reasoning", said));
+    let mut parts: Vec<Value> = reasoning
+        .into_iter()
+        .chain(text("text", response.text()))
+        .collect();
     parts.extend(response.tool_calls().iter().map(of_call));
+
     json!({ "role": "assistant", "parts": parts, "finish_reason": finish_reason })
 }
 
@@ -46,7 +54,11 @@ fn of_block(block: &Block) -> Value {
             json!({ "type": "blob", "modality": "image", "mime_type": media_type, "characters": data.len() })
         }
         Block::ImageUrl { url } => json!({ "type": "uri", "modality": "image", "uri": url }),
-        Block::File { name, media_type, data } => {
+        Block::File {
+            name,
+            media_type,
+            data,
+        } => {
             json!({ "type": "blob", "mime_type": media_type, "name": name, "characters": data.len() })
         }
     }

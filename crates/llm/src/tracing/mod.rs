@@ -4,7 +4,9 @@ use serde_json::json;
 use tracing::field::{Empty, display};
 use tracing::{Instrument, Span};
 
-use crate::{Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
+};
 
 mod content;
 
@@ -39,7 +41,12 @@ pub struct Tracing<C> {
 impl<C> Tracing<C> {
     /// `client`, with a span for every call.
     pub fn new(client: C) -> Self {
-        Self { client, provider: None, model: None, with_content: false }
+        Self {
+            client,
+            provider: None,
+            model: None,
+            with_content: false,
+        }
     }
 
     /// `gen_ai.provider.name`: `openai`, `anthropic`, … Unset: left out.
@@ -93,12 +100,18 @@ impl<C> Tracing<C> {
             "gen_ai.usage.reasoning.output_tokens" = Empty,
             "error.type" = Empty,
         );
+
         if let Some(model) = &self.model {
             span.record("otel.name", display(format_args!("chat {model}")));
         }
+
         if !request.stop().is_empty() {
-            span.record("gen_ai.request.stop_sequences", display(json!(request.stop())));
+            span.record(
+                "gen_ai.request.stop_sequences",
+                display(json!(request.stop())),
+            );
         }
+
         if self.with_content && !span.is_disabled() {
             let messages: Vec<_> = request.messages().iter().map(content::of_message).collect();
             span.record("gen_ai.input.messages", display(json!(messages)));
@@ -107,7 +120,11 @@ impl<C> Tracing<C> {
                 span.record("gen_ai.tool.definitions", display(json!(tools)));
             }
         }
-        Trace { span, with_content: self.with_content }
+
+        Trace {
+            span,
+            with_content: self.with_content,
+        }
     }
 }
 
@@ -129,9 +146,11 @@ impl Trace {
                 return;
             }
         };
+
         if let Some(model) = response.model() {
             span.record("gen_ai.response.model", model);
         }
+
         let reason = match response.finish_reason() {
             FinishReason::Stop => "stop",
             FinishReason::Length => "length",
@@ -139,13 +158,18 @@ impl Trace {
             FinishReason::ContentFilter => "content_filter",
             FinishReason::Other(reason) => reason,
         };
+
         span.record("gen_ai.response.finish_reasons", display(json!([reason])));
         if let Some(usage) = response.usage() {
             span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
             span.record("gen_ai.usage.output_tokens", usage.completion_tokens);
             span.record("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens);
-            span.record("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens);
+            span.record(
+                "gen_ai.usage.reasoning.output_tokens",
+                usage.reasoning_tokens,
+            );
         }
+
         if self.with_content && !span.is_disabled() {
             let said = content::of_response(response, reason);
             span.record("gen_ai.output.messages", display(json!([said])));
@@ -160,7 +184,12 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
     /// Those of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let trace = self.span(&request);
-        let outcome = self.client.complete(request).instrument(trace.span.clone()).await;
+        let outcome = self
+            .client
+            .complete(request)
+            .instrument(trace.span.clone())
+            .await;
+
         trace.record(outcome.as_ref());
         outcome
     }
@@ -170,17 +199,26 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
     /// Those of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let trace = self.span(&request);
-        let reply = self.client.stream(request).instrument(trace.span.clone()).await;
+        let reply = self
+            .client
+            .stream(request)
+            .instrument(trace.span.clone())
+            .await;
+
         let reply = reply.inspect_err(|error| trace.record(Err(error)))?;
-        Ok(ReplyStream::new(stream::unfold((reply, trace), |(mut reply, trace)| async move {
-            let delta = reply.next().instrument(trace.span.clone()).await?;
-            match &delta {
-                Ok(Delta::End(response)) => trace.record(Ok(response)),
-                Err(error) => trace.record(Err(error)),
-                Ok(_) => {}
-            }
-            Some((delta, (reply, trace)))
-        })))
+        Ok(ReplyStream::new(stream::unfold(
+            (reply, trace),
+            |(mut reply, trace)| async move {
+                let delta = reply.next().instrument(trace.span.clone()).await?;
+                match &delta {
+                    Ok(Delta::End(response)) => trace.record(Ok(response)),
+                    Err(error) => trace.record(Err(error)),
+                    Ok(_) => {}
+                }
+
+                Some((delta, (reply, trace)))
+            },
+        )))
     }
 
     fn capabilities(&self) -> Capabilities {

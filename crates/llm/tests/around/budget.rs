@@ -1,11 +1,14 @@
 use cogwork_llm::{
-    Budget, ChatResponse, LlmClient, LlmErrorKind, Price, Prices, ScriptedClient, ScriptedReply, Usage,
+    Budget, ChatResponse, LlmClient, LlmErrorKind, Price, Prices, ScriptedClient, ScriptedReply,
+    Usage,
 };
 
 use crate::{ask, fails, follow, hello, saying, seconds};
 
 fn took(prompt: u64, completion: u64) -> ChatResponse {
-    ChatResponse::new("Hi.").with_usage(Usage::new(prompt, completion)).with_model("m-2025")
+    ChatResponse::new("Hi.")
+        .with_usage(Usage::new(prompt, completion))
+        .with_model("m-2025")
 }
 
 #[tokio::test]
@@ -28,7 +31,10 @@ async fn each_limit_ends_the_calls_and_says_what_was_spent() {
     ] {
         ask(&budget).await.unwrap();
         follow(&budget).await.unwrap();
-        for error in [ask(&budget).await.unwrap_err(), follow(&budget).await.unwrap_err()] {
+        for error in [
+            ask(&budget).await.unwrap_err(),
+            follow(&budget).await.unwrap_err(),
+        ] {
             assert_eq!(error.kind(), LlmErrorKind::Budget);
             assert!(!error.is_retryable());
             assert_eq!(error.to_string(), said);
@@ -54,36 +60,56 @@ async fn clones_share_one_budget() {
     ask(&budget).await.unwrap();
     ask(&budget.clone()).await.unwrap();
     let spending = budget.spending();
+
     assert_eq!((spending.calls, spending.usage), (2, Usage::new(4, 6)));
     assert_eq!(ask(&budget).await.unwrap_err().kind(), LlmErrorKind::Budget);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_nobody_counts_is_guessed() {
-    let broken = ScriptedReply::in_pieces(["abcdefgh"]).but_then(fails(LlmErrorKind::InterruptedStream));
+    let broken =
+        ScriptedReply::in_pieces(["abcdefgh"]).but_then(fails(LlmErrorKind::InterruptedStream));
     let slow = ScriptedReply::in_pieces(["abcdefgh", "more"]).every(seconds(5));
-    let script =
-        ScriptedClient::default().then("abcd").then(broken).then(slow).then(fails(LlmErrorKind::RateLimit));
+    let script = ScriptedClient::default()
+        .then("abcd")
+        .then(broken)
+        .then(slow)
+        .then(fails(LlmErrorKind::RateLimit));
+
     let budget = Budget::new(script);
     let request = saying(&"x".repeat(400));
 
     budget.complete(request.clone()).await.unwrap();
     assert_eq!(budget.spending().usage, Usage::new(100, 1));
-    budget.stream(request.clone()).await.unwrap().collect().await.unwrap_err();
+    budget
+        .stream(request.clone())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap_err();
+
     assert_eq!(budget.spending().usage, Usage::new(200, 3));
     let mut dropped = budget.stream(request.clone()).await.unwrap();
     dropped.next().await.unwrap().unwrap();
     drop(dropped);
     assert_eq!(budget.spending().usage, Usage::new(300, 5));
+
     // Turned away by the server, it took nothing; the call counts.
     budget.complete(request).await.unwrap_err();
-    assert_eq!((budget.spending().usage, budget.spending().calls), (Usage::new(300, 5), 4));
+    assert_eq!(
+        (budget.spending().usage, budget.spending().calls),
+        (Usage::new(300, 5), 4)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_given_up_costs_its_conversation() {
-    let budget = Budget::new(ScriptedClient::new([ScriptedReply::from("Late.").after(seconds(90))]));
-    let given_up = tokio::time::timeout(seconds(5), budget.complete(saying(&"x".repeat(400)))).await;
+    let budget = Budget::new(ScriptedClient::new([
+        ScriptedReply::from("Late.").after(seconds(90))
+    ]));
+    let given_up =
+        tokio::time::timeout(seconds(5), budget.complete(saying(&"x".repeat(400)))).await;
     assert!(given_up.is_err());
     assert_eq!(budget.spending().usage, Usage::new(100, 0));
 }
@@ -98,10 +124,12 @@ async fn many_calls_at_once_do_not_pass_a_limit_of_calls() {
             tokio::spawn(async move { budget.complete(hello()).await.is_ok() })
         })
         .collect();
+
     let mut through = 0;
     for call in calls {
         through += usize::from(call.await.unwrap());
     }
+
     assert_eq!(through, 5);
 }
 
@@ -112,9 +140,20 @@ fn a_price_that_makes_no_sense_is_not_free() {
         assert_eq!(prices.cost(Some("m"), Usage::new(1, 0)), f64::INFINITY);
         assert_eq!(prices.cost(Some("m"), Usage::new(0, 1)), 0.0);
     }
+
     assert_eq!(Prices::new().cost(Some("m"), Usage::new(1, 1)), 0.0);
-    let prices =
-        Prices::new().model("a", Price::per_million(1.0, 9.0)).model("b", Price::per_million(2.0, 3.0));
-    assert_eq!(prices.cost(Some("c"), Usage::new(1_000_000, 1_000_000)), 11.0);
-    assert_eq!(prices.cost(Some("b"), Usage::new(1_000_000, 0).with_cached_tokens(u64::MAX)), 2.0);
+    let prices = Prices::new()
+        .model("a", Price::per_million(1.0, 9.0))
+        .model("b", Price::per_million(2.0, 3.0));
+    assert_eq!(
+        prices.cost(Some("c"), Usage::new(1_000_000, 1_000_000)),
+        11.0
+    );
+    assert_eq!(
+        prices.cost(
+            Some("b"),
+            Usage::new(1_000_000, 0).with_cached_tokens(u64::MAX)
+        ),
+        2.0
+    );
 }

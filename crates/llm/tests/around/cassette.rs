@@ -2,9 +2,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cogwork_llm::{
-    Block, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
-    LlmErrorKind, Message, Recorder, Replay, ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice,
-    ToolDefinition, Usage,
+    Block, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient,
+    LlmError, LlmErrorKind, Message, Recorder, Replay, ReplyFormat, ScriptedClient, ScriptedReply,
+    ToolChoice, ToolDefinition, Usage,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -39,18 +39,28 @@ fn conversation() -> ChatRequest {
 #[tokio::test]
 async fn a_cassette_reads_well() {
     let (_folder, path) = place();
-    let response = ChatResponse::new("planning:\n  - description: |\n      Two lines\n      # of text\n")
-        .with_reasoning("Hm: yes.")
-        .with_usage(Usage::new(30, 12))
-        .with_model("m")
-        .with_finish_reason(FinishReason::Length);
+    let response =
+        ChatResponse::new("planning:\n  - description: |\n      Two lines\n      # of text\n")
+            .with_reasoning("Hm: yes.")
+            .with_usage(Usage::new(30, 12))
+            .with_model("m")
+            .with_finish_reason(FinishReason::Length);
+
     let limited = LlmError::new(LlmErrorKind::RateLimit, "slow down")
         .with_status(429)
         .with_retry_after(Duration::from_millis(1500))
         .with_request_id("req_1");
-    let broken = ScriptedReply::in_pieces(["Once ", "upon"]).but_then(fails(LlmErrorKind::InterruptedStream));
-    let client =
-        Recorder::create(ScriptedClient::default().then(response).then(limited).then(broken), &path).unwrap();
+    let broken = ScriptedReply::in_pieces(["Once ", "upon"])
+        .but_then(fails(LlmErrorKind::InterruptedStream));
+    let client = Recorder::create(
+        ScriptedClient::default()
+            .then(response)
+            .then(limited)
+            .then(broken),
+        &path,
+    )
+    .unwrap();
+
     client.complete(conversation()).await.unwrap();
     ask(&client).await.unwrap_err();
     follow(&client).await.unwrap_err();
@@ -99,8 +109,18 @@ async fn a_cassette_holds_tools_calls_and_images() {
           arguments: '{"city": "Bergen"}'
       complete: true
     "#);
+
     let replay = Replay::open(&path).unwrap();
-    assert_eq!(replay.stream(with_tools()).await.unwrap().collect().await.unwrap(), asks());
+    assert_eq!(
+        replay
+            .stream(with_tools())
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap(),
+        asks()
+    );
 }
 
 #[tokio::test]
@@ -109,13 +129,26 @@ async fn a_miss_shows_tools_calls_and_results_but_no_data_of_images() {
     let recorder = Recorder::create(ScriptedClient::new([asks()]), &path).unwrap();
     recorder.complete(with_tools()).await.unwrap();
     let mut said: Vec<Message> = with_tools().messages().iter().cloned().collect();
-    said[0] = said[0].clone().with_blocks([Block::image("image/png", "iVBORw0KGgp=")]);
+
+    said[0] = said[0]
+        .clone()
+        .with_blocks([Block::image("image/png", "iVBORw0KGgp=")]);
     said[1] = Message::assistant("Let me see.").with_tool_calls([weather("Oslo")]);
     said[2] = Message::tool_result(&weather("Bergen"), "no connection");
     let asked = ChatRequest::new(said)
-        .with_tools([ToolDefinition::new("weather", "The weather in a place.", r#"{"type": "object"}"#)])
+        .with_tools([ToolDefinition::new(
+            "weather",
+            "The weather in a place.",
+            r#"{"type": "object"}"#,
+        )])
         .with_tool_choice(ToolChoice::Tool("weather".to_owned()));
-    let error = Replay::open(&path).unwrap().complete(asked).await.unwrap_err();
+
+    let error = Replay::open(&path)
+        .unwrap()
+        .complete(asked)
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(without_folder(&format!("{error:#}"), &folder), @r#"
     other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 1: there messages[0] is user "[image, image/png] Where is this, and does it rain?", here user "[image, image/png] Where is this, and does it rain?" of other data
     messages[0]
@@ -146,9 +179,16 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
             .with_body("{\"error\": 1}\nline")
             .with_attempts(3)
     };
-    let response =
-        ChatResponse::new("Hi.").with_usage(Usage::new(1, 2).with_reasoning_tokens(1)).with_request_id("r");
-    let script = ScriptedClient::default().then(response.clone()).then(error()).then("other").then("again");
+
+    let response = ChatResponse::new("Hi.")
+        .with_usage(Usage::new(1, 2).with_reasoning_tokens(1))
+        .with_request_id("r");
+    let script = ScriptedClient::default()
+        .then(response.clone())
+        .then(error())
+        .then("other")
+        .then("again");
+
     let recorder = Recorder::create(script, &path).unwrap();
     ask(&recorder).await.unwrap();
     ask(&recorder).await.unwrap_err();
@@ -157,9 +197,15 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
 
     let replay = Replay::open(&path).unwrap();
     assert_eq!(replay.unplayed(), 4);
-    assert_eq!(replay.complete(conversation()).await.unwrap().text(), "other");
+    assert_eq!(
+        replay.complete(conversation()).await.unwrap().text(),
+        "other"
+    );
     assert_eq!(follow(&replay).await.unwrap(), response);
-    assert_eq!(format!("{:#}", ask(&replay.clone()).await.unwrap_err()), format!("{:#}", error()));
+    assert_eq!(
+        format!("{:#}", ask(&replay.clone()).await.unwrap_err()),
+        format!("{:#}", error())
+    );
     assert_eq!(ask(&replay).await.unwrap().text(), "again");
     assert_eq!(replay.unplayed(), 0);
 }
@@ -167,13 +213,21 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
 #[tokio::test]
 async fn a_stream_that_broke_off_breaks_off_again() {
     let (_folder, path) = place();
-    let broken = ScriptedReply::in_pieces(["Once ", "upon"]).but_then(fails(LlmErrorKind::InterruptedStream));
+    let broken = ScriptedReply::in_pieces(["Once ", "upon"])
+        .but_then(fails(LlmErrorKind::InterruptedStream));
     let recorder = Recorder::create(ScriptedClient::new([broken]), &path).unwrap();
     follow(&recorder).await.unwrap_err();
+
     let mut reply = Replay::open(&path).unwrap().stream(hello()).await.unwrap();
-    assert_eq!(reply.next().await.unwrap().unwrap(), Delta::Text("Once upon".to_owned()));
+    assert_eq!(
+        reply.next().await.unwrap().unwrap(),
+        Delta::Text("Once upon".to_owned())
+    );
     let error = reply.next().await.unwrap().unwrap_err();
-    assert_eq!((error.kind(), error.text_so_far()), (LlmErrorKind::InterruptedStream, Some("Once upon")));
+    assert_eq!(
+        (error.kind(), error.text_so_far()),
+        (LlmErrorKind::InterruptedStream, Some("Once upon"))
+    );
 }
 
 /// What a cassette of one recording, the conversation, says to this request.
@@ -182,7 +236,13 @@ async fn miss(request: ChatRequest) -> String {
     let recorder = Recorder::create(ScriptedClient::new(["1", "2"]), &path).unwrap();
     recorder.complete(saying("Something else")).await.unwrap();
     recorder.complete(conversation()).await.unwrap();
-    let error = Replay::open(&path).unwrap().complete(request).await.unwrap_err();
+
+    let error = Replay::open(&path)
+        .unwrap()
+        .complete(request)
+        .await
+        .unwrap_err();
+
     assert_eq!(error.kind(), LlmErrorKind::Other);
     assert!(!error.is_retryable());
     without_folder(&format!("{error:#}"), &folder)
@@ -197,7 +257,13 @@ async fn a_miss_names_the_nearest_recording_and_the_difference() {
         Message::user("What is 2 + 3? # really"),
     ])
     .with_seed(7);
-    let said = [miss(longer).await, miss(changed).await, miss(conversation().with_max_tokens(51)).await];
+
+    let said = [
+        miss(longer).await,
+        miss(changed).await,
+        miss(conversation().with_max_tokens(51)).await,
+    ];
+
     insta::assert_snapshot!(said.join("\n\n"), @r#"
     other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 2: there messages[4] is missing, here assistant "Yes."
     messages[4]
@@ -243,7 +309,13 @@ async fn a_difference_deep_in_a_long_text_is_shown_where_it_is() {
     let text = |word: &str| saying(&format!("{}{word}{}", "é".repeat(5_000), "z".repeat(5_000)));
     let recorder = Recorder::create(ScriptedClient::new(["1"]), &path).unwrap();
     recorder.complete(text("old")).await.unwrap();
-    let error = Replay::open(&path).unwrap().complete(text("new")).await.unwrap_err();
+
+    let error = Replay::open(&path)
+        .unwrap()
+        .complete(text("new"))
+        .await
+        .unwrap_err();
+
     insta::assert_snapshot!(without_folder(&error.to_string(), &folder), @r#"other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 1: there messages[0] is user …"ééééééééééééééééééééééééééééééoldzzzzzzzzzzzzzzzzzzzzzzzzzzz"…, here user …"éééééééééééééééééééééééééééééénewzzzzzzzzzzzzzzzzzzzzzzzzzzz"…"#);
 }
 
@@ -253,6 +325,7 @@ async fn a_request_asked_once_too_often_is_a_miss() {
     let recorder = Recorder::create(ScriptedClient::new(["1"]), &path).unwrap();
     ask(&recorder).await.unwrap();
     let replay = Replay::open(&path).unwrap();
+
     ask(&replay).await.unwrap();
     assert_eq!(
         without_folder(&ask(&replay).await.unwrap_err().to_string(), &folder),
@@ -269,7 +342,11 @@ async fn an_edited_cassette_plays_what_it_says() {
         "- request: {messages: [{role: user, content: Hello}]}\n  response: {text: Edited.}\n  complete: true\n",
     )
     .unwrap();
-    assert_eq!(ask(&Replay::open(&path).unwrap()).await.unwrap(), ChatResponse::new("Edited."));
+
+    assert_eq!(
+        ask(&Replay::open(&path).unwrap()).await.unwrap(),
+        ChatResponse::new("Edited.")
+    );
 }
 
 #[test]
@@ -288,6 +365,7 @@ fn files_that_are_no_cassette_are_refused() {
         complaint("- request: {messages: []}\n  error: {kind: mood, message: m}\n"),
         complaint("{"),
     ];
+
     insta::assert_snapshot!(said.join("\n"), @"
     settings: the cassette /calls.yaml: recording 1 has neither a response nor an error; expected one of them
     settings: the cassette /calls.yaml: recording 1 has both a response and an error; expected one of them
@@ -295,6 +373,7 @@ fn files_that_are_no_cassette_are_refused() {
     settings: the cassette /calls.yaml: .[0].error.kind: unknown variant `mood`, expected one of `settings`, `authentication`, `quota`, `rate_limit`, `overloaded`, `server`, `timeout`, `transport`, `invalid_request`, `context_length`, `content_filter`, `decode`, `interrupted_stream`, `budget`, `cancelled`, `other` at line 2 column 17
     settings: the cassette /calls.yaml: invalid type: map, expected a sequence
     ");
+
     std::fs::remove_file(&path).unwrap();
     assert_eq!(
         without_folder(&Replay::open(&path).unwrap_err().to_string(), &folder),
@@ -308,6 +387,7 @@ async fn a_cassette_is_not_written_over() {
     drop(Recorder::create(ScriptedClient::new(["1"]), &path).unwrap());
     assert_eq!(Replay::open(&path).unwrap().unplayed(), 0);
     let error = Recorder::create(ScriptedClient::new(["1"]), &path).unwrap_err();
+
     assert_eq!(
         without_folder(&error.to_string(), &folder),
         "settings: the cassette /calls.yaml: cannot be made: File exists (os error 17)"
@@ -325,8 +405,14 @@ async fn a_replay_can_do_what_it_is_told() {
     let recorder = Recorder::create(ScriptedClient::new(["1"]), &path).unwrap();
     assert!(recorder.capabilities().has(Capability::Streaming));
     let replay = Replay::open(&path).unwrap();
+
     assert_eq!(replay.capabilities(), Capabilities::none());
-    assert_eq!(replay.with_capabilities(recorder.capabilities()).capabilities(), recorder.capabilities());
+    assert_eq!(
+        replay
+            .with_capabilities(recorder.capabilities())
+            .capabilities(),
+        recorder.capabilities()
+    );
 }
 
 proptest! {

@@ -8,6 +8,7 @@ use crate::{ask, fails, follow, hello};
 #[tokio::test]
 async fn the_second_is_asked_where_the_first_fails_as_a_server() {
     use LlmErrorKind::*;
+
     for (kind, falls) in [
         (RateLimit, true),
         (Quota, true),
@@ -26,8 +27,10 @@ async fn the_second_is_asked_where_the_first_fails_as_a_server() {
         (Cancelled, false),
         (Other, false),
     ] {
-        let (first, second) =
-            (ScriptedClient::new([fails(kind), fails(kind)]), ScriptedClient::new(["2", "2"]));
+        let (first, second) = (
+            ScriptedClient::new([fails(kind), fails(kind)]),
+            ScriptedClient::new(["2", "2"]),
+        );
         let client = Fallback::new(first, second.clone());
         for outcome in [ask(&client).await, follow(&client).await] {
             match outcome {
@@ -35,6 +38,7 @@ async fn the_second_is_asked_where_the_first_fails_as_a_server() {
                 Err(error) => assert!(!falls && error.kind() == kind, "{kind}"),
             }
         }
+
         assert_eq!(second.requests().len(), if falls { 2 } else { 0 });
     }
 }
@@ -49,9 +53,11 @@ async fn the_kinds_can_be_chosen() {
 
 #[tokio::test(start_paused = true)]
 async fn where_both_fail_the_error_tells_of_both() {
-    let first = ScriptedClient::new([LlmErrorKind::Overloaded, LlmErrorKind::Overloaded].map(fails));
-    let second =
-        ScriptedClient::new([LlmError::new(LlmErrorKind::Authentication, "wrong key").with_status(401)]);
+    let first =
+        ScriptedClient::new([LlmErrorKind::Overloaded, LlmErrorKind::Overloaded].map(fails));
+    let second = ScriptedClient::new([
+        LlmError::new(LlmErrorKind::Authentication, "wrong key").with_status(401)
+    ]);
     let client = Fallback::new(Retry::new(first, Backoff::of::<2>()), second);
     assert_eq!(
         ask(&client).await.unwrap_err().to_string(),
@@ -62,17 +68,22 @@ async fn where_both_fail_the_error_tells_of_both() {
 #[tokio::test]
 async fn a_stream_falls_back_until_its_first_piece() {
     let broken = |pieces: &[&str]| {
-        ScriptedReply::in_pieces(pieces.iter().copied()).but_then(fails(LlmErrorKind::InterruptedStream))
+        ScriptedReply::in_pieces(pieces.iter().copied())
+            .but_then(fails(LlmErrorKind::InterruptedStream))
     };
     let first = ScriptedClient::new([broken(&[]), broken(&["Once"])]);
     let client = Fallback::new(first, ScriptedClient::new(["2", "2"]));
     assert_eq!(follow(&client).await.unwrap().text(), "2");
-    assert_eq!(follow(&client).await.unwrap_err().text_so_far(), Some("Once"));
+    assert_eq!(
+        follow(&client).await.unwrap_err().text_so_far(),
+        Some("Once")
+    );
 }
 
 #[tokio::test]
 async fn it_can_do_what_both_can() {
     struct Able(Capabilities);
+
     #[async_trait]
     impl LlmClient for Able {
         async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
@@ -82,8 +93,17 @@ async fn it_can_do_what_both_can() {
             self.0
         }
     }
-    let one = Able(Capabilities::none().with(Capability::Streaming).with(Capability::Tools));
+
+    let one = Able(
+        Capabilities::none()
+            .with(Capability::Streaming)
+            .with(Capability::Tools),
+    );
+
     let client = Fallback::new(one, ScriptedClient::new(["2"]));
-    assert_eq!(client.capabilities(), Capabilities::none().with(Capability::Streaming));
+    assert_eq!(
+        client.capabilities(),
+        Capabilities::none().with(Capability::Streaming)
+    );
     assert_eq!(client.complete(hello()).await.unwrap().text(), "2");
 }

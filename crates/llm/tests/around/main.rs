@@ -1,6 +1,11 @@
 //! Clients around clients, in paused time: the waits are exact and cost nothing.
 // Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod budget;
 mod cache;
@@ -22,8 +27,8 @@ mod tracing;
 use std::time::Duration;
 
 use cogwork_llm::{
-    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, ToolCall,
-    ToolChoice, ToolDefinition,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ToolCall, ToolChoice, ToolDefinition,
 };
 
 fn saying(text: &str) -> ChatRequest {
@@ -46,7 +51,11 @@ fn with_tools() -> ChatRequest {
         Message::assistant("Let me see.").with_tool_calls([weather("Bergen")]),
         Message::tool_failure(&weather("Bergen"), "no connection"),
     ])
-    .with_tools([ToolDefinition::new("weather", "The weather in a city.", r#"{"type": "object"}"#)])
+    .with_tools([ToolDefinition::new(
+        "weather",
+        "The weather in a city.",
+        r#"{"type": "object"}"#,
+    )])
     .with_tool_choice(ToolChoice::Required)
 }
 

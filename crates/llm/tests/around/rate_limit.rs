@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, RateLimit, ScriptedClient, ScriptedReply,
-    Usage, async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, RateLimit, ScriptedClient,
+    ScriptedReply, Usage, async_trait,
 };
 use futures_util::FutureExt;
 use proptest::prelude::*;
@@ -21,19 +21,28 @@ async fn times(client: &RateLimit<ScriptedClient>, calls: usize) -> Vec<u64> {
     let calls: Vec<_> = (0..calls)
         .map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { ask(&client).await.map(|_| start.elapsed().as_secs()).unwrap() })
+            tokio::spawn(async move {
+                ask(&client)
+                    .await
+                    .map(|_| start.elapsed().as_secs())
+                    .unwrap()
+            })
         })
         .collect();
+
     let mut times = Vec::new();
     for call in calls {
         times.push(call.await.unwrap());
     }
+
     times
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_over_the_limit_wait_for_the_minute_to_pass_in_their_order() {
-    let client = RateLimit::new(endless()).requests_per_minute(2.try_into().unwrap()).max_wait(seconds(600));
+    let client = RateLimit::new(endless())
+        .requests_per_minute(2.try_into().unwrap())
+        .max_wait(seconds(600));
     assert_eq!(times(&client, 7).await, [0, 0, 60, 60, 120, 120, 180]);
 }
 
@@ -52,11 +61,14 @@ async fn the_minute_slides() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_would_wait_too_long_fails_at_once_and_says_how_long() {
-    let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap()).max_wait(seconds(10));
+    let client = RateLimit::new(endless())
+        .requests_per_minute(1.try_into().unwrap())
+        .max_wait(seconds(10));
     ask(&client).await.unwrap();
     tokio::time::sleep(seconds(20)).await;
     let start = Instant::now();
     let error = ask(&client).await.unwrap_err();
+
     assert_eq!(start.elapsed(), Duration::ZERO);
     assert_eq!(
         error.to_string(),
@@ -96,6 +108,7 @@ async fn sent_away(call: Begun) -> (u64, u64) {
     let (seconds, outcome) = call.await.unwrap();
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::RateLimit);
+
     (seconds, error.retry_after().unwrap().as_secs())
 }
 
@@ -105,12 +118,15 @@ fn taking(tokens: u32) -> ChatRequest {
 
 /// A reply that comes after so many seconds, and says that it took so many tokens.
 fn took(tokens: u64, after: u64) -> ScriptedReply {
-    ScriptedReply::from(ChatResponse::new("Hi.").with_usage(Usage::new(tokens, 0))).after(seconds(after))
+    ScriptedReply::from(ChatResponse::new("Hi.").with_usage(Usage::new(tokens, 0)))
+        .after(seconds(after))
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_calls_before_it_in_the_queue_count() {
-    let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap()).max_wait(seconds(70));
+    let client = RateLimit::new(endless())
+        .requests_per_minute(1.try_into().unwrap())
+        .max_wait(seconds(70));
     let calls = [hello(), hello(), hello(), hello()].map(|request| begin(&client, request));
     let [first, second, third, fourth] = calls;
 
@@ -122,8 +138,11 @@ async fn the_calls_before_it_in_the_queue_count() {
 
 #[tokio::test(start_paused = true)]
 async fn the_tokens_of_the_calls_before_it_in_the_queue_count() {
-    let client = RateLimit::new(endless()).tokens_per_minute(100.try_into().unwrap()).max_wait(seconds(70));
-    let [first, second, third, fourth] = [60, 60, 60, 40].map(|tokens| begin(&client, taking(tokens)));
+    let client = RateLimit::new(endless())
+        .tokens_per_minute(100.try_into().unwrap())
+        .max_wait(seconds(70));
+    let [first, second, third, fourth] =
+        [60, 60, 60, 40].map(|tokens| begin(&client, taking(tokens)));
 
     // The third would have to wait for the second to be a minute old, and the fourth fits in beside it.
     assert_eq!(sent_away(third).await, (0, 120));
@@ -146,7 +165,12 @@ async fn a_small_call_does_not_overtake_a_large_one() {
 async fn a_call_dropped_in_the_queue_leaves_its_place() {
     let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap());
     ask(&client).await.unwrap();
-    assert!(tokio::time::timeout(seconds(5), ask(&client)).await.is_err());
+    assert!(
+        tokio::time::timeout(seconds(5), ask(&client))
+            .await
+            .is_err()
+    );
+
     let start = Instant::now();
     ask(&client).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 55);
@@ -154,8 +178,11 @@ async fn a_call_dropped_in_the_queue_leaves_its_place() {
 
 #[tokio::test(start_paused = true)]
 async fn those_behind_a_dropped_call_move_up() {
-    let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap()).max_wait(seconds(200));
-    let [first, second, third, fourth] = [hello(), hello(), hello(), hello()].map(|r| begin(&client, r));
+    let client = RateLimit::new(endless())
+        .requests_per_minute(1.try_into().unwrap())
+        .max_wait(seconds(200));
+    let [first, second, third, fourth] =
+        [hello(), hello(), hello(), hello()].map(|r| begin(&client, r));
     tokio::time::sleep(seconds(10)).await;
     third.abort();
     assert!(third.await.unwrap_err().is_cancelled());
@@ -182,7 +209,9 @@ async fn the_next_moves_up_when_the_first_in_the_queue_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
     let script = ScriptedClient::new([took(10, 20), took(50, 0), took(50, 0)]);
-    let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap()).max_wait(seconds(70));
+    let client = RateLimit::new(script)
+        .tokens_per_minute(100.try_into().unwrap())
+        .max_wait(seconds(70));
     let [first, second] = [90, 50].map(|tokens| begin(&client, taking(tokens)));
 
     assert_eq!(came_through(first).await, 20);
@@ -195,9 +224,12 @@ async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_took_more_tokens_sends_those_away_that_would_wait_for_too_long() {
     let script = ScriptedClient::new([took(10, 0), took(90, 20), took(60, 0), took(1, 0)]);
-    let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap()).max_wait(seconds(40));
+    let client = RateLimit::new(script)
+        .tokens_per_minute(100.try_into().unwrap())
+        .max_wait(seconds(40));
     let first = begin(&client, taking(10));
     tokio::time::sleep(seconds(30)).await;
+
     let second = begin(&client, taking(40));
     tokio::time::sleep(seconds(1)).await;
     let third = begin(&client, taking(60));
@@ -205,6 +237,7 @@ async fn a_call_that_took_more_tokens_sends_those_away_that_would_wait_for_too_l
 
     assert_eq!(came_through(first).await, 0);
     assert_eq!(came_through(second).await, 20);
+
     // At 31 it was to begin at 60. At 50 it is known that it could only begin at 90.
     assert_eq!(sent_away(third).await, (19, 40));
     assert_eq!(came_through(patient).await, 59);
@@ -212,18 +245,28 @@ async fn a_call_that_took_more_tokens_sends_those_away_that_would_wait_for_too_l
 
 #[tokio::test(start_paused = true)]
 async fn tokens_are_guessed_before_a_call_and_counted_after_it() {
-    let script = ScriptedClient::new([took(10, 0), took(95, 0), took(1, 0), took(1, 0), took(1, 0)]);
+    let script =
+        ScriptedClient::new([took(10, 0), took(95, 0), took(1, 0), took(1, 0), took(1, 0)]);
     let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap());
     let start = Instant::now();
+
     // 25 guessed tokens and 75 that it may write; 10 in the end.
-    client.complete(saying(&"x".repeat(100)).with_max_tokens(75)).await.unwrap();
+    client
+        .complete(saying(&"x".repeat(100)).with_max_tokens(75))
+        .await
+        .unwrap();
     client.complete(hello()).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 0);
+
     // 10 and 95 are over the limit.
     client.complete(hello()).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 60);
+
     // One that is over the limit by itself goes alone.
-    client.complete(hello().with_max_tokens(1_000_000)).await.unwrap();
+    client
+        .complete(hello().with_max_tokens(1_000_000))
+        .await
+        .unwrap();
     assert_eq!(start.elapsed().as_secs(), 120);
 }
 
@@ -233,23 +276,29 @@ async fn a_stream_counts_what_it_took_at_its_end() {
     let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap());
     follow(&client).await.unwrap();
     let start = Instant::now();
+
     follow(&client).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 60);
 }
 
 #[tokio::test(start_paused = true)]
 async fn failures_pass_and_count_as_calls() {
-    let script = ScriptedClient::default().then(fails(LlmErrorKind::Server)).then("Hi.");
+    let script = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Server))
+        .then("Hi.");
     let client = RateLimit::new(script).requests_per_minute(1.try_into().unwrap());
     assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Server);
     let start = Instant::now();
+
     ask(&client).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 60);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_longest_wait_is_taken() {
-    let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap()).max_wait(Duration::MAX);
+    let client = RateLimit::new(endless())
+        .requests_per_minute(1.try_into().unwrap())
+        .max_wait(Duration::MAX);
     assert_eq!(times(&client, 3).await, [0, 60, 120]);
 }
 
@@ -263,7 +312,10 @@ struct Timed {
 #[async_trait]
 impl LlmClient for Timed {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.begun.lock().unwrap().push((Instant::now(), request.max_tokens().unwrap().into()));
+        self.begun
+            .lock()
+            .unwrap()
+            .push((Instant::now(), request.max_tokens().unwrap().into()));
         self.script.complete(request).await
     }
 }

@@ -2,7 +2,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{
-    Backoff, ChatResponse, LlmClient, LlmErrorKind, Retry, ScriptedClient, ScriptedReply, Tracing, Usage,
+    Backoff, ChatResponse, LlmClient, LlmErrorKind, Retry, ScriptedClient, ScriptedReply, Tracing,
+    Usage,
 };
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -33,23 +34,38 @@ async fn spans(calls: impl Future<Output = ()>) -> String {
         .with_ansi(false)
         .with_target(false)
         .finish();
+
     let guard = tracing::subscriber::set_default(subscriber);
     calls.await;
     drop(guard);
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+
     // How long a span took is not the same twice.
-    let lines = text.lines().map(|line| line.split(": close").next().unwrap().trim());
+    let lines = text
+        .lines()
+        .map(|line| line.split(": close").next().unwrap().trim());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
 async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
     let response = ChatResponse::new("Hi.")
-        .with_usage(Usage::new(10, 5).with_cached_tokens(4).with_reasoning_tokens(2))
+        .with_usage(
+            Usage::new(10, 5)
+                .with_cached_tokens(4)
+                .with_reasoning_tokens(2),
+        )
         .with_model("m-2025");
-    let client =
-        Tracing::new(ScriptedClient::new([response.clone(), response])).provider("openai").model("m");
-    let request = hello().with_max_tokens(50).with_temperature(0.2).with_seed(1).with_stop(["END", "\""]);
+
+    let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
+        .provider("openai")
+        .model("m");
+    let request = hello()
+        .with_max_tokens(50)
+        .with_temperature(0.2)
+        .with_seed(1)
+        .with_stop(["END", "\""]);
+
     let lines = spans(async {
         client.complete(request).await.unwrap();
         follow(&client).await.unwrap();
@@ -62,10 +78,18 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
 
 #[tokio::test(start_paused = true)]
 async fn failures_and_attempts_are_told() {
-    let broken = ScriptedReply::in_pieces(["Once"]).but_then(fails(LlmErrorKind::InterruptedStream));
-    let script = ScriptedClient::default().then(fails(LlmErrorKind::RateLimit)).then("Hi.").then(broken);
-    let client =
-        Tracing::new(Retry::new(Tracing::new(script).model("inner"), Backoff::of::<2>())).model("outer");
+    let broken =
+        ScriptedReply::in_pieces(["Once"]).but_then(fails(LlmErrorKind::InterruptedStream));
+    let script = ScriptedClient::default()
+        .then(fails(LlmErrorKind::RateLimit))
+        .then("Hi.")
+        .then(broken);
+    let client = Tracing::new(Retry::new(
+        Tracing::new(script).model("inner"),
+        Backoff::of::<2>(),
+    ))
+    .model("outer");
+
     let lines = spans(async {
         ask(&client).await.unwrap();
         follow(&client).await.unwrap_err();
@@ -81,8 +105,9 @@ async fn failures_and_attempts_are_told() {
 
 #[tokio::test]
 async fn the_conversation_is_told_only_when_asked_for() {
-    let client =
-        |content| Tracing::new(ScriptedClient::new(["A secret.", "A secret."])).with_content(content);
+    let client = |content| {
+        Tracing::new(ScriptedClient::new(["A secret.", "A secret."])).with_content(content)
+    };
     let told = async |content| {
         spans(async {
             ask(&client(content)).await.unwrap();
@@ -90,14 +115,19 @@ async fn the_conversation_is_told_only_when_asked_for() {
         })
         .await
     };
+
     let silent = told(false).await;
-    assert!(!silent.contains("Hello") && !silent.contains("secret"), "{silent}");
+    assert!(
+        !silent.contains("Hello") && !silent.contains("secret"),
+        "{silent}"
+    );
     insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"finish_reason":"stop","parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
 }
 
 #[tokio::test]
 async fn tools_calls_and_results_are_told_but_no_data_of_images() {
-    let client = Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
+    let client =
+        Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
     let lines = spans(async {
         client.complete(with_tools()).await.unwrap();
     });
@@ -110,6 +140,7 @@ async fn tools_calls_and_results_are_told_but_no_data_of_images() {
     gen_ai.response.finish_reasons=["tool_calls"]
     gen_ai.output.messages=[{"finish_reason":"tool_calls","parts":[{"content":"Hm.","type":"reasoning"},{"content":"Again.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"}]}
     "#);
+
     let silent = spans(async {
         let client = Tracing::new(ScriptedClient::new([asks()]));
         client.complete(with_tools()).await.unwrap();

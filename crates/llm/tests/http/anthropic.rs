@@ -1,14 +1,16 @@
 //! `AnthropicClient`: what it sends, what it reads, and how the API's failures are told.
 
 use cogwork_llm::{
-    AnthropicClient, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind as Kind,
-    Message, Usage,
+    AnthropicClient, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError,
+    LlmErrorKind as Kind, Message, Usage,
 };
 
 use crate::support::{Answer, Server, answer, ask, follow, ok, streamed};
 
 fn client(server: &Server) -> AnthropicClient {
-    AnthropicClient::builder(server.origin(), "claude").build().unwrap()
+    AnthropicClient::builder(server.origin(), "claude")
+        .build()
+        .unwrap()
 }
 
 async fn outcome(answer: Answer) -> Result<ChatResponse, LlmError> {
@@ -21,12 +23,19 @@ const HI: &str = r#"{"content":[{"type":"text","text":"Hi."}]}"#;
 #[tokio::test]
 async fn the_head_names_path_version_and_key() {
     let server = Server::start([ok(HI)]).await;
+
     // A base URL with the version in it is as good as one without.
-    let client =
-        AnthropicClient::builder(server.base_url(), "claude").api_key("sk-ant-0123456789").build().unwrap();
+    let client = AnthropicClient::builder(server.base_url(), "claude")
+        .api_key("sk-ant-0123456789")
+        .build()
+        .unwrap();
     assert_eq!(ask(&client).await.unwrap(), ChatResponse::new("Hi."));
     let head = &server.requests()[0].head;
-    let mut lines: Vec<&str> = head.lines().filter(|line| !line.starts_with("host: ")).collect();
+    let mut lines: Vec<&str> = head
+        .lines()
+        .filter(|line| !line.starts_with("host: "))
+        .collect();
+
     lines[1..].sort_unstable();
     insta::assert_snapshot!(lines.join("\n"), @"
     POST /v1/messages HTTP/1.1
@@ -50,16 +59,39 @@ async fn system_messages_go_where_the_api_wants_them() {
         Message::system("Now be rude."),
         Message::user("Sure?"),
     ]);
-    let settings = request.clone().with_max_tokens(7).with_temperature(0.2).with_seed(1).with_stop(["END"]);
+
+    let settings = request
+        .clone()
+        .with_max_tokens(7)
+        .with_temperature(0.2)
+        .with_seed(1)
+        .with_stop(["END"]);
+
     client(&server).complete(request).await.unwrap();
     let client = AnthropicClient::builder(server.origin(), "claude")
         .extra("max_tokens", 50)
         .extra("top_k", 20)
         .build()
         .unwrap();
-    client.complete(settings.with_messages([Message::user("Hi")].into_iter().collect())).await.unwrap();
-    client.stream(ChatRequest::default()).await.unwrap().collect().await.unwrap();
-    let bodies: Vec<String> = server.requests().into_iter().map(|seen| seen.body).collect();
+
+    client
+        .complete(settings.with_messages([Message::user("Hi")].into_iter().collect()))
+        .await
+        .unwrap();
+    client
+        .stream(ChatRequest::default())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+
+    let bodies: Vec<String> = server
+        .requests()
+        .into_iter()
+        .map(|seen| seen.body)
+        .collect();
+
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"claude","max_tokens":4096,"system":"Be brief.\n\nBe kind.","messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"Now be rude."},{"role":"user","content":"Sure?"}]}
     {"model":"claude","max_tokens":7,"messages":[{"role":"user","content":"Hi"}],"temperature":0.2,"stop_sequences":["END"],"top_k":20}
@@ -69,9 +101,17 @@ async fn system_messages_go_where_the_api_wants_them() {
 
 #[tokio::test]
 async fn texts_thinking_and_all_tokens_are_read() {
-    let response = outcome(ok(include_str!("fixtures/anthropic.json"))).await.unwrap();
-    assert_eq!((response.text(), response.reasoning()), ("Four 🤔.", Some("Two and two.")));
-    assert_eq!(response.usage(), Some(Usage::new(1125, 15).with_cached_tokens(1000)));
+    let response = outcome(ok(include_str!("fixtures/anthropic.json")))
+        .await
+        .unwrap();
+    assert_eq!(
+        (response.text(), response.reasoning()),
+        ("Four 🤔.", Some("Two and two."))
+    );
+    assert_eq!(
+        response.usage(),
+        Some(Usage::new(1125, 15).with_cached_tokens(1000))
+    );
     assert_eq!(response.model(), Some("claude-sonnet-4-5-20250929"));
 }
 
@@ -85,11 +125,14 @@ async fn lenient_in_what_a_reply_may_be() {
         ),
         (
             r#"{"content":[],"stop_reason":"max_tokens","usage":{"output_tokens":3}}"#,
-            ChatResponse::default().with_finish_reason(FinishReason::Length).with_usage(Usage::new(0, 3)),
+            ChatResponse::default()
+                .with_finish_reason(FinishReason::Length)
+                .with_usage(Usage::new(0, 3)),
         ),
         (
             r#"{"content":[],"stop_reason":"pause_turn"}"#,
-            ChatResponse::default().with_finish_reason(FinishReason::Other("pause_turn".to_owned())),
+            ChatResponse::default()
+                .with_finish_reason(FinishReason::Other("pause_turn".to_owned())),
         ),
         (
             r#"{"content":[{"text":"No"}],"stop_reason":"refusal"}"#,
@@ -98,19 +141,30 @@ async fn lenient_in_what_a_reply_may_be() {
     ] {
         assert_eq!(outcome(ok(body)).await.unwrap(), expected, "{body}");
     }
+
     for (body, said) in [
-        ("{}", "decode: the answer has no content; expected an array of blocks (status 200)"),
+        (
+            "{}",
+            "decode: the answer has no content; expected an array of blocks (status 200)",
+        ),
         (
             r#"{"content":[],"stop_reason":"refusal"}"#,
             "content filter: the model refuses, without a word (status 200)",
         ),
-        ("[]", "decode: the answer has no content; expected an array of blocks (status 200)"),
+        (
+            "[]",
+            "decode: the answer has no content; expected an array of blocks (status 200)",
+        ),
         (
             r#"{"content":7}"#,
             "decode: the answer is no message: invalid type: integer `7`, expected a sequence at line 1 column 12 (status 200)",
         ),
     ] {
-        assert_eq!(outcome(ok(body)).await.unwrap_err().to_string(), said, "{body}");
+        assert_eq!(
+            outcome(ok(body)).await.unwrap_err().to_string(),
+            said,
+            "{body}"
+        );
     }
 }
 
@@ -135,7 +189,12 @@ async fn failures_have_their_kinds() {
             "Your credit balance is too low to access the Anthropic API.",
             Kind::Quota,
         ),
-        (401, "authentication_error", "invalid x-api-key", Kind::Authentication),
+        (
+            401,
+            "authentication_error",
+            "invalid x-api-key",
+            Kind::Authentication,
+        ),
         (402, "billing_error", "m", Kind::Quota),
         (403, "permission_error", "m", Kind::Authentication),
         (413, "request_too_large", "m", Kind::InvalidRequest),
@@ -144,10 +203,28 @@ async fn failures_have_their_kinds() {
         (504, "timeout_error", "m", Kind::Timeout),
         (529, "overloaded_error", "Overloaded", Kind::Overloaded),
     ] {
-        let error = outcome(answer(status, "request-id: req_1\r\n", &body(kind, message))).await.unwrap_err();
+        let error = outcome(answer(
+            status,
+            "request-id: req_1\r\n",
+            &body(kind, message),
+        ))
+        .await
+        .unwrap_err();
+
         let said = message.trim_end_matches('.');
-        assert!(error.to_string().starts_with(&format!("{expected}: {said}")), "{error}");
-        assert!(error.to_string().ends_with(&format!(" (status {status}, request req_1)")), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("{expected}: {said}")),
+            "{error}"
+        );
+
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!(" (status {status}, request req_1)")),
+            "{error}"
+        );
     }
 }
 
@@ -162,7 +239,10 @@ async fn a_wrong_address_is_named() {
             server.base_url()
         )
     );
-    let error = AnthropicClient::builder("https://host/v1/messages", "m").build().unwrap_err();
+
+    let error = AnthropicClient::builder("https://host/v1/messages", "m")
+        .build()
+        .unwrap_err();
     assert_eq!(
         error.message(),
         "the base URL \"https://host/v1/messages\" ends in /v1/messages, which the client adds; \
@@ -198,6 +278,7 @@ async fn events_that_nobody_knows_yet_are_passed_over() {
         "event: mood\ndata: {\"type\":\"mood\",\"delta\":{\"text\":\"gloomy\"}}\n\nevent: content_block_delta\ndata: \
          {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"mood_delta\",\"mood\":\"gloomy\"}}\n",
     );
+
     let server = Server::start([Answer::Raw(streamed(&stream))]).await;
     assert_eq!(follow(&client(&server)).await.1.unwrap().text(), "Four 🤔.");
 }

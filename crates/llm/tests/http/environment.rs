@@ -26,14 +26,23 @@ fn with(variables: &[(&str, &str)]) -> String {
         .envs(variables.iter().copied())
         .output()
         .unwrap();
+
     let output = String::from_utf8(output.stdout).unwrap();
-    output.lines().find_map(|line| line.strip_prefix(REPORT)).unwrap_or_else(|| panic!("{output}")).to_owned()
+    output
+        .lines()
+        .find_map(|line| line.strip_prefix(REPORT))
+        .unwrap_or_else(|| panic!("{output}"))
+        .to_owned()
 }
 
 #[test]
 fn three_variables_make_a_client() {
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1"), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "k")]),
+        with(&[
+            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
+            ("OPENAI_MODEL", "m"),
+            ("OPENAI_API_KEY", "k")
+        ]),
         r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
     );
 }
@@ -41,7 +50,10 @@ fn three_variables_make_a_client() {
 #[test]
 fn a_server_of_ones_own_needs_no_key() {
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1"), ("OPENAI_MODEL", "m")]),
+        with(&[
+            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
+            ("OPENAI_MODEL", "m")
+        ]),
         r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
     );
 }
@@ -78,13 +90,21 @@ fn a_wrong_variable_is_a_settings_error() {
         "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not for HTTP; \
          expected it to begin with http:// or https://"
     );
+
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1/chat/completions"), ("OPENAI_MODEL", "m")]),
+        with(&[
+            ("OPENAI_BASE_URL", "http://localhost:1/v1/chat/completions"),
+            ("OPENAI_MODEL", "m")
+        ]),
         "settings: the base URL \"http://localhost:1/v1/chat/completions\" in OPENAI_BASE_URL ends in \
          /chat/completions, which the client adds; expected it to end before that, often in /v1"
     );
+
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", "http://me:hush@localhost:1/v1"), ("OPENAI_MODEL", "m")]),
+        with(&[
+            ("OPENAI_BASE_URL", "http://me:hush@localhost:1/v1"),
+            ("OPENAI_MODEL", "m")
+        ]),
         "settings: the base URL in OPENAI_BASE_URL holds credentials and so is not shown; \
          expected them in the API key or a header"
     );
@@ -93,20 +113,39 @@ fn a_wrong_variable_is_a_settings_error() {
 #[test]
 fn an_empty_variable_counts_as_unset() {
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "k")]),
+        with(&[
+            ("OPENAI_BASE_URL", ""),
+            ("OPENAI_MODEL", "m"),
+            ("OPENAI_API_KEY", "k")
+        ]),
         r#"OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }"#
     );
+
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", "http://localhost:1/v1"), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "")]),
+        with(&[
+            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
+            ("OPENAI_MODEL", "m"),
+            ("OPENAI_API_KEY", "")
+        ]),
         r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
     );
+
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "")]),
+        with(&[
+            ("OPENAI_BASE_URL", ""),
+            ("OPENAI_MODEL", "m"),
+            ("OPENAI_API_KEY", "")
+        ]),
         "settings: OPENAI_API_KEY is not set; expected a key for https://api.openai.com/v1, \
          or another server in OPENAI_BASE_URL"
     );
+
     assert_eq!(
-        with(&[("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "")]),
+        with(&[
+            ("OPENAI_BASE_URL", ""),
+            ("OPENAI_MODEL", ""),
+            ("OPENAI_API_KEY", "")
+        ]),
         "settings: OPENAI_MODEL is not set; expected the server's name of a model"
     );
 }

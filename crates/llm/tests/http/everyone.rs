@@ -4,21 +4,30 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    AnthropicClient, Backoff, ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind, OllamaClient,
-    OpenAiClient, Retry,
+    AnthropicClient, Backoff, ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind,
+    OllamaClient, OpenAiClient, Retry,
 };
 
 use crate::support::{Answer, Server, answer, ask, bytes, follow, ok, streamed};
 
 const LIMIT: usize = 100_000;
 
-type Fixture = (fn(&Server) -> Box<dyn LlmClient>, &'static str, &'static str);
+type Fixture = (
+    fn(&Server) -> Box<dyn LlmClient>,
+    &'static str,
+    &'static str,
+);
 
 /// Each client, and the beginning and the whole of a stream that it reads.
 fn everyone() -> [Fixture; 3] {
     fn short<C>(builder: cogwork_llm::HttpClientBuilder<C>) -> C {
-        builder.timeout(Duration::from_millis(300)).max_response_bytes(LIMIT).build().unwrap()
+        builder
+            .timeout(Duration::from_millis(300))
+            .max_response_bytes(LIMIT)
+            .build()
+            .unwrap()
     }
+
     [
         (
             |server| Box::new(short(OpenAiClient::builder(server.base_url(), "m"))),
@@ -46,11 +55,16 @@ async fn outcomes(answer: Answer) -> Vec<Result<ChatResponse, LlmError>> {
         let client = client(&server);
         all.extend([ask(&client).await, follow(&client).await.1]);
     }
+
     all
 }
 
 async fn kinds(answer: Answer) -> Vec<Kind> {
-    outcomes(answer).await.into_iter().map(|outcome| outcome.unwrap_err().kind()).collect()
+    outcomes(answer)
+        .await
+        .into_iter()
+        .map(|outcome| outcome.unwrap_err().kind())
+        .collect()
 }
 
 #[tokio::test]
@@ -71,13 +85,20 @@ async fn half_an_answer_is_never_a_reply() {
         let half = &whole[..whole.len() / 2];
         let part = String::from_utf8_lossy(&stream.as_bytes()[..stream.len() * 2 / 3]).into_owned();
         for broken in [
-            (Answer::Raw(bytes(200, "", half, 9999)), Answer::Raw(bytes(200, "", &part, 99_999))),
-            (Answer::Reset(bytes(200, "", half, 9999)), Answer::Reset(streamed(&part))),
+            (
+                Answer::Raw(bytes(200, "", half, 9999)),
+                Answer::Raw(bytes(200, "", &part, 99_999)),
+            ),
+            (
+                Answer::Reset(bytes(200, "", half, 9999)),
+                Answer::Reset(streamed(&part)),
+            ),
         ] {
             let server = Server::start([broken.0, broken.1]).await;
             let client = client(&server);
             assert_eq!(ask(&client).await.unwrap_err().kind(), Kind::Transport);
             let error = follow(&client).await.1.unwrap_err();
+
             assert_eq!(error.kind(), Kind::InterruptedStream, "{error:#}");
             assert!(error.text_so_far().is_some() && error.is_retryable());
         }
@@ -100,7 +121,10 @@ async fn an_answer_without_end_stops_at_the_limit() {
         for outcome in outcomes(Answer::Endless(start, "x".to_owned())).await {
             let error = outcome.unwrap_err();
             assert_eq!(error.kind(), Kind::Decode);
-            assert!(error.to_string().contains("over the limit of 100000 bytes"), "{error}");
+            assert!(
+                error.to_string().contains("over the limit of 100000 bytes"),
+                "{error}"
+            );
         }
     }
 }
@@ -111,23 +135,47 @@ async fn a_redirect_is_not_followed() {
     for outcome in outcomes(away).await {
         let error = outcome.unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidRequest);
-        assert!(error.to_string().contains("redirects to elsewhere.example"), "{error}");
+        assert!(
+            error.to_string().contains("redirects to elsewhere.example"),
+            "{error}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_retry_around_waits_as_asked_and_then_has_the_reply() {
     for (client, stream, whole) in everyone() {
-        let fails = || [answer(429, "retry-after-ms: 40\r\n", ""), answer(500, "", "<html></html>")];
+        let fails = || {
+            [
+                answer(429, "retry-after-ms: 40\r\n", ""),
+                answer(500, "", "<html></html>"),
+            ]
+        };
+
         let answers = fails().into_iter().chain([ok(whole)]).chain(fails());
         let server = Server::start(answers.chain([Answer::Raw(streamed(stream))])).await;
-        let client = Retry::new(client(&server), Backoff::of::<3>().first(Duration::from_millis(1)));
+        let client = Retry::new(
+            client(&server),
+            Backoff::of::<3>().first(Duration::from_millis(1)),
+        );
         let started = std::time::Instant::now();
         let response = ask(&client).await.unwrap();
+
         assert_eq!(follow(&client).await.1.unwrap(), response);
         assert!(started.elapsed() >= Duration::from_millis(80));
-        let bodies: Vec<String> = server.requests().into_iter().map(|seen| seen.body).collect();
-        assert!(bodies[..3].iter().all(|body| *body == bodies[0]), "{bodies:?}");
-        assert!(bodies[3..].len() == 3 && bodies[3..].iter().all(|body| *body == bodies[3]), "{bodies:?}");
+        let bodies: Vec<String> = server
+            .requests()
+            .into_iter()
+            .map(|seen| seen.body)
+            .collect();
+
+        assert!(
+            bodies[..3].iter().all(|body| *body == bodies[0]),
+            "{bodies:?}"
+        );
+        assert!(
+            bodies[3..].len() == 3 && bodies[3..].iter().all(|body| *body == bodies[3]),
+            "{bodies:?}"
+        );
     }
 }

@@ -10,7 +10,9 @@ use cogwork_llm::{
 use crate::support::{Answer, Server, answer, ask, follow, ok, streamed};
 
 fn client(server: &Server) -> OllamaClient {
-    OllamaClient::builder(server.origin(), "qwen3:4b").build().unwrap()
+    OllamaClient::builder(server.origin(), "qwen3:4b")
+        .build()
+        .unwrap()
 }
 
 async fn outcome(answer: Answer) -> Result<ChatResponse, LlmError> {
@@ -25,16 +27,37 @@ async fn what_a_request_sets_goes_into_the_options() {
     let server = Server::start([ok(HI), ok(HI), ok(HI)]).await;
     let plain = ChatRequest::new([Message::system("Be brief."), Message::user("Hello")]);
     client(&server).complete(plain.clone()).await.unwrap();
-    let set = plain.with_max_tokens(7).with_temperature(0.2).with_seed(u64::MAX).with_stop(["END"]);
+    let set = plain
+        .with_max_tokens(7)
+        .with_temperature(0.2)
+        .with_seed(u64::MAX)
+        .with_stop(["END"]);
+
     let client = OllamaClient::builder(format!("{}/api/", server.origin()), "qwen3:4b")
-        .extra("options", BTreeMap::from([("num_ctx", 16_384), ("seed", 1)]))
+        .extra(
+            "options",
+            BTreeMap::from([("num_ctx", 16_384), ("seed", 1)]),
+        )
         .extra("think", false)
         .build()
         .unwrap();
+
     client.complete(set).await.unwrap();
-    client.stream(ChatRequest::default()).await.unwrap().collect().await.unwrap();
+    client
+        .stream(ChatRequest::default())
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+
     let seen = server.requests();
-    assert!(seen.iter().all(|seen| seen.head.starts_with("POST /api/chat HTTP/1.1")), "{seen:?}");
+    assert!(
+        seen.iter()
+            .all(|seen| seen.head.starts_with("POST /api/chat HTTP/1.1")),
+        "{seen:?}"
+    );
+
     let bodies: Vec<String> = seen.into_iter().map(|seen| seen.body).collect();
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"qwen3:4b","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hello"}],"stream":false}
@@ -45,7 +68,9 @@ async fn what_a_request_sets_goes_into_the_options() {
 
 #[tokio::test]
 async fn texts_thinking_and_tokens_are_read() {
-    let response = outcome(ok(include_str!("fixtures/ollama.json"))).await.unwrap();
+    let response = outcome(ok(include_str!("fixtures/ollama.json")))
+        .await
+        .unwrap();
     assert_eq!(
         response,
         ChatResponse::new("Four 🤔.")
@@ -74,6 +99,7 @@ async fn lenient_in_what_a_reply_may_be() {
     ] {
         assert_eq!(outcome(ok(body)).await.unwrap(), expected, "{body}");
     }
+
     let error = outcome(ok("{}")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -87,12 +113,23 @@ async fn failures_have_their_kinds() {
         (400, "invalid options", Kind::InvalidRequest),
         (404, "model 'qwen3:4b' not found", Kind::InvalidRequest),
         (500, "llama runner process has terminated", Kind::Server),
-        (503, "server busy, please try again.  maximum pending requests exceeded", Kind::Overloaded),
+        (
+            503,
+            "server busy, please try again.  maximum pending requests exceeded",
+            Kind::Overloaded,
+        ),
     ] {
-        let error = outcome(answer(status, "", &format!(r#"{{"error":"{message}"}}"#))).await.unwrap_err();
+        let error = outcome(answer(status, "", &format!(r#"{{"error":"{message}"}}"#)))
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), expected);
         let shown = message.replace("  ", " ");
-        assert!(error.to_string().ends_with(&format!("{shown} (status {status})")), "{error}");
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!("{shown} (status {status})")),
+            "{error}"
+        );
     }
 }
 
@@ -100,9 +137,14 @@ async fn failures_have_their_kinds() {
 async fn an_error_within_a_stream_is_an_error_with_the_text_so_far() {
     let whole = include_str!("fixtures/ollama.ndjson");
     let begun = &whole[..whole.rfind("{\"model\"").unwrap()];
-    let stream = format!("{begun}{{\"error\":\"an error was encountered while running the model\"}}\n");
+    let stream =
+        format!("{begun}{{\"error\":\"an error was encountered while running the model\"}}\n");
     let server = Server::start([Answer::Raw(streamed(&stream))]).await;
     let error = follow(&client(&server)).await.1.unwrap_err();
-    assert_eq!(error.to_string(), "server: an error was encountered while running the model (status 200)");
+
+    assert_eq!(
+        error.to_string(),
+        "server: an error was encountered while running the model (status 200)"
+    );
     assert_eq!(error.text_so_far(), Some("Four 🤔."));
 }

@@ -13,6 +13,7 @@ async fn a_plain_request_is_model_and_messages() {
         Message::assistant("4"),
         Message::user("Sure?"),
     ]);
+
     server.client().complete(request).await.unwrap();
     insta::assert_snapshot!(server.requests()[0].body, @r#"{"model":"test-model","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"\"2 + 2\"?\n🤔"},{"role":"assistant","content":"4"},{"role":"user","content":"Sure?"}]}"#);
 }
@@ -26,15 +27,19 @@ async fn settings_of_the_request_go_before_extra_fields() {
         .extra("max_tokens", 50)
         .extra(
             "chat_template_kwargs",
-            [("enable_thinking", false)].into_iter().collect::<std::collections::HashMap<_, _>>(),
+            [("enable_thinking", false)]
+                .into_iter()
+                .collect::<std::collections::HashMap<_, _>>(),
         )
         .build()
         .unwrap();
+
     let request = ChatRequest::new([Message::user("Go")])
         .with_max_tokens(7)
         .with_temperature(0.2)
         .with_seed(u64::MAX)
         .with_stop(["END", "\n\n"]);
+
     client.complete(request).await.unwrap();
     ask(&client).await.unwrap();
     insta::assert_snapshot!(server.requests()[0].body, @r#"{"model":"m","messages":[{"role":"user","content":"Go"}],"max_tokens":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"chat_template_kwargs":{"enable_thinking":false},"top_k":20}"#);
@@ -49,9 +54,13 @@ async fn the_head_names_path_key_and_own_headers() {
         .header("X-Title", "Cogwork")
         .build()
         .unwrap();
+
     ask(&client).await.unwrap();
     let head = &server.requests()[0].head;
-    let mut lines: Vec<&str> = head.lines().filter(|line| !line.starts_with("host: ")).collect();
+    let mut lines: Vec<&str> = head
+        .lines()
+        .filter(|line| !line.starts_with("host: "))
+        .collect();
     lines[1..].sort_unstable();
     insta::assert_snapshot!(lines.join("\n"), @"
     POST /v1/chat/completions HTTP/1.1
@@ -77,7 +86,10 @@ async fn a_temperature_that_is_no_number_is_refused_before_sending() {
     let request = ChatRequest::new([Message::user("Go")]).with_temperature(f32::NAN);
     let error = server.client().complete(request).await.unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
-    assert_eq!(error.to_string(), "invalid request: the temperature is NaN; expected a finite number");
+    assert_eq!(
+        error.to_string(),
+        "invalid request: the temperature is NaN; expected a finite number"
+    );
     assert!(server.requests().is_empty());
 }
 
@@ -91,8 +103,10 @@ async fn a_client_serves_many_calls_at_once() {
             tokio::spawn(async move { ask(&client).await.unwrap().into_text() })
         })
         .collect();
+
     for call in calls {
         assert_eq!(call.await.unwrap(), "Hi.");
     }
+
     assert_eq!(server.requests().len(), 20);
 }

@@ -45,7 +45,9 @@ pub(crate) fn streamed(body: &str) -> Vec<u8> {
 /// The smallest completion.
 pub(crate) fn says(text: &str) -> Answer {
     let text = serde_json::to_string(text).unwrap();
-    ok(&format!(r#"{{"choices":[{{"message":{{"content":{text}}}}}]}}"#))
+    ok(&format!(
+        r#"{{"choices":[{{"message":{{"content":{text}}}}}]}}"#
+    ))
 }
 
 /// The bytes of an answer whose stated length may be a lie.
@@ -81,7 +83,12 @@ impl Server {
                 tokio::spawn(serve(stream, answer, log.clone()));
             }
         });
-        Self { address, seen, task }
+
+        Self {
+            address,
+            seen,
+            task,
+        }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -99,7 +106,9 @@ impl Server {
 
     /// A client of this server, without a key.
     pub(crate) fn client(&self) -> OpenAiClient {
-        OpenAiClient::builder(self.base_url(), "test-model").build().unwrap()
+        OpenAiClient::builder(self.base_url(), "test-model")
+            .build()
+            .unwrap()
     }
 }
 
@@ -112,6 +121,7 @@ impl Drop for Server {
 async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>) {
     let seen = read_request(&mut stream).await;
     log.lock().unwrap().push(seen);
+
     // The client may be gone by now, which is what some tests are about.
     let _ = match answer {
         Answer::Raw(bytes) => stream.write_all(&bytes).await,
@@ -127,6 +137,7 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
         Answer::Reset(bytes) => {
             stream.write_all(&bytes).await.unwrap();
             stream.flush().await.unwrap();
+
             // Let what was sent arrive before the reset discards it.
             tokio::time::sleep(Duration::from_millis(20)).await;
             stream.set_zero_linger()
@@ -139,15 +150,18 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
                 }
                 tokio::time::sleep(pause).await;
             }
+
             Ok(())
         }
         Answer::Endless(start, more) => {
             let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{start}");
             let mut sent = stream.write_all(head.as_bytes()).await;
             let more = more.repeat(1 + 8192 / more.len());
+
             while sent.is_ok() {
                 sent = stream.write_all(more.as_bytes()).await;
             }
+
             sent
         }
     };
@@ -160,28 +174,44 @@ async fn read_request(stream: &mut TcpStream) -> Seen {
         let read = stream.read(&mut chunk).await.unwrap();
         bytes.extend_from_slice(&chunk[..read]);
         let text = String::from_utf8_lossy(&bytes).into_owned();
+
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             assert!(read > 0, "half a request: {text}");
             continue;
         };
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .unwrap();
         if body.len() >= length.parse().unwrap() {
-            return Seen { head: head.to_owned(), body: body.to_owned() };
+            return Seen {
+                head: head.to_owned(),
+                body: body.to_owned(),
+            };
         }
     }
 }
 
 pub(crate) async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
-    client.complete(ChatRequest::new([Message::user("Hello")])).await
+    client
+        .complete(ChatRequest::new([Message::user("Hello")]))
+        .await
 }
 
 /// The reply as it grows, all of it.
-pub(crate) async fn follow(client: &impl LlmClient) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
+pub(crate) async fn follow(
+    client: &impl LlmClient,
+) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
     let mut deltas = Vec::new();
-    let mut reply = match client.stream(ChatRequest::new([Message::user("Hello")])).await {
+    let mut reply = match client
+        .stream(ChatRequest::new([Message::user("Hello")]))
+        .await
+    {
         Ok(reply) => reply,
         Err(error) => return (deltas, Err(error)),
     };
+
     loop {
         match reply.next().await.unwrap() {
             Ok(Delta::End(response)) => return (deltas, Ok(response)),

@@ -8,9 +8,15 @@ use cogwork_llm::{
 
 use crate::support::{Answer, Server, ask, follow, ok, outcome, streamed};
 
-fn asks(calls: impl IntoIterator<Item = (&'static str, &'static str, &'static str)>) -> ChatResponse {
-    let calls = calls.into_iter().map(|(id, name, arguments)| ToolCall::new(id, name, arguments));
-    ChatResponse::default().with_finish_reason(FinishReason::ToolCalls).with_tool_calls(calls)
+fn asks(
+    calls: impl IntoIterator<Item = (&'static str, &'static str, &'static str)>,
+) -> ChatResponse {
+    let calls = calls
+        .into_iter()
+        .map(|(id, name, arguments)| ToolCall::new(id, name, arguments));
+    ChatResponse::default()
+        .with_finish_reason(FinishReason::ToolCalls)
+        .with_tool_calls(calls)
 }
 
 /// A chunk with this in its delta.
@@ -27,10 +33,12 @@ async fn stream_of(chunks: impl IntoIterator<Item = String>) -> Result<ChatRespo
     let body: String = chunks.into_iter().collect();
     let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let server = Server::start([Answer::Raw(streamed(&(body + end)))]).await;
+
     follow(&server.client()).await.1
 }
 
-const BOTH: [(&str, &str, &str); 2] = [("a", "weather", r#"{"city":"Oslo"}"#), ("b", "clock", "{}")];
+const BOTH: [(&str, &str, &str); 2] =
+    [("a", "weather", r#"{"city":"Oslo"}"#), ("b", "clock", "{}")];
 
 #[tokio::test]
 async fn pieces_find_their_calls() {
@@ -108,32 +116,53 @@ async fn pieces_find_their_calls() {
 
 #[tokio::test]
 async fn calls_without_an_id_get_one_that_the_conversation_has_not() {
-    let unnamed = [("", "clock", "{}"), ("", "clock", "{}"), ("", "weather", r#"{"city":"Oslo"}"#)];
+    let unnamed = [
+        ("", "clock", "{}"),
+        ("", "clock", "{}"),
+        ("", "weather", r#"{"city":"Oslo"}"#),
+    ];
+
     let body: Vec<String> = unnamed
         .iter()
         .map(|(_, name, arguments)| {
             format!(r#"{{"index":0,"function":{{"name":"{name}","arguments":{arguments}}}}}"#)
         })
         .collect();
+
     let expected = |first: &'static str, second, third| {
         let [a, b, c] = unnamed;
         asks([(first, a.1, a.2), (second, b.1, b.2), (third, c.1, c.2)])
     };
     assert_eq!(
-        stream_of(body.iter().map(|call| pieces(call))).await.unwrap(),
+        stream_of(body.iter().map(|call| pieces(call)))
+            .await
+            .unwrap(),
         expected("call_1", "call_2", "call_3")
     );
 
-    let whole = format!(r#"{{"choices":[{{"message":{{"tool_calls":[{}]}}}}]}}"#, body.join(","));
-    let ollama =
-        format!(r#"{{"message":{{"tool_calls":[{}]}},"done":true,"done_reason":"stop"}}"#, body.join(","));
+    let whole = format!(
+        r#"{{"choices":[{{"message":{{"tool_calls":[{}]}}}}]}}"#,
+        body.join(",")
+    );
+    let ollama = format!(
+        r#"{{"message":{{"tool_calls":[{}]}},"done":true,"done_reason":"stop"}}"#,
+        body.join(",")
+    );
     let server = Server::start([ok(&whole), Answer::Raw(streamed(&format!("{ollama}\n")))]).await;
     let asked = ["call_1", "call_3"].map(|id| ToolCall::new(id, "clock", "{}"));
     let request = ChatRequest::new([Message::assistant("").with_tool_calls(asked)]);
     let response = server.client().complete(request.clone()).await.unwrap();
+
     assert_eq!(response, expected("call_2", "call_4", "call_5"));
     let ollama = OllamaClient::builder(server.origin(), "m").build().unwrap();
-    let response = ollama.stream(request).await.unwrap().collect().await.unwrap();
+    let response = ollama
+        .stream(request)
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+
     assert_eq!(response, expected("call_2", "call_4", "call_5"));
 }
 
@@ -142,14 +171,20 @@ async fn an_id_that_is_taken_is_given_once_alone() {
     let call = r#"{"id":"call_0","function":{"name":"clock","arguments":"{}"}}"#;
     let body = format!(r#"{{"choices":[{{"message":{{"tool_calls":[{call},{call}]}}}}]}}"#);
     let calls = outcome(ok(&body)).await.unwrap();
-    assert_eq!(calls, asks([("call_0", "clock", "{}"), ("call_1", "clock", "{}")]));
+    assert_eq!(
+        calls,
+        asks([("call_0", "clock", "{}"), ("call_1", "clock", "{}")])
+    );
 }
 
 #[tokio::test]
 async fn lenient_in_what_a_call_may_be() {
     let cases = [
         (r#""content":null,"tool_calls":[]"#, ChatResponse::default()),
-        (r#""content":"Hi","tool_calls":null"#, ChatResponse::new("Hi")),
+        (
+            r#""content":"Hi","tool_calls":null"#,
+            ChatResponse::new("Hi"),
+        ),
         (r#""tool_calls":{"id":"a"}"#, ChatResponse::default()),
         (
             r#""function_call":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}"#,
@@ -164,18 +199,26 @@ async fn lenient_in_what_a_call_may_be() {
             asks([("a", "weather", r#"{"city": Oslo"#)]),
         ),
         (r#""tool_calls":[{"id":"a"}]"#, asks([("a", "", "{}")])),
-        (r#""content":[],"refusal":"No","tool_calls":[{"id":"a"}]"#, asks([("a", "", "{}")])),
+        (
+            r#""content":[],"refusal":"No","tool_calls":[{"id":"a"}]"#,
+            asks([("a", "", "{}")]),
+        ),
     ];
+
     for (message, expected) in cases {
         let body = format!(r#"{{"choices":[{{"message":{{{message}}},"finish_reason":"stop"}}]}}"#);
         assert_eq!(outcome(ok(&body)).await.unwrap(), expected, "{message}");
     }
+
     let legacy = [
         r#""function_call":{"name":"weather","arguments":""}"#,
         r#""function_call":{"arguments":"{\"city\":\"Oslo\"}"}"#,
     ];
     let response = stream_of(legacy.map(chunk)).await.unwrap();
-    assert_eq!(response, asks([("call_1", "weather", r#"{"city":"Oslo"}"#)]));
+    assert_eq!(
+        response,
+        asks([("call_1", "weather", r#"{"city":"Oslo"}"#)])
+    );
 }
 
 #[tokio::test]
@@ -185,21 +228,29 @@ async fn text_reasoning_and_calls_are_kept_apart() {
         chunk(r#""content":"Let me see.""#),
         pieces(r#"{"index":0,"id":"a","function":{"name":"clock","arguments":"{}"}}"#),
     ];
+
     let response = stream_of(chunks).await.unwrap();
-    assert_eq!((response.text(), response.reasoning()), ("Let me see.", Some("Hm.")));
+    assert_eq!(
+        (response.text(), response.reasoning()),
+        ("Let me see.", Some("Hm."))
+    );
     assert_eq!(response.tool_calls(), [ToolCall::new("a", "clock", "{}")]);
 }
 
 #[tokio::test]
 async fn a_finish_reason_that_says_more_than_stop_is_kept() {
-    for (reason, expected) in
-        [("length", FinishReason::Length), ("content_filter", FinishReason::ContentFilter)]
-    {
+    for (reason, expected) in [
+        ("length", FinishReason::Length),
+        ("content_filter", FinishReason::ContentFilter),
+    ] {
         let body = format!(
             r#"{{"choices":[{{"message":{{"tool_calls":[{{"id":"a","function":{{"name":"clock"}}}}]}},"finish_reason":"{reason}"}}]}}"#
         );
         let response = outcome(ok(&body)).await.unwrap();
-        assert_eq!((response.finish_reason(), response.tool_calls().len()), (&expected, 1));
+        assert_eq!(
+            (response.finish_reason(), response.tool_calls().len()),
+            (&expected, 1)
+        );
     }
 }
 
@@ -210,31 +261,47 @@ async fn an_interrupted_stream_gives_no_half_call() {
         pieces(r#"{"index":0,"id":"a","function":{"name":"clock","arguments":"{}"}}"#),
         pieces(r#"{"index":1,"id":"b","function":{"name":"weather","arguments":"{\"ci"}}"#),
     ];
+
     let anthropic = "data: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"Let\"}}\n\n\
         data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"weather\",\"input\":{}}}\n\n\
         data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"ci\"}}\n\n";
-    let server =
-        Server::start([openai.concat(), anthropic.to_owned()].map(|body| Answer::Raw(streamed(&body)))).await;
-    let openai = OpenAiClient::builder(server.base_url(), "m").build().unwrap();
-    let anthropic = AnthropicClient::builder(server.origin(), "m").build().unwrap();
+    let server = Server::start(
+        [openai.concat(), anthropic.to_owned()].map(|body| Answer::Raw(streamed(&body))),
+    )
+    .await;
+    let openai = OpenAiClient::builder(server.base_url(), "m")
+        .build()
+        .unwrap();
+    let anthropic = AnthropicClient::builder(server.origin(), "m")
+        .build()
+        .unwrap();
+
     for client in [&openai as &dyn LlmClient, &anthropic] {
         let mut reply = client.stream(ChatRequest::default()).await.unwrap();
-        assert_eq!(reply.next().await.unwrap().unwrap(), Delta::Text("Let".to_owned()));
+        assert_eq!(
+            reply.next().await.unwrap().unwrap(),
+            Delta::Text("Let".to_owned())
+        );
         let error = reply.next().await.unwrap().unwrap_err();
-        assert_eq!((error.kind(), error.text_so_far()), (Kind::InterruptedStream, Some("Let")));
+        assert_eq!(
+            (error.kind(), error.text_so_far()),
+            (Kind::InterruptedStream, Some("Let"))
+        );
     }
 }
 
 #[tokio::test]
 async fn blocks_of_anthropic_are_calls_when_they_end() {
-    let start =
-        |block: &str| format!("data: {{\"type\":\"content_block_start\",\"content_block\":{{{block}}}}}\n\n");
+    let start = |block: &str| {
+        format!("data: {{\"type\":\"content_block_start\",\"content_block\":{{{block}}}}}\n\n")
+    };
     let more = |json: &str| {
         let json = serde_json::to_string(json).unwrap();
         format!(
             "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{json}}}}}\n\n"
         )
     };
+
     let stop = "data: {\"type\":\"content_block_stop\"}\n\n".to_owned();
     let end = "data: {\"type\":\"message_stop\"}\n\n".to_owned();
     let body = [
@@ -253,8 +320,11 @@ async fn blocks_of_anthropic_are_calls_when_they_end() {
         start(r#""type":"tool_use","id":"d","name":"clock","input":null"#),
         end,
     ];
+
     let server = Server::start([Answer::Raw(streamed(&body.concat()))]).await;
-    let client = AnthropicClient::builder(server.origin(), "m").build().unwrap();
+    let client = AnthropicClient::builder(server.origin(), "m")
+        .build()
+        .unwrap();
     let (deltas, response) = follow(&client).await;
     let expected = asks([
         ("a", "weather", r#"{"city":"Oslo"}"#),
@@ -262,8 +332,17 @@ async fn blocks_of_anthropic_are_calls_when_they_end() {
         ("c", "clock", "{}"),
         ("d", "clock", "{}"),
     ]);
+
     assert_eq!(response.unwrap(), expected);
-    assert_eq!(deltas, expected.tool_calls().iter().cloned().map(Delta::ToolCall).collect::<Vec<_>>());
+    assert_eq!(
+        deltas,
+        expected
+            .tool_calls()
+            .iter()
+            .cloned()
+            .map(Delta::ToolCall)
+            .collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -280,9 +359,15 @@ async fn blocks_of_anthropic_may_grow_side_by_side() {
         r#"{"type":"content_block_stop","index":1}"#,
         r#"{"type":"message_stop"}"#,
     ];
-    let body: String = body.iter().map(|event| format!("data: {event}\n\n")).collect();
+
+    let body: String = body
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
     let server = Server::start([Answer::Raw(streamed(&body))]).await;
-    let client = AnthropicClient::builder(server.origin(), "m").build().unwrap();
+    let client = AnthropicClient::builder(server.origin(), "m")
+        .build()
+        .unwrap();
     assert_eq!(follow(&client).await.1.unwrap(), asks(BOTH));
 }
 
@@ -293,6 +378,7 @@ async fn more_calls_than_anybody_asks_for_are_an_error() {
             r#"{{"index":{n},"id":"a{n}","type":"tool_use","name":"clock","function":{{"name":"clock"}}}}"#
         )
     };
+
     let calls = |n| (0..n).map(call).collect::<Vec<_>>().join(",");
     let whole = |n| {
         let calls = calls(n);
@@ -300,31 +386,49 @@ async fn more_calls_than_anybody_asks_for_are_an_error() {
             r#"{{"choices":[{{"message":{{"tool_calls":[{calls}]}}}}],"content":[{calls}],"message":{{"tool_calls":[{calls}]}}}}"#
         ))
     };
+
     let server = Server::start([128, 128, 128, 129, 129, 129].map(whole)).await;
     let clients: [Box<dyn LlmClient>; 3] = [
         Box::new(server.client()),
-        Box::new(AnthropicClient::builder(server.origin(), "m").build().unwrap()),
+        Box::new(
+            AnthropicClient::builder(server.origin(), "m")
+                .build()
+                .unwrap(),
+        ),
         Box::new(OllamaClient::builder(server.origin(), "m").build().unwrap()),
     ];
+
     for client in &clients {
         assert_eq!(ask(client).await.unwrap().tool_calls().len(), 128);
     }
+
     let complaint = "decode: the reply asks for more than 128 calls of tools (status 200)";
     for client in &clients {
         assert_eq!(ask(client).await.unwrap_err().to_string(), complaint);
     }
-    assert_eq!(stream_of((0..129).map(|n| pieces(&call(n)))).await.unwrap_err().to_string(), complaint);
+
+    assert_eq!(
+        stream_of((0..129).map(|n| pieces(&call(n))))
+            .await
+            .unwrap_err()
+            .to_string(),
+        complaint
+    );
 }
 
 #[tokio::test]
 async fn a_call_without_end_stops_at_the_limit() {
     let limit = 100_000;
-    let openai = pieces(&format!(r#"{{"index":0,"function":{{"arguments":"{}"}}}}"#, "x".repeat(1000)));
+    let openai = pieces(&format!(
+        r#"{{"index":0,"function":{{"arguments":"{}"}}}}"#,
+        "x".repeat(1000)
+    ));
     let anthropic = format!(
         "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"partial_json\":\"{}\"}}}}\n\n",
         "x".repeat(1000)
     );
-    let start = "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\"}}\n\n";
+    let start =
+        "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\"}}\n\n";
     let refusal = chunk(&format!(r#""refusal":"{}""#, "x".repeat(1000)));
     let server = Server::start([
         Answer::Endless("\n", openai),
@@ -332,10 +436,23 @@ async fn a_call_without_end_stops_at_the_limit() {
         Answer::Endless(start, anthropic),
     ])
     .await;
-    let openai = || OpenAiClient::builder(server.base_url(), "m").max_response_bytes(limit).build().unwrap();
-    let anthropic = AnthropicClient::builder(server.origin(), "m").max_response_bytes(limit).build().unwrap();
+
+    let openai = || {
+        OpenAiClient::builder(server.base_url(), "m")
+            .max_response_bytes(limit)
+            .build()
+            .unwrap()
+    };
+
+    let anthropic = AnthropicClient::builder(server.origin(), "m")
+        .max_response_bytes(limit)
+        .build()
+        .unwrap();
     for client in [&openai() as &dyn LlmClient, &openai(), &anthropic] {
         let error = follow(&client).await.1.unwrap_err();
-        assert_eq!(error.to_string(), "decode: the answer is over the limit of 100000 bytes (status 200)");
+        assert_eq!(
+            error.to_string(),
+            "decode: the answer is over the limit of 100000 bytes (status 200)"
+        );
     }
 }

@@ -35,7 +35,12 @@ pub struct YamlGuard {
 impl YamlGuard {
     /// Creates a guard that allows at most `max_nesting` collections within one another.
     pub fn new(max_nesting: usize) -> Self {
-        Self { max_nesting, max_items: usize::MAX, allows_trailing_comments: false, allows_anchors: false }
+        Self {
+            max_nesting,
+            max_items: usize::MAX,
+            allows_trailing_comments: false,
+            allows_anchors: false,
+        }
     }
 
     /// Sets the maximum number of items of lists and of mappings in `{}`. Unlimited by default.
@@ -66,7 +71,10 @@ impl YamlGuard {
         crate::charge(text.len());
 
         if let Some((offset, _)) = text.char_indices().find(|(_, c)| !is_allowed(*c)) {
-            return Err(Refusal { offset, reason: Refused::Control });
+            return Err(Refusal {
+                offset,
+                reason: Refused::Control,
+            });
         }
 
         let mut scan = Scan::new(*self);
@@ -74,10 +82,14 @@ impl YamlGuard {
 
         for line in text.split_inclusive(is_break) {
             let content = line.trim_end_matches(is_break);
-            let refusal = |scan::Stop { at, reason }| Refusal { offset: offset + at, reason };
+            let refusal = |scan::Stop { at, reason }| Refusal {
+                offset: offset + at,
+                reason,
+            };
             scan.line(content.as_bytes()).map_err(refusal)?;
             offset += line.len();
         }
+
         Ok(())
     }
 }
@@ -127,7 +139,9 @@ impl fmt::Display for Refused {
             Self::Nesting(max) => {
                 return write!(f, "the nesting is too deep; at most {max} levels are read");
             }
-            Self::Items(max) => return write!(f, "there are more than {max} items; expected fewer"),
+            Self::Items(max) => {
+                return write!(f, "there are more than {max} items; expected fewer");
+            }
             Self::Anchor => "anchors (`&name`) are not read; put the text in quotes",
             Self::Alias => "aliases (`*name`) are not read; put the text in quotes",
             Self::Tag => "tags (`!name`) are not read; put the text in quotes",

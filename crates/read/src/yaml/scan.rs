@@ -52,7 +52,14 @@ fn stop<T>(at: usize, reason: Refused) -> Result<T, Stop> {
 
 impl Scan {
     pub(super) fn new(guard: YamlGuard) -> Self {
-        Self { guard, items: 0, levels: Vec::new(), flow: 0, open: Open::Nothing, document: Document::Before }
+        Self {
+            guard,
+            items: 0,
+            levels: Vec::new(),
+            flow: 0,
+            open: Open::Nothing,
+            document: Document::Before,
+        }
     }
 
     pub(super) fn line(&mut self, line: &[u8]) -> Checked {
@@ -81,6 +88,7 @@ impl Scan {
         if let Some(marker) = marker {
             return self.document(marker, line);
         }
+
         let Some(first) = first else { return Ok(()) };
 
         // A comment says nothing about indentation.
@@ -89,12 +97,15 @@ impl Scan {
                 self.levels.pop();
             }
         }
+
         self.tokens(line, first)
     }
 
     /// A further line of a scalar in quotes.
     fn further_quoted(&mut self, line: &[u8], quote: u8) -> Checked {
-        let Some(end) = end_of_quote(line, 0, quote) else { return Ok(()) };
+        let Some(end) = end_of_quote(line, 0, quote) else {
+            return Ok(());
+        };
 
         self.open = Open::Nothing;
         self.tokens(line, end)
@@ -105,8 +116,11 @@ impl Scan {
         if matches!(self.open, Open::Block(_)) {
             return Ok(());
         }
+
         let is_comment = line.get(first) == Some(&b'#');
-        let Some(comment) = comment_behind(line, first) else { return Ok(()) };
+        let Some(comment) = comment_behind(line, first) else {
+            return Ok(());
+        };
 
         if self.guard.allows_trailing_comments {
             // A comment ends the scalar.
@@ -127,9 +141,11 @@ impl Scan {
         if end > first && is_comment && !self.guard.allows_trailing_comments {
             return stop(end, Refused::Comment);
         }
+
         if end == line.len() {
             return Ok(());
         }
+
         self.open = Open::Nothing;
         self.tokens(line, end)
     }
@@ -140,6 +156,7 @@ impl Scan {
             ("---", _) => return stop(0, Refused::Documents),
             _ => Document::Ended,
         };
+
         self.levels.clear();
         self.tokens(line, marker.len())
     }
@@ -155,15 +172,18 @@ impl Scan {
                 at += 1;
                 continue;
             }
+
             // The parser looks at all open brackets for each token.
             charge(1 + self.flow);
 
             if byte == b'#' {
                 return Ok(());
             }
+
             if self.document == Document::Ended {
                 return stop(at, Refused::Documents);
             }
+
             self.document = Document::Begun;
 
             let in_flow = self.flow > 0;
@@ -189,6 +209,7 @@ impl Scan {
                     if !in_flow {
                         self.level(at)?;
                     }
+
                     anchor = None;
                     at += 1;
                 }
@@ -197,6 +218,7 @@ impl Scan {
                     if byte == b'{' {
                         self.count_item(at)?;
                     }
+
                     self.flow += 1;
                     self.check_nesting(at)?;
                     at += 1;
@@ -214,6 +236,7 @@ impl Scan {
                         self.open = Open::Quoted(byte);
                         return Ok(());
                     };
+
                     at = self.key(line, anchor.take().unwrap_or(at), end)?;
                 }
                 // The parser skips one at the beginning of a line.
@@ -224,21 +247,32 @@ impl Scan {
                     if is_comment && !self.guard.allows_trailing_comments {
                         return stop(end, Refused::Comment);
                     }
+
                     if end == line.len() {
-                        self.open =
-                            if in_flow { Open::Flow } else { Open::Plain(self.levels.last().copied()) };
+                        self.open = if in_flow {
+                            Open::Flow
+                        } else {
+                            Open::Plain(self.levels.last().copied())
+                        };
                         return Ok(());
                     }
+
                     at = self.key(line, anchor.take().unwrap_or(at), end)?;
                 }
             }
         }
+
         Ok(())
     }
 
     /// Returns where to go on behind a scalar: behind its colon if it is a key of block style.
     fn key(&mut self, line: &[u8], from: usize, end: usize) -> Result<usize, Stop> {
-        let blanks = line.iter().skip(end).take_while(|byte| is_blank(byte)).count();
+        let blanks = line
+            .iter()
+            .skip(end)
+            .take_while(|byte| is_blank(byte))
+            .count();
+
         charge(blanks);
 
         let colon = end + blanks;
@@ -246,6 +280,7 @@ impl Scan {
         if self.flow > 0 || line.get(colon) != Some(&b':') || !is_spaced {
             return Ok(end);
         }
+
         self.level(from)?;
         Ok(colon + 1)
     }
@@ -253,7 +288,11 @@ impl Scan {
     fn count_item(&mut self, at: usize) -> Checked {
         self.items += 1;
         let max = self.guard.max_items;
-        if self.items > max { stop(at, Refused::Items(max)) } else { Ok(()) }
+        if self.items > max {
+            stop(at, Refused::Items(max))
+        } else {
+            Ok(())
+        }
     }
 
     /// A key or a dash at this column: inside the collections to its left.
@@ -266,17 +305,25 @@ impl Scan {
 
     fn check_nesting(&self, at: usize) -> Checked {
         let max = self.guard.max_nesting;
-        if self.flow + self.levels.len() > max { stop(at, Refused::Nesting(max)) } else { Ok(()) }
+        if self.flow + self.levels.len() > max {
+            stop(at, Refused::Nesting(max))
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns where a plain scalar ends: at `: `, at a comment, in a flow collection also at its signs.
     fn end_of_plain(&self, line: &[u8], from: usize) -> usize {
         let ends = |at: &usize| match line.get(*at) {
             Some(b':') => line.get(at + 1).is_none_or(is_blank),
-            Some(b'#') => at.checked_sub(1).and_then(|before| line.get(before)).is_none_or(is_blank),
+            Some(b'#') => at
+                .checked_sub(1)
+                .and_then(|before| line.get(before))
+                .is_none_or(is_blank),
             Some(b',' | b'[' | b']' | b'{' | b'}') => self.flow > 0,
             _ => false,
         };
+
         let end = (from..line.len()).find(ends).unwrap_or(line.len());
         charge(end.saturating_sub(from));
         end
@@ -288,12 +335,17 @@ fn is_blank(byte: &u8) -> bool {
 }
 
 fn is_byte_order_mark(line: &[u8], at: usize) -> bool {
-    line.get(at..).is_some_and(|rest| rest.starts_with("\u{feff}".as_bytes()))
+    line.get(at..)
+        .is_some_and(|rest| rest.starts_with("\u{feff}".as_bytes()))
 }
 
 fn document_marker(line: &[u8]) -> Option<&'static str> {
-    let marker = ["---", "..."].into_iter().find(|marker| line.starts_with(marker.as_bytes()))?;
-    line.get(marker.len()).is_none_or(is_blank).then_some(marker)
+    let marker = ["---", "..."]
+        .into_iter()
+        .find(|marker| line.starts_with(marker.as_bytes()))?;
+    line.get(marker.len())
+        .is_none_or(is_blank)
+        .then_some(marker)
 }
 
 /// Returns the offset of the sign of a comment in a further line of a plain scalar.
@@ -303,6 +355,7 @@ fn comment_behind(line: &[u8], first: usize) -> Option<usize> {
     if line.get(first) == Some(&b'#') {
         return Some(first);
     }
+
     let mut pairs = line.windows(2).skip(first);
     let before = pairs.position(|pair| matches!(pair, [b' ' | b'\t', b'#']))?;
     Some(first + before + 1)
@@ -313,6 +366,7 @@ fn end_of_name(line: &[u8], from: usize) -> usize {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let length = line.iter().skip(from).take_while(is_part).count();
     charge(length);
+
     from + length
 }
 

@@ -86,13 +86,16 @@ impl Ask {
             Some((_, known)) => *known = parameter,
             None => self.fields.push((name, parameter)),
         }
+
         self
     }
 
     /// Asks for fields.
     #[must_use]
     pub fn with_fields(self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
-        fields.into_iter().fold(self, |ask, (name, parameter)| ask.with_field(name, parameter))
+        fields.into_iter().fold(self, |ask, (name, parameter)| {
+            ask.with_field(name, parameter)
+        })
     }
 
     /// What a reply in the right form must hold besides: a number that is known, a name that is free. What
@@ -218,7 +221,10 @@ pub struct Reply {
 impl Reply {
     /// A field that is a text; empty where it is none.
     pub fn field(&self, name: &str) -> &str {
-        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+        self.fields
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 }
 
@@ -246,9 +252,12 @@ pub enum AskProblem {
 pub(super) fn tell(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
     let joined = match messages.last() {
-        Some(last) if plain(last) && plain(&message) => format!("{}\n\n{}", last.text(), message.text()),
+        Some(last) if plain(last) && plain(&message) => {
+            format!("{}\n\n{}", last.text(), message.text())
+        }
         _ => return messages.push(message),
     };
+
     messages.pop();
     messages.push(Message::user(joined));
 }

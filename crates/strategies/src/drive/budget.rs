@@ -33,7 +33,12 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { calls: 100, tokens: 500_000, thoughts: 500, time: Duration::from_secs(15 * 60) }
+        Self {
+            calls: 100,
+            tokens: 500_000,
+            thoughts: 500,
+            time: Duration::from_secs(15 * 60),
+        }
     }
 }
 
@@ -64,13 +69,25 @@ impl Budget {
 
     /// What is over, if something is: time and thoughts end a run wherever it stands, calls and tokens
     /// only where the model is to be called.
-    pub(super) fn over(&self, spent: &Spent, thoughts: usize, calls_model: bool) -> Option<EndReason> {
+    pub(super) fn over(
+        &self,
+        spent: &Spent,
+        thoughts: usize,
+        calls_model: bool,
+    ) -> Option<EndReason> {
         if spent.time >= self.time {
             return Some(EndReason::OutOfTime { limit: self.time });
         } else if u32::try_from(thoughts).unwrap_or(u32::MAX) >= self.thoughts {
-            return Some(EndReason::OutOfThoughts { limit: self.thoughts });
+            return Some(EndReason::OutOfThoughts {
+                limit: self.thoughts,
+            });
         }
-        if calls_model { self.over_calls(spent) } else { None }
+
+        if calls_model {
+            self.over_calls(spent)
+        } else {
+            None
+        }
     }
 
     pub(super) fn over_calls(&self, spent: &Spent) -> Option<EndReason> {

@@ -31,27 +31,46 @@ pub struct PlannedCall {
 impl PlannedCall {
     /// A call.
     pub fn new(id: impl Into<String>, tool: impl Into<String>, input: impl Into<Value>) -> Self {
-        Self { id: id.into(), tool: tool.into(), input: input.into(), literal: false }
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+            input: input.into(),
+            literal: false,
+        }
     }
 
     /// Its input goes to the tool as it is: ids of other calls in it are words like any other, a text is
     /// the arguments as a model wrote them, and [`fitted`](Self::fitted) changes nothing.
     #[must_use]
     pub fn literal(self) -> Self {
-        Self { literal: true, ..self }
+        Self {
+            literal: true,
+            ..self
+        }
     }
 
     /// With its input in the form that the tool wants: a value alone is that of its only property.
     #[must_use]
     pub fn fitted(self, tools: &Tools) -> Self {
         let definition = tools.definitions().find(|tool| tool.name() == self.tool);
-        let schema = definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
-        let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        let schema =
+            definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
+        let properties = schema
+            .as_ref()
+            .and_then(|schema| schema.get("properties")?.as_object());
         let mut properties = properties.into_iter().flatten();
-        match (self.literal || self.input.is_object(), properties.next(), properties.next()) {
+
+        match (
+            self.literal || self.input.is_object(),
+            properties.next(),
+            properties.next(),
+        ) {
             (false, Some((only, schema)), None) => {
                 let input = numeric(self.input, schema);
-                Self { input: Map::from_iter([(only.clone(), input)]).into(), ..self }
+                Self {
+                    input: Map::from_iter([(only.clone(), input)]).into(),
+                    ..self
+                }
             }
             _ => self,
         }
@@ -61,7 +80,9 @@ impl PlannedCall {
 /// A number that was kept as a text, such as `1.10`, where a number is wanted.
 fn numeric(input: Value, schema: &Value) -> Value {
     let kind = schema.get("type").and_then(Value::as_str);
-    let number = input.as_str().filter(|_| matches!(kind, Some("number" | "integer")));
+    let number = input
+        .as_str()
+        .filter(|_| matches!(kind, Some("number" | "integer")));
     match number.and_then(|text| serde_json::from_str::<Number>(text.trim()).ok()) {
         Some(number) => number.into(),
         None => input,
@@ -96,34 +117,53 @@ pub(super) async fn call_all(
         .iter()
         .enumerate()
         .map(|(place, call)| {
-            let earlier = calls.iter().enumerate().take(if call.literal { 0 } else { place });
-            earlier.filter(|(_, other)| names(&call.input, &other.id)).map(|(other, _)| other).collect()
+            let earlier = calls
+                .iter()
+                .enumerate()
+                .take(if call.literal { 0 } else { place });
+            earlier
+                .filter(|(_, other)| names(&call.input, &other.id))
+                .map(|(other, _)| other)
+                .collect()
         })
         .collect();
+
     let mut called: Vec<Option<Called>> = calls.iter().map(|_| None).collect();
     let mut begun = vec![false; calls.len()];
     let mut running = FuturesUnordered::new();
+
     loop {
         for (place, call) in calls.iter().enumerate() {
             let done = |other: &usize| called.get(*other).is_some_and(Option::is_some);
             let ready = needs.get(place).is_some_and(|needs| needs.iter().all(done));
-            let Some(begun) = begun.get_mut(place).filter(|begun| !**begun) else { continue };
+            let Some(begun) = begun.get_mut(place).filter(|begun| !**begun) else {
+                continue;
+            };
+
             if !ready || running.len() >= at_once.max(1) {
                 continue;
             }
+
             *begun = true;
-            let earlier =
-                needs.get(place).into_iter().flatten().filter_map(|other| called.get(*other)?.as_ref());
-            let outcomes: BTreeMap<&str, &str> =
-                earlier.map(|other| (other.id.as_str(), other.output.as_str())).collect();
+            let earlier = needs
+                .get(place)
+                .into_iter()
+                .flatten()
+                .filter_map(|other| called.get(*other)?.as_ref());
+
+            let outcomes: BTreeMap<&str, &str> = earlier
+                .map(|other| (other.id.as_str(), other.output.as_str()))
+                .collect();
             let mut room = MAX_FILLED;
             let input = filled(&call.input, &outcomes, &mut room);
             meter.count_tool_call();
             running.push(async move { (place, made(call, input, tools).await) });
         }
+
         let Ok(Some((place, outcome))) = timeout_at(meter.deadline(), running.next()).await else {
             return called;
         };
+
         if let Some(slot) = called.get_mut(place) {
             *slot = Some(outcome);
         }
@@ -133,13 +173,26 @@ pub(super) async fn call_all(
 async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
     let outcome = match &input {
         Value::String(arguments) if call.literal => {
-            tools.call(&ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str())).await
+            tools
+                .call(&ToolCall::new(
+                    call.id.as_str(),
+                    call.tool.as_str(),
+                    arguments.as_str(),
+                ))
+                .await
         }
         input => tools.call_with(&call.tool, input.clone()).await,
     };
+
     let failed = outcome.is_err();
     let output = outcome.unwrap_or_else(|error| error.to_string());
-    Called { id: call.id.clone(), tool: call.tool.clone(), input, output, failed }
+    Called {
+        id: call.id.clone(),
+        tool: call.tool.clone(),
+        input,
+        output,
+        failed,
+    }
 }
 
 /// Whether a value has the name of an outcome somewhere in its texts.
@@ -155,9 +208,14 @@ fn names(input: &Value, id: &str) -> bool {
 /// Where a text has the id; `#E1` is not in `#E12`.
 fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
-    let found = (!id.is_empty()).then(|| text.match_indices(id)).into_iter().flatten();
+    let found = (!id.is_empty())
+        .then(|| text.match_indices(id))
+        .into_iter()
+        .flatten();
     found.map(|(at, _)| at).filter(move |at| {
-        let after = text.get(at + id.len()..).and_then(|rest| rest.chars().next());
+        let after = text
+            .get(at + id.len()..)
+            .and_then(|rest| rest.chars().next());
         !after.is_some_and(is_part)
     })
 }
@@ -170,10 +228,14 @@ const MAX_FILLED: usize = 256 * 1024;
 fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> Value {
     match input {
         Value::String(text) => Value::String(filled_text(text, outcomes, room)),
-        Value::Array(items) => items.iter().map(|item| filled(item, outcomes, room)).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), filled(value, outcomes, room))).collect()
-        }
+        Value::Array(items) => items
+            .iter()
+            .map(|item| filled(item, outcomes, room))
+            .collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), filled(value, outcomes, room)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -186,15 +248,18 @@ fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>, room: &mut usize) ->
         .collect();
     found.sort_unstable();
     let (mut whole, mut end) = (String::new(), 0);
+
     for (at, id, outcome) in found {
         if at < end || outcome.len() > *room {
             continue;
         }
+
         *room -= outcome.len();
         whole.push_str(text.get(end..at).unwrap_or_default());
         whole.push_str(outcome);
         end = at + id.len();
     }
+
     whole.push_str(text.get(end..).unwrap_or_default());
     whole
 }

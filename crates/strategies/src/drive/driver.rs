@@ -105,7 +105,12 @@ pub trait Driver: Send + Sync {
         let strategy = self.strategy();
         let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
         let thought = solving.path().find(|thought| ends(thought.stage()))?;
-        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let shown = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
+
         let named: Vec<_> = thought.parameters().collect();
         let text = match (thought.text(), named.as_slice()) {
             ("", [(_, only)]) => shown(only),
@@ -116,6 +121,7 @@ pub trait Driver: Send + Sync {
                 .join("\n"),
             (text, _) => text.to_owned(),
         };
+
         Some(Answer::new(text)).filter(|answer| !answer.text.is_empty())
     }
 
@@ -126,8 +132,10 @@ pub trait Driver: Send + Sync {
     ///
     /// Its text and its parameters.
     fn progress(&self, thought: &Thought) -> Option<String> {
-        let parameters: Vec<_> =
-            thought.parameters().map(|(name, value)| format!("{name}={value}")).collect();
+        let parameters: Vec<_> = thought
+            .parameters()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         Some(format!("{} {}", thought.text(), parameters.join(" ")))
     }
 
@@ -220,9 +228,14 @@ impl Turn<'_> {
         let kinds = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();
         let path: BTreeSet<u32> = match kinds.contains_key(REVISES) {
-            true => self.solving.path().map(|thought| thought.id().get()).collect(),
+            true => self
+                .solving
+                .path()
+                .map(|thought| thought.id().get())
+                .collect(),
             false => BTreeSet::new(),
         };
+
         move |reply| {
             for (name, value) in &reply.fields {
                 let mut named = Vec::new();
@@ -231,13 +244,20 @@ impl Turn<'_> {
                     .into_iter()
                     .for_each(|parameter| parameter.kind().thoughts(value, &mut named));
                 for number in named {
-                    if usize::try_from(number).map_or(true, |number| number == 0 || number > thoughts) {
-                        return Err(format!("`{name}` is {number}, expected a number from 1 to {thoughts}"));
+                    if usize::try_from(number)
+                        .map_or(true, |number| number == 0 || number > thoughts)
+                    {
+                        return Err(format!(
+                            "`{name}` is {number}, expected a number from 1 to {thoughts}"
+                        ));
                     } else if name == REVISES && !path.contains(&number) {
-                        return Err(format!("`{name}` is {number}, expected a thought of the branch"));
+                        return Err(format!(
+                            "`{name}` is {number}, expected a thought of the branch"
+                        ));
                     }
                 }
             }
+
             Ok(())
         }
     }
@@ -257,13 +277,17 @@ pub struct Answer {
 impl Answer {
     /// An answer without a confidence.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), confidence: None }
+        Self {
+            text: text.into(),
+            confidence: None,
+        }
     }
 
     /// With a confidence from 0 to 1; what is outside is brought to the nearer end.
     #[must_use]
     pub fn with_confidence(mut self, confidence: f64) -> Self {
-        self.confidence = Some(confidence.clamp(0.0, 1.0)).filter(|confidence| !confidence.is_nan());
+        self.confidence =
+            Some(confidence.clamp(0.0, 1.0)).filter(|confidence| !confidence.is_nan());
         self
     }
 }

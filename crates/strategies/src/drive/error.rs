@@ -58,6 +58,7 @@ impl SolveError {
         let failure = &mut *self.0;
         failure.stage.get_or_insert_with(|| stage.to_owned());
         (failure.calls, failure.spent) = (calls, spent);
+
         self
     }
 
@@ -71,15 +72,19 @@ impl SolveError {
             },
             false => Kind::Flow(error).into(),
         };
+
         solving.calls.append(&mut error.0.calls);
         solving.spent += error.0.spent;
         error.0.so_far = Some(Box::new(solving));
+
         error
     }
 
     /// What the model wrote last.
     fn last_reply(&self) -> Option<&str> {
-        let calls = self.so_far().map_or(self.0.calls.as_slice(), Solving::calls);
+        let calls = self
+            .so_far()
+            .map_or(self.0.calls.as_slice(), Solving::calls);
         calls.iter().rev().find_map(|call| match call {
             Call::Model { tries, .. } => tries.last().map(|last| last.reply.as_str()),
             Call::Tool { .. } => None,
@@ -115,7 +120,13 @@ impl SolveError {
 impl From<Kind> for SolveError {
     fn from(kind: Kind) -> Self {
         let (calls, spent) = (Vec::new(), Spent::default());
-        Self(Box::new(Failure { stage: None, kind, so_far: None, calls, spent }))
+        Self(Box::new(Failure {
+            stage: None,
+            kind,
+            so_far: None,
+            calls,
+            spent,
+        }))
     }
 }
 

@@ -36,28 +36,57 @@ pub(super) fn instruction(
     if !has_form(fields, next) {
         return text;
     }
-    let unless = if with_tools { "If you call no tool, write" } else { "Write" };
+
+    let unless = if with_tools {
+        "If you call no tool, write"
+    } else {
+        "Write"
+    };
+
     // Writing to a string does not fail.
-    let _ = write!(text, "\n\n{unless} these lines, each name at the beginning of a line:");
+    let _ = write!(
+        text,
+        "\n\n{unless} these lines, each name at the beginning of a line:"
+    );
     if !fields.iter().any(|(name, _)| name == THOUGHT) {
         let _ = write!(text, "\n{THOUGHT}: your thought");
     }
+
     for (name, parameter) in fields {
-        let optional = if parameter.is_required() { "" } else { ", may be left out" };
-        let _ = write!(text, "\n{name}: {} ({}{optional})", parameter.description(), form(parameter.kind()));
+        let optional = if parameter.is_required() {
+            ""
+        } else {
+            ", may be left out"
+        };
+        let _ = write!(
+            text,
+            "\n{name}: {} ({}{optional})",
+            parameter.description(),
+            form(parameter.kind())
+        );
     }
+
     if next.len() > 1 {
-        let _ = write!(text, "\n{}: the name of the stage that is next, one of", label_of_next(fields));
+        let _ = write!(
+            text,
+            "\n{}: the name of the stage that is next, one of",
+            label_of_next(fields)
+        );
         for (name, description) in next {
             let _ = write!(text, "\n  {name} ({description})");
         }
     }
+
     text
 }
 
 /// The line that names the next stage, where a field has its usual name.
 fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
-    if fields.iter().any(|(name, _)| folded(name) == NEXT) { "next_stage" } else { NEXT }
+    if fields.iter().any(|(name, _)| folded(name) == NEXT) {
+        "next_stage"
+    } else {
+        NEXT
+    }
 }
 
 /// Whether any text will do.
@@ -84,8 +113,10 @@ fn form(kind: &ParameterType) -> String {
 fn plural(items: &ParameterType) -> String {
     match items {
         ParameterType::Object { fields } => {
-            let typed: Vec<_> =
-                fields.iter().map(|(name, field)| format!("{name}: {}", field.kind())).collect();
+            let typed: Vec<_> = fields
+                .iter()
+                .map(|(name, field)| format!("{name}: {}", field.kind()))
+                .collect();
             format!("objects {{{}}}", typed.join(", "))
         }
         kind => kind.name().to_owned(),
@@ -103,29 +134,48 @@ pub(super) fn read(
     next: &[(String, String)],
 ) -> Result<Reply, String> {
     if text.len() > MAX_BYTES {
-        return Err(format!("the reply has {} bytes; expected at most {MAX_BYTES}", text.len()));
+        return Err(format!(
+            "the reply has {} bytes; expected at most {MAX_BYTES}",
+            text.len()
+        ));
     }
+
     charge(text.len());
     let text = answer_of(text);
     if !has_form(fields, next) {
         return match unlabelled(text) {
             text if text.is_empty() => Err("the reply is empty; expected a text".to_owned()),
-            text => Ok(Reply { text, ..Reply::default() }),
+            text => Ok(Reply {
+                text,
+                ..Reply::default()
+            }),
         };
     }
+
     let next_label = label_of_next(fields);
-    let names: Vec<&str> =
-        fields.iter().map(|(name, _)| name.as_str()).chain([THOUGHT, next_label, INVENTED]).collect();
+    let names: Vec<&str> = fields
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .chain([THOUGHT, next_label, INVENTED])
+        .collect();
+
     let mut found = object(unfenced(text), &names)
         .or_else(|| lines(text, &names))
         .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
         .unwrap_or_else(|| only_field(text, fields, next));
+
     // A field may have that name itself.
     let thought = found.get(THOUGHT).cloned().map(plain).unwrap_or_default();
-    let mut reply = Reply { text: thought, ..Reply::default() };
+    let mut reply = Reply {
+        text: thought,
+        ..Reply::default()
+    };
     let mut problems = Vec::new();
+
     for (name, parameter) in fields {
-        let value = found.remove(name.as_str()).map(|value| typed(value, parameter.kind()));
+        let value = found
+            .remove(name.as_str())
+            .map(|value| typed(value, parameter.kind()));
         match value.filter(|value| !says_nothing(value, parameter)) {
             Some(value) => {
                 let mut faults: Vec<Mistyped> = Vec::new();
@@ -134,19 +184,24 @@ pub(super) fn read(
                 reply.fields.insert(name.clone(), value);
             }
             None if parameter.is_required() => {
-                problems.push(format!("`{name}` is missing, expected {}", parameter.kind()));
+                problems.push(format!(
+                    "`{name}` is missing, expected {}",
+                    parameter.kind()
+                ));
             }
             None => {}
         }
     }
+
     if next.len() > 1 {
         let named: Vec<&str> = next.iter().map(|(name, _)| name.as_str()).collect();
         let said = found.remove(next_label).map(plain).unwrap_or_default();
         match stage_in(&said, &named) {
             Some(stage) => reply.next = Some(stage.to_owned()),
-            None if said.is_empty() => {
-                problems.push(format!("`{next_label}` is missing, expected {}", NameList::or(&named)))
-            }
+            None if said.is_empty() => problems.push(format!(
+                "`{next_label}` is missing, expected {}",
+                NameList::or(&named)
+            )),
             None => problems.push(format!(
                 "`{next_label}` is `{}`, expected {}",
                 Name(&said),
@@ -154,23 +209,48 @@ pub(super) fn read(
             )),
         }
     }
-    if problems.is_empty() { Ok(reply) } else { Err(problems.join("; ")) }
+
+    if problems.is_empty() {
+        Ok(reply)
+    } else {
+        Err(problems.join("; "))
+    }
 }
 
 /// A text as it was asked for. A model that has written forms in the stages before may go on with one; then
 /// it is the answer in it, else the thought.
 fn unlabelled(text: &str) -> String {
     const ANSWER: &str = "answer";
-    let first = text.lines().next().and_then(label).map(|(name, _)| folded(name));
+
+    let first = text
+        .lines()
+        .next()
+        .and_then(label)
+        .map(|(name, _)| folded(name));
+
     let labelled = first.is_some_and(|first| first == THOUGHT || first == ANSWER);
-    let mut found = labelled.then(|| lines(text, &[THOUGHT, ANSWER])).flatten().unwrap_or_default();
-    let mut said = |name| found.remove(name).map(plain).filter(|text| !text.is_empty());
-    said(ANSWER).or_else(|| said(THOUGHT)).unwrap_or_else(|| text.to_owned())
+    let mut found = labelled
+        .then(|| lines(text, &[THOUGHT, ANSWER]))
+        .flatten()
+        .unwrap_or_default();
+    let mut said = |name| {
+        found
+            .remove(name)
+            .map(plain)
+            .filter(|text| !text.is_empty())
+    };
+
+    said(ANSWER)
+        .or_else(|| said(THOUGHT))
+        .unwrap_or_else(|| text.to_owned())
 }
 
 /// Returns the reply without what a model thought aloud before it.
 fn answer_of(text: &str) -> &str {
-    let Some(split) = split_thinking(text) else { return text.trim() };
+    let Some(split) = split_thinking(text) else {
+        return text.trim();
+    };
+
     let answer = split.answer.trim();
 
     // A closing tag by itself, with nothing after it, may be a word of the reply.
@@ -181,8 +261,12 @@ fn answer_of(text: &str) -> &str {
 /// What stands in a fence, where that is all there is.
 pub(super) fn unfenced(text: &str) -> &str {
     let text = text.trim();
-    let inside = text.strip_prefix("```").and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
-    inside.filter(|inside| !inside.contains("```")).map_or(text, str::trim)
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
+    inside
+        .filter(|inside| !inside.contains("```"))
+        .map_or(text, str::trim)
 }
 
 /// Which of the names is meant: that very one, else the first that differs in nothing but case and signs.
@@ -192,8 +276,11 @@ fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
         let exact = folds.iter().find(|(_, name)| *name == written.trim());
         let found = exact.or_else(|| {
             let written = folded(written);
-            folds.iter().find(|(fold, _)| !fold.is_empty() && *fold == written)
+            folds
+                .iter()
+                .find(|(fold, _)| !fold.is_empty() && *fold == written)
         });
+
         found.map(|(_, name)| *name)
     }
 }
@@ -201,9 +288,17 @@ fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
 /// The fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
     charge(text.len());
-    let Value::Object(object) = serde_json::from_str(text).ok()? else { return None };
+    let Value::Object(object) = serde_json::from_str(text).ok()? else {
+        return None;
+    };
+
     let known = known(names);
-    Some(object.into_iter().filter_map(|(key, value)| Some((known(&key)?, value))).collect())
+    Some(
+        object
+            .into_iter()
+            .filter_map(|(key, value)| Some((known(&key)?, value)))
+            .collect(),
+    )
 }
 
 /// The fields of a reply in lines; `None` if no line has the name of one. What stands before the first of
@@ -214,6 +309,7 @@ fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> 
     let mut before = String::new();
     let mut found: BTreeMap<&'n str, String> = BTreeMap::new();
     let mut current: Option<&'n str> = None;
+
     for line in text.lines() {
         charge(1 + line.len());
         match label(line).and_then(|(name, value)| Some((known(name)?, value))) {
@@ -231,15 +327,23 @@ fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> 
             }
         }
     }
+
     if found.is_empty() {
         return None;
     }
+
     let before = whole(&before);
     if !before.is_empty() {
         let thought = found.entry(THOUGHT).or_default();
         *thought = format!("{before}\n{thought}");
     }
-    Some(found.into_iter().map(|(name, value)| (name, Value::String(whole(&value)))).collect())
+
+    Some(
+        found
+            .into_iter()
+            .map(|(name, value)| (name, Value::String(whole(&value))))
+            .collect(),
+    )
 }
 
 fn push_line(text: &mut String, line: &str) {
@@ -252,7 +356,10 @@ fn whole(text: &str) -> String {
     charge(text.len());
     let is_fence = |line: &&str| line.trim_start().starts_with("```");
     let fences = text.lines().filter(is_fence).count();
-    let Some(stray) = (fences % 2 == 1).then_some(fences) else { return text.trim().to_owned() };
+    let Some(stray) = (fences % 2 == 1).then_some(fences) else {
+        return text.trim().to_owned();
+    };
+
     let mut seen = 0;
     let kept = text.lines().filter(|line| {
         seen += usize::from(is_fence(line));
@@ -264,18 +371,28 @@ fn whole(text: &str) -> String {
 /// Name and value of a line such as `**Action:** search`.
 fn label(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once([':', '：'])?;
+
     // A name is short; a sentence with a colon in it is not one, and neither is a key of JSON.
     if name.len() > 80 || name.contains(['"', '{']) {
         return None;
     }
+
     let value = value.trim();
-    let bare = name.trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'));
-    let begins = bare.find(|sign| !matches!(sign, '*' | '_' | '`')).and_then(|end| bare.get(..end));
+    let bare = name
+        .trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'));
+    let begins = bare
+        .find(|sign| !matches!(sign, '*' | '_' | '`'))
+        .and_then(|end| bare.get(..end));
+
     // What makes a name bold may end behind the colon, or behind the value.
     let value = match begins.filter(|mark| !mark.is_empty() && !name.trim_end().ends_with(mark)) {
-        Some(mark) => value.strip_prefix(mark).or_else(|| value.strip_suffix(mark)).unwrap_or(value),
+        Some(mark) => value
+            .strip_prefix(mark)
+            .or_else(|| value.strip_suffix(mark))
+            .unwrap_or(value),
         None => value,
     };
+
     Some((name, value.trim()))
 }
 
@@ -285,14 +402,21 @@ fn only_field<'n>(
     fields: &'n [(String, Parameter)],
     next: &[(String, String)],
 ) -> BTreeMap<&'n str, Value> {
-    let ([(name, parameter)], true) = (fields, next.len() < 2) else { return BTreeMap::new() };
+    let ([(name, parameter)], true) = (fields, next.len() < 2) else {
+        return BTreeMap::new();
+    };
+
     let takes = match parameter.kind() {
         ParameterType::Text { choices } => choices.is_empty(),
         ParameterType::List { items, .. } => matches!(**items, ParameterType::Text { .. }),
         _ => false,
     };
+
     let takes = takes && parameter.is_required() && !text.is_empty();
-    takes.then(|| (name.as_str(), Value::from(text))).into_iter().collect()
+    takes
+        .then(|| (name.as_str(), Value::from(text)))
+        .into_iter()
+        .collect()
 }
 
 /// The one stage that is named: alone, or in a sentence that names no other.
@@ -300,12 +424,14 @@ fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
     if let Some(stage) = known(stages)(said) {
         return Some(stage);
     }
+
     let said = folded(said);
     let is_named = |stage: &&&str| {
         charge(said.len());
         let stage = folded(stage);
         !stage.is_empty() && said.contains(&stage)
     };
+
     let mut named = stages.iter().filter(is_named);
     match (named.next(), named.next()) {
         (Some(stage), None) => Some(stage),

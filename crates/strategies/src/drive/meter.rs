@@ -24,7 +24,12 @@ const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 impl Meter {
     pub(super) fn new(budget: Budget, before: Spent) -> Self {
-        Self { budget, before, spent: Mutex::default(), started: Instant::now() }
+        Self {
+            budget,
+            before,
+            spent: Mutex::default(),
+            started: Instant::now(),
+        }
     }
 
     /// Returns what this turn has spent.
@@ -65,7 +70,9 @@ impl Meter {
     }
 
     pub(super) fn out_of_time(&self) -> EndReason {
-        EndReason::OutOfTime { limit: self.budget.time }
+        EndReason::OutOfTime {
+            limit: self.budget.time,
+        }
     }
 
     /// A panic elsewhere cannot leave the numbers half changed, so a poisoned lock is still good.

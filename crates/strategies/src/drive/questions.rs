@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits,
+    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
+    ResponseLimits,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
@@ -46,12 +47,22 @@ impl Questions {
 
     /// Asks questions, [`at_once`](Self::at_once) at a time, until all are answered, `enough` says
     /// that the answers so far suffice, or the time of the budget is over.
-    pub(super) async fn ask_all(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter) -> AllAsked {
+    pub(super) async fn ask_all(
+        &self,
+        asks: &[Ask],
+        enough: Option<&Enough>,
+        meter: &Meter,
+    ) -> AllAsked {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
+
         // Collected, since a stream over borrowed items is not general enough over their lifetimes.
-        let calls: Vec<_> =
-            asks.iter().enumerate().map(|(place, ask)| self.ask(ask, place, meter, is_alone)).collect();
+        let calls: Vec<_> = asks
+            .iter()
+            .enumerate()
+            .map(|(place, ask)| self.ask(ask, place, meter, is_alone))
+            .collect();
+
         let mut running = stream::iter(calls).buffer_unordered(self.at_once);
 
         let mut answered: Vec<Option<Asked>> = asks.iter().map(|_| None).collect();
@@ -65,6 +76,7 @@ impl Questions {
                     if let Some(slot) = answered.get_mut(one.place) {
                         *slot = Some(one.asked);
                     }
+
                     if enough.is_some_and(|enough| enough(&answered)) {
                         break;
                     }
@@ -76,12 +88,21 @@ impl Questions {
                 }
             }
         }
+
         drop(running);
 
-        let left =
-            |ask: &Ask| Asked { name: ask.name.clone(), tries: Vec::new(), reply: Err(unasked.clone()) };
-        let asked =
-            asks.iter().zip(answered).map(|(ask, asked)| asked.unwrap_or_else(|| left(ask))).collect();
+        let left = |ask: &Ask| Asked {
+            name: ask.name.clone(),
+            tries: Vec::new(),
+            reply: Err(unasked.clone()),
+        };
+
+        let asked = asks
+            .iter()
+            .zip(answered)
+            .map(|(ask, asked)| asked.unwrap_or_else(|| left(ask)))
+            .collect();
+
         AllAsked { asked, error }
     }
 
@@ -89,7 +110,11 @@ impl Questions {
     async fn ask(&self, ask: &Ask, place: usize, meter: &Meter, is_alone: bool) -> OneAsked {
         let client = ask.client.as_ref().unwrap_or(&self.client);
         let ladder = Ladder::default();
-        let mut question = Question { ask, request: self.request(ask, place), meter };
+        let mut question = Question {
+            ask,
+            request: self.request(ask, place),
+            meter,
+        };
 
         // Only a question that is asked alone is streamed: the pieces of several would be mixed up.
         let mut asking = Asking::new(client, &ladder, vec![Rung::Text])
@@ -110,21 +135,35 @@ impl Questions {
             }
         };
 
-        let asked = Asked { name: ask.name.clone(), tries, reply };
-        OneAsked { place, asked, error }
+        let asked = Asked {
+            name: ask.name.clone(),
+            tries,
+            reply,
+        };
+
+        OneAsked {
+            place,
+            asked,
+            error,
+        }
     }
 
     fn request(&self, ask: &Ask, place: usize) -> ChatRequest {
-        let mut request =
-            self.request.clone().with_messages(ask.conversation()).with_tools(ask.tools.clone());
+        let mut request = self
+            .request
+            .clone()
+            .with_messages(ask.conversation())
+            .with_tools(ask.tools.clone());
 
         if let Some(temperature) = ask.temperature {
             request = request.with_temperature(temperature);
         }
+
         if let Some(seed) = request.seed() {
             // The same question asked several times with one seed would get the same reply each time.
             request = request.with_seed(seed.wrapping_add(place as u64));
         }
+
         request
     }
 }
@@ -176,7 +215,9 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
 
     if !calls.is_empty() && !ask.tools.is_empty() {
         // Each of them is made and answered.
-        ResponseLimits::default().check(response).map_err(|error| error.to_string())?;
+        ResponseLimits::default()
+            .check(response)
+            .map_err(|error| error.to_string())?;
 
         return Ok(Reply {
             text: response.text().trim().to_owned(),
@@ -185,10 +226,11 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
         });
     }
 
-    ask.read(response.text()).map_err(|problem| match response.finish_reason() {
-        FinishReason::Length => {
-            format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
-        }
-        _ => problem,
-    })
+    ask.read(response.text())
+        .map_err(|problem| match response.finish_reason() {
+            FinishReason::Length => {
+                format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
+            }
+            _ => problem,
+        })
 }

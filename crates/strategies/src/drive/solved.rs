@@ -32,10 +32,32 @@ pub struct Trace {
 
 impl Solved {
     pub(super) fn new(solving: Solving, plan: Option<Plan>) -> Self {
-        let Solving { problem, session, calls, spent, best, end, .. } = solving;
+        let Solving {
+            problem,
+            session,
+            calls,
+            spent,
+            best,
+            end,
+            ..
+        } = solving;
+
         let strategy = session.strategy().name().to_owned();
-        let end = end.unwrap_or_else(|| EndReason::GaveUp { why: "the run was given up".to_owned() });
-        Self { answer: best, end, spent, trace: Trace { strategy, problem, plan, session, calls } }
+        let end = end.unwrap_or_else(|| EndReason::GaveUp {
+            why: "the run was given up".to_owned(),
+        });
+        Self {
+            answer: best,
+            end,
+            spent,
+            trace: Trace {
+                strategy,
+                problem,
+                plan,
+                session,
+                calls,
+            },
+        }
     }
 
     /// The answer; where the run was stopped, the best there was, if there was one.
@@ -108,18 +130,23 @@ impl fmt::Display for Trace {
                 }
                 _ => {}
             }
+
             write!(f, "{}: {}", thought.stage().name(), line(thought.text()))?;
+
             // What the text says already is not said twice.
-            for (name, value) in
-                thought.parameters().filter(|(_, value)| value.as_str() != Some(thought.text()))
+            for (name, value) in thought
+                .parameters()
+                .filter(|(_, value)| value.as_str() != Some(thought.text()))
             {
                 match value.as_str() {
                     Some(text) => write!(f, " · {name} = {}", line(text))?,
                     None => write!(f, " · {name} = {}", line(value))?,
                 }
             }
+
             f.write_str("\n")?;
         }
+
         Ok(())
     }
 }

@@ -50,7 +50,12 @@ impl Solver {
         Self(Shared {
             strategy: driver.strategy(),
             driver: Arc::new(driver),
-            questions: Questions { client, request, asks_again: 2, at_once: 8 },
+            questions: Questions {
+                client,
+                request,
+                asks_again: 2,
+                at_once: 8,
+            },
             tools: Tools::new(),
             budget: Budget::default(),
             patience: 3,
@@ -105,9 +110,14 @@ impl Solver {
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
         let opening = [
-            Message::system(self.0.driver.instructions(&self.0.tools, self.0.questions.native_tools())),
+            Message::system(
+                self.0
+                    .driver
+                    .instructions(&self.0.tools, self.0.questions.native_tools()),
+            ),
             Message::user(format!("The problem:\n{}", problem.trim())),
         ];
+
         Solving::new(self.0.strategy.clone(), problem, opening)
     }
 
@@ -120,8 +130,11 @@ impl Solver {
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
+
         // The budget of thoughts is to end the run before the flow does; a few stages think nothing.
-        let steps = u64::from(self.0.budget.thoughts).saturating_mul(4).max(10_000);
+        let steps = u64::from(self.0.budget.thoughts)
+            .saturating_mul(4)
+            .max(10_000);
         match flow.begin().max_steps(steps).finish(&mut solving).await {
             Ok(_) => Ok(self.solved(solving)),
             Err(error) => Err(SolveError::of_run(error, solving)),
@@ -145,16 +158,26 @@ impl Solver {
         let shared = Arc::new(self.0);
         let strategy = shared.strategy.clone();
         let mut flow = Flow::builder(strategy.name()).start(strategy.start().name());
+
         for stage in strategy.stages() {
-            flow = flow.node(stage.name(), StageNode { shared: Arc::clone(&shared), stage: stage.clone() });
+            flow = flow.node(
+                stage.name(),
+                StageNode {
+                    shared: Arc::clone(&shared),
+                    stage: stage.clone(),
+                },
+            );
+
             for next in stage.next_names() {
                 flow = flow.edge(stage.name(), edge_to(next), next.as_str());
             }
+
             flow = flow.end(stage.name(), Self::STOPPED);
             if stage.is_final() {
                 flow = flow.end(stage.name(), Self::SOLVED);
             }
         }
+
         flow.build()
     }
 }

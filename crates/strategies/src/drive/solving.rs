@@ -64,7 +64,10 @@ impl Solving {
         opening: impl IntoIterator<Item = Message>,
     ) -> Self {
         // A run whose budget is spent ends its session early; the table is held to in every other move.
-        let policy = Policy { early_end: EarlyEnd::Allow, ..Policy::default() };
+        let policy = Policy {
+            early_end: EarlyEnd::Allow,
+            ..Policy::default()
+        };
         Self {
             problem,
             session: Session::with_policy(strategy, policy),
@@ -134,7 +137,11 @@ impl Solving {
 
     /// The thoughts from the last one of the current branch back to the first.
     pub fn path(&self) -> impl Iterator<Item = &Thought> {
-        let tip = self.session.branch(self.session.current()).ok().and_then(|branch| branch.tip());
+        let tip = self
+            .session
+            .branch(self.session.current())
+            .ok()
+            .and_then(|branch| branch.tip());
         self.session.path(tip)
     }
 

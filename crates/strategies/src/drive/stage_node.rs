@@ -16,8 +16,8 @@ use super::questions::{AllAsked, Questions};
 use super::solver::{Solver, edge_to};
 use super::work::Enough;
 use super::{
-    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveError,
-    Solving, Turn, Work,
+    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
+    SolveError, Solving, Turn, Work,
 };
 use crate::{Stage, Strategy};
 
@@ -69,26 +69,51 @@ impl Node<Solving> for StageNode {
 
     fn actions(&self) -> Vec<Action> {
         let next = self.stage.next_names().iter().map(|next| edge_to(next));
-        next.chain(self.stage.is_final().then_some(Solver::SOLVED)).chain([Solver::STOPPED]).collect()
+        next.chain(self.stage.is_final().then_some(Solver::SOLVED))
+            .chain([Solver::STOPPED])
+            .collect()
     }
 
     fn prep(&self, solving: &mut Solving) -> Result<Brief, SolveError> {
-        let Shared { driver, strategy, questions, tools, budget, .. } = &*self.shared;
+        let Shared {
+            driver,
+            strategy,
+            questions,
+            tools,
+            budget,
+            ..
+        } = &*self.shared;
+
         if solving.problem().trim().is_empty() {
             return Err(SolveError::empty_problem());
         }
+
         let native_tools = questions.native_tools();
-        let turn = Turn { solving, stage: &self.stage, strategy, tools, native_tools };
+        let turn = Turn {
+            solving,
+            stage: &self.stage,
+            strategy,
+            tools,
+            native_tools,
+        };
+
         let work = driver.work(&turn).map_err(|error| self.at(error))?;
         let thoughts = solving.session().thoughts().len();
-        Ok(match budget.over(&solving.spent, thoughts, work.calls_model()) {
-            Some(reason) => Brief::Over(reason),
-            None => Brief::Work { work, spent: solving.spent },
-        })
+        Ok(
+            match budget.over(&solving.spent, thoughts, work.calls_model()) {
+                Some(reason) => Brief::Over(reason),
+                None => Brief::Work {
+                    work,
+                    spent: solving.spent,
+                },
+            },
+        )
     }
 
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
-        let Brief::Work { work, spent } = brief else { return Ok(Outcome::default()) };
+        let Brief::Work { work, spent } = brief else {
+            return Ok(Outcome::default());
+        };
 
         let meter = Meter::new(self.shared.budget, *spent);
         let mut done = self.do_work(work, &meter).await;
@@ -102,7 +127,10 @@ impl Node<Solving> for StageNode {
 
         let out_of = asked.iter().find_map(Asked::out_of).cloned();
         if out_of.is_some() {
-            return Ok(Outcome { out_of, ..done.outcome });
+            return Ok(Outcome {
+                out_of,
+                ..done.outcome
+            });
         }
 
         let error = match done.error {
@@ -113,22 +141,44 @@ impl Node<Solving> for StageNode {
         Err(error.at(self.stage.name(), self.calls_of(done.outcome), spent))
     }
 
-    fn post(&self, solving: &mut Solving, brief: Brief, outcome: Outcome) -> Result<Action, SolveError> {
-        let Shared { driver, patience, .. } = &*self.shared;
+    fn post(
+        &self,
+        solving: &mut Solving,
+        brief: Brief,
+        outcome: Outcome,
+    ) -> Result<Action, SolveError> {
+        let Shared {
+            driver, patience, ..
+        } = &*self.shared;
         let work = match brief {
             Brief::Work { work, .. } => work,
             Brief::Over(reason) => return Ok(self.stop(solving, reason)),
         };
         solving.spent += outcome.spent;
-        let Outcome { asked, called, out_of, .. } = outcome;
+        let Outcome {
+            asked,
+            called,
+            out_of,
+            ..
+        } = outcome;
+
         let done = self.keep(solving, work, asked, called);
         if let Some(reason) = out_of {
             return Ok(self.stop(solving, reason));
         }
-        let nothing = || self.at(SolveError::driver("the work asked nothing; expected one question or more"));
+
+        let nothing = || {
+            self.at(SolveError::driver(
+                "the work asked nothing; expected one question or more",
+            ))
+        };
+
         let done = done.ok_or_else(nothing)?;
-        let next = driver.take(solving, &self.stage, done).map_err(|error| self.at(error))?;
+        let next = driver
+            .take(solving, &self.stage, done)
+            .map_err(|error| self.at(error))?;
         solving.best = driver.answer(solving).or(solving.best.take());
+
         match next {
             Next::End => {
                 solving.end = Some(EndReason::Answered);
@@ -137,7 +187,13 @@ impl Node<Solving> for StageNode {
             Next::GiveUp(why) => Ok(self.stop(solving, EndReason::GaveUp { why })),
             Next::Stage(_) if is_stuck(&**driver, solving, *patience) => {
                 let stage = self.stage.name().to_owned();
-                Ok(self.stop(solving, EndReason::NoProgress { stage, times: *patience }))
+                Ok(self.stop(
+                    solving,
+                    EndReason::NoProgress {
+                        stage,
+                        times: *patience,
+                    },
+                ))
             }
             Next::Stage(stage) => Ok(edge_to(&stage)),
         }
@@ -165,12 +221,17 @@ impl StageNode {
         let questions = &self.shared.questions;
         let AllAsked { asked, error } = questions.ask_all(asks, enough, meter).await;
 
-        let outcome = Outcome { asked, ..Outcome::default() };
+        let outcome = Outcome {
+            asked,
+            ..Outcome::default()
+        };
         WorkDone { outcome, error }
     }
 
     async fn call(&self, calls: &[PlannedCall], meter: &Meter) -> WorkDone {
-        let Shared { tools, questions, .. } = &*self.shared;
+        let Shared {
+            tools, questions, ..
+        } = &*self.shared;
         let called = call_all(calls, tools, questions.at_once, meter).await;
 
         let is_cut_short = called.iter().any(Option::is_none);
@@ -179,7 +240,11 @@ impl StageNode {
             out_of: is_cut_short.then(|| meter.out_of_time()),
             ..Outcome::default()
         };
-        WorkDone { outcome, error: None }
+
+        WorkDone {
+            outcome,
+            error: None,
+        }
     }
 
     fn at(&self, error: SolveError) -> SolveError {
@@ -209,6 +274,7 @@ impl StageNode {
                 let reply = asked.into_iter().next()?.reply.ok()?;
                 solving.tell(ask.question());
                 solving.tell(said(&ask, &solving.calls, &reply));
+
                 Some(Done::Replied(reply))
             }
             Work::AskAll { asks, .. } => (!asks.is_empty()).then_some(Done::AllAsked(asked)),
@@ -220,7 +286,11 @@ impl StageNode {
         self.calls(&outcome.asked, &outcome.called).collect()
     }
 
-    fn calls<'a>(&'a self, asked: &'a [Asked], called: &'a [Called]) -> impl Iterator<Item = Call> + 'a {
+    fn calls<'a>(
+        &'a self,
+        asked: &'a [Asked],
+        called: &'a [Called],
+    ) -> impl Iterator<Item = Call> + 'a {
         let stage = || self.stage.name().to_owned();
         let asked = asked.iter().map(move |asked| Call::Model {
             stage: stage(),
@@ -228,6 +298,7 @@ impl StageNode {
             tries: asked.tries.clone(),
             problem: asked.reply.as_ref().err().map(ToString::to_string),
         });
+
         let called = called.iter().map(move |called| Call::Tool {
             stage: stage(),
             id: called.id.clone(),
@@ -236,6 +307,7 @@ impl StageNode {
             output: called.output.clone(),
             failed: called.failed,
         });
+
         asked.chain(called)
     }
 }
@@ -248,7 +320,8 @@ fn said(ask: &Ask, calls: &[Call], reply: &super::Reply) -> Message {
         }
         _ => None,
     };
-    Message::assistant(raw.unwrap_or(reply.text.as_str())).with_tool_calls(reply.tool_calls.iter().cloned())
+    Message::assistant(raw.unwrap_or(reply.text.as_str()))
+        .with_tool_calls(reply.tool_calls.iter().cloned())
 }
 
 fn first_problem(asked: &[Asked]) -> String {

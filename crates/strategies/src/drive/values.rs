@@ -9,23 +9,30 @@ use crate::{Parameter, ParameterType};
 /// A name as a model may have written it: in capitals, with spaces, in bold.
 pub(super) fn folded(name: &str) -> String {
     charge(1 + name.len());
-    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// A value in the type that is asked for, where what was written can be read as that; else as it is.
 pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
     match (value, kind) {
         (Value::String(text), kind) => read(&text, kind).unwrap_or(Value::String(text)),
-        (value @ (Value::Number(_) | Value::Bool(_)), ParameterType::Text { .. }) => value.to_string().into(),
-        (Value::Number(number), ParameterType::Integer { .. } | ParameterType::Thought) => {
-            number.as_f64().filter(|_| number.is_f64()).map_or(Value::Number(number), exact)
+        (value @ (Value::Number(_) | Value::Bool(_)), ParameterType::Text { .. }) => {
+            value.to_string().into()
         }
+        (Value::Number(number), ParameterType::Integer { .. } | ParameterType::Thought) => number
+            .as_f64()
+            .filter(|_| number.is_f64())
+            .map_or(Value::Number(number), exact),
         (Value::Array(list), ParameterType::List { items, .. }) => {
             list.into_iter().map(|item| inner(item, items)).collect()
         }
-        (Value::Object(object), ParameterType::Map { values }) => {
-            object.into_iter().map(|(name, value)| (name, inner(value, values))).collect()
-        }
+        (Value::Object(object), ParameterType::Map { values }) => object
+            .into_iter()
+            .map(|(name, value)| (name, inner(value, values)))
+            .collect(),
         (Value::Object(object), ParameterType::Object { fields }) => {
             let of_kind = |(name, value)| match fields.get(&name) {
                 Some(field) => (name, inner(value, field.kind())),
@@ -39,7 +46,11 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
 
 /// The same inside of JSON, where a text is in quotes because it is one.
 fn inner(value: Value, kind: &ParameterType) -> Value {
-    if *kind == ParameterType::Any { value } else { typed(value, kind) }
+    if *kind == ParameterType::Any {
+        value
+    } else {
+        typed(value, kind)
+    }
 }
 
 /// JSON, unless it is a number that would be another text: `1.10` is a version or a price as well.
@@ -54,15 +65,26 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
     charge(1 + text.len());
     let inside = unfenced(text);
     let json = || serde_json::from_str::<Value>(inside.trim_matches('`'));
+
     // JSON that is itself a text would be read again without end.
-    let of_kind = |value: Value| if value.is_string() { value } else { typed(value, kind) };
+    let of_kind = |value: Value| {
+        if value.is_string() {
+            value
+        } else {
+            typed(value, kind)
+        }
+    };
+
     match kind {
         ParameterType::Text { choices } if choices.is_empty() => {
             (inside.len() < text.len()).then(|| inside.into())
         }
         ParameterType::Text { choices } => {
             let said = folded(text);
-            choices.iter().find(|choice| folded(choice) == said).map(|choice| choice.as_str().into())
+            choices
+                .iter()
+                .find(|choice| folded(choice) == said)
+                .map(|choice| choice.as_str().into())
         }
         ParameterType::Integer { .. } | ParameterType::Number { .. } | ParameterType::Thought => {
             number(inside)
@@ -70,11 +92,16 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
         ParameterType::Boolean => boolean(inside).map(Value::Bool),
         ParameterType::List { items, .. } => match json() {
             Ok(list @ Value::Array(_)) => Some(of_kind(list)),
-            _ if matches!(**items, ParameterType::Text { .. } | ParameterType::Any) => Some(items_of(inside)),
+            _ if matches!(**items, ParameterType::Text { .. } | ParameterType::Any) => {
+                Some(items_of(inside))
+            }
             _ => None,
         },
         ParameterType::Map { .. } => {
-            let map = json().ok().filter(Value::is_object).or_else(|| pairs_of(inside));
+            let map = json()
+                .ok()
+                .filter(Value::is_object)
+                .or_else(|| pairs_of(inside));
             map.map(of_kind)
         }
         ParameterType::Object { .. } => json().ok().filter(Value::is_object).map(of_kind),
@@ -88,27 +115,41 @@ fn number(text: &str) -> Option<Value> {
     let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
     let is_digit = |character: char| character.is_ascii_digit();
     let first = text.find(is_digit)?;
+
     if let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());
     }
+
     // The forms that JSON knows, such as `1e6`; `inf` and `nan` have no digit.
     if let Ok(number) = text.parse::<f64>() {
         return number.is_finite().then(|| exact(number));
     }
+
     let before = text.get(..first)?;
-    let (before, point) = before.strip_suffix('.').map_or((before, ""), |before| (before, "0."));
+    let (before, point) = before
+        .strip_suffix('.')
+        .map_or((before, ""), |before| (before, "0."));
     let rest = text.get(first..)?;
     let end = rest.find(|character: char| !is_digit(character) && !matches!(character, '.' | ','));
-    let written = rest.get(..end.unwrap_or(rest.len()))?.trim_end_matches(['.', ',']);
+    let written = rest
+        .get(..end.unwrap_or(rest.len()))?
+        .trim_end_matches(['.', ',']);
     let mut groups = written.split('.').next()?.split(',');
     let begins = groups.next()?.len() <= 3;
+
     if written.contains(',') && !(begins && groups.all(|group| group.len() == 3)) {
         return None;
     }
-    let number: f64 = format!("{point}{}", written.replace(',', "")).parse().ok()?;
-    let negative =
-        before.strip_suffix(['-', '−']).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
-    number.is_finite().then(|| exact(if negative { -number } else { number }))
+
+    let number: f64 = format!("{point}{}", written.replace(',', ""))
+        .parse()
+        .ok()?;
+    let negative = before
+        .strip_suffix(['-', '−'])
+        .is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+    number
+        .is_finite()
+        .then(|| exact(if negative { -number } else { number }))
 }
 
 /// An integer where it is one, so that `8.0` is shown as `8`.
@@ -135,7 +176,10 @@ fn boolean(text: &str) -> Option<bool> {
 /// The items of a list in lines, without what marks them as such.
 pub(super) fn items_of(text: &str) -> Value {
     charge(text.len());
-    let items = text.lines().map(|line| bare(line).to_owned()).filter(|line| !line.is_empty());
+    let items = text
+        .lines()
+        .map(|line| bare(line).to_owned())
+        .filter(|line| !line.is_empty());
     items.map(Value::String).collect()
 }
 
@@ -144,8 +188,13 @@ fn bare(line: &str) -> &str {
     let line = line.trim();
     let bullet = line.strip_prefix(['-', '*', '•', '–']);
     let number = line.trim_start_matches(|character: char| character.is_ascii_digit());
-    let number = (number.len() < line.len()).then(|| number.strip_prefix(['.', ')'])).flatten();
-    let rest = bullet.or(number).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+    let number = (number.len() < line.len())
+        .then(|| number.strip_prefix(['.', ')']))
+        .flatten();
+    let rest = bullet
+        .or(number)
+        .filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+
     rest.map_or(line, str::trim)
 }
 
@@ -157,8 +206,10 @@ fn pairs_of(text: &str) -> Option<Value> {
         let name = name.trim().trim_matches(['`', '*', '"']);
         let value = value.trim();
         let read = lossless(value).unwrap_or_else(|| Value::from(value));
+
         (!name.is_empty()).then(|| (name.to_owned(), read))
     };
+
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let pairs = lines.map(pair).collect::<Option<Map<_, _>>>()?;
     (!pairs.is_empty()).then(|| pairs.into())

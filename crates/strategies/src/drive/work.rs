@@ -39,7 +39,10 @@ pub(super) type Enough = Arc<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
 impl Work {
     /// A thought that needs no call.
     pub fn say(text: impl Into<String>) -> Self {
-        Self::Say { text: text.into(), parameters: Vec::new() }
+        Self::Say {
+            text: text.into(),
+            parameters: Vec::new(),
+        }
     }
 
     /// The same with a parameter. Other kinds of work take none.
@@ -59,7 +62,9 @@ impl Work {
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Say { text, parameters } => f.debug_tuple("Say").field(text).field(parameters).finish(),
+            Self::Say { text, parameters } => {
+                f.debug_tuple("Say").field(text).field(parameters).finish()
+            }
             Self::Ask(ask) => f.debug_tuple("Ask").field(ask).finish(),
             Self::AskAll { asks, .. } => f.debug_tuple("AskAll").field(asks).finish(),
             Self::Call(calls) => f.debug_tuple("Call").field(calls).finish(),
@@ -93,10 +98,13 @@ impl Done {
         match self {
             Self::Said { text, parameters } => {
                 let draft = Draft::at(stage.name(), text.as_str());
-                parameters.iter().fold(draft, |draft, (name, value)| draft.with(name.as_str(), value.clone()))
+                parameters.iter().fold(draft, |draft, (name, value)| {
+                    draft.with(name.as_str(), value.clone())
+                })
             }
             Self::Replied(reply) => drafted(stage, reply),
-            Self::AllAsked(asked) => match asked.iter().find_map(|asked| asked.reply.as_ref().ok()) {
+            Self::AllAsked(asked) => match asked.iter().find_map(|asked| asked.reply.as_ref().ok())
+            {
                 Some(reply) => drafted(stage, reply),
                 None => Draft::at(stage.name(), ""),
             },
@@ -131,7 +139,9 @@ impl Done {
 
 fn drafted(stage: &Stage, reply: &Reply) -> Draft {
     let draft = Draft::at(stage.name(), reply.text.as_str());
-    reply.fields.iter().fold(draft, |draft, (name, value)| draft.with(name.as_str(), value.clone()))
+    reply.fields.iter().fold(draft, |draft, (name, value)| {
+        draft.with(name.as_str(), value.clone())
+    })
 }
 
 /// Where a driver goes from a stage.

@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use crate::{
-    Answer, Ask, Done, Draft, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage, Turn, Work,
+    Answer, Ask, Done, Draft, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
+    Turn, Work,
 };
 
 /// The note that holds the answer so far, and the field that asks for it.
@@ -20,7 +21,11 @@ pub(super) fn ask(turn: &Turn<'_>, question: impl Into<String>) -> Ask {
 
 /// Returns whether a reply says yes in `field`.
 pub(super) fn says_yes(reply: &Reply, field: &str) -> bool {
-    reply.fields.get(field).and_then(Value::as_bool).unwrap_or_default()
+    reply
+        .fields
+        .get(field)
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
 }
 
 /// Returns the text of a note.
@@ -35,7 +40,9 @@ pub(super) fn answer_field() -> Parameter {
 
 /// Returns the answer so far.
 pub(super) fn answered(solving: &Solving) -> Option<Answer> {
-    noted(solving, ANSWER).filter(|answer| !answer.is_empty()).map(Answer::new)
+    noted(solving, ANSWER)
+        .filter(|answer| !answer.is_empty())
+        .map(Answer::new)
 }
 
 /// Repeats the answer so far.
@@ -64,7 +71,11 @@ pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> Draft {
 /// # Errors
 ///
 /// Returns an error if the session refuses the thought.
-pub(super) fn take_as_it_is(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+pub(super) fn take_as_it_is(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
     solving.think(done.draft_at(stage))?;
     Ok(done.next_of(stage))
 }
@@ -95,7 +106,9 @@ fn corrects_what_is_wrong(reply: &Reply) -> Result<(), String> {
     if says_yes(reply, HOLDS) || !reply.field(ANSWER).is_empty() {
         return Ok(());
     }
-    Err(format!("`{ANSWER}` is missing, expected the right answer, since the solution does not hold"))
+    Err(format!(
+        "`{ANSWER}` is missing, expected the right answer, since the solution does not hold"
+    ))
 }
 
 /// Keeps the corrected answer if there is one, and returns the thought that checks it.

@@ -37,28 +37,41 @@ impl Blueprint {
     /// Reads as much as there is; [`check`](Self::check) says what is wrong with it.
     pub(super) fn read(text: &str) -> Self {
         let mut read = Self::default();
+
         // The call of the last step, as long as it may go on in the next line.
         let mut open: Option<(String, String)> = None;
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("```")) {
+        for line in text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("```"))
+        {
             charge(1 + line.len());
             let step = step_label(line);
             let (before, call) = match call_in(step.unwrap_or(line)) {
                 Some((before, id, call)) => (before, Some((id, call))),
                 None => (step.unwrap_or(line), None),
             };
-            if let (None, None, Some((_, call)), false) = (step, &call, &mut open, line.trim().is_empty()) {
+
+            if let (None, None, Some((_, call)), false) =
+                (step, &call, &mut open, line.trim().is_empty())
+            {
                 call.push('\n');
                 call.push_str(line);
                 continue;
             }
+
             read.close(open.take());
             let before = before.trim();
             match step {
-                Some(_) => read.steps.push(BlueprintStep { description: before.to_owned(), call: None }),
+                Some(_) => read.steps.push(BlueprintStep {
+                    description: before.to_owned(),
+                    call: None,
+                }),
                 None => read.go_on(before, call.is_some()),
             }
+
             open = call.map(|(id, call)| (id.to_owned(), call.to_owned()));
         }
+
         read.close(open);
         read.thought = read.thought.trim().to_owned();
         read
@@ -75,7 +88,10 @@ impl Blueprint {
                 }
             }
             _ if with_call => {
-                self.steps.push(BlueprintStep { description: line.to_owned(), call: None });
+                self.steps.push(BlueprintStep {
+                    description: line.to_owned(),
+                    call: None,
+                });
             }
             Some(_) => {}
             None => {
@@ -97,7 +113,12 @@ impl Blueprint {
     ///
     /// What is wrong with it, in words for the model.
     pub(super) fn check(&self, tools: &[String], most: usize) -> Result<(), String> {
-        let calls: Vec<_> = self.steps.iter().filter_map(|step| step.call.as_ref()).collect();
+        let calls: Vec<_> = self
+            .steps
+            .iter()
+            .filter_map(|step| step.call.as_ref())
+            .collect();
+
         if calls.is_empty() {
             return Err("there is no call; expected a line such as `#E1 = tool[input]`".to_owned());
         } else if calls.len() > most || self.steps.len() > MAX_STEPS {
@@ -106,19 +127,35 @@ impl Blueprint {
                 "the plan has {steps} steps and {calls} calls; expected at most {MAX_STEPS} and {most}"
             ));
         }
+
         for (place, call) in calls.iter().enumerate() {
-            let PlannedCall { id, tool, input, .. } = call;
-            let earlier: Vec<&str> = calls.iter().take(place).map(|call| call.id.as_str()).collect();
+            let PlannedCall {
+                id, tool, input, ..
+            } = call;
+            let earlier: Vec<&str> = calls
+                .iter()
+                .take(place)
+                .map(|call| call.id.as_str())
+                .collect();
+
             if earlier.contains(&id.as_str()) {
-                return Err(format!("`{id}` is there twice; expected a name of its own for each call"));
+                return Err(format!(
+                    "`{id}` is there twice; expected a name of its own for each call"
+                ));
             } else if !tools.contains(tool) {
-                return Err(format!("`{id}` calls `{}`; expected {}", Name(tool), NameList::or(tools)));
+                return Err(format!(
+                    "`{id}` calls `{}`; expected {}",
+                    Name(tool),
+                    NameList::or(tools)
+                ));
             }
+
             let mut faults = Vec::new();
             ParameterType::Any.check(id, input, &mut faults);
             if let Some(fault) = faults.first() {
                 return Err(fault.to_string());
             }
+
             let mut named = Vec::new();
             evidence_in(input, &mut named);
             if let Some(wrong) = named.iter().find(|name| !earlier.contains(&name.as_str())) {
@@ -126,9 +163,13 @@ impl Blueprint {
                     true => "no evidence, since it is the first".to_owned(),
                     false => NameList::or(&earlier).to_string(),
                 };
-                return Err(format!("`{id}` uses `{}`; expected {expected}", Name(wrong)));
+                return Err(format!(
+                    "`{id}` uses `{}`; expected {expected}",
+                    Name(wrong)
+                ));
             }
         }
+
         Ok(())
     }
 }
@@ -138,7 +179,9 @@ impl fmt::Display for BlueprintStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.call {
             None => f.write_str(&self.description),
-            Some(call) if self.description.is_empty() => write!(f, "Call {} ({})", call.tool, call.id),
+            Some(call) if self.description.is_empty() => {
+                write!(f, "Call {} ({})", call.tool, call.id)
+            }
             Some(call) => write!(f, "{} ({})", self.description, call.id),
         }
     }
@@ -150,8 +193,14 @@ fn step_label(line: &str) -> Option<&str> {
     if label.len() > 40 {
         return None;
     }
-    let word: String = label.chars().filter(|character| character.is_alphabetic()).collect();
-    let is_label = ["plan", "step"].iter().any(|known| word.eq_ignore_ascii_case(known));
+
+    let word: String = label
+        .chars()
+        .filter(|character| character.is_alphabetic())
+        .collect();
+    let is_label = ["plan", "step"]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known));
     (is_label && !label.contains(['=', '"'])).then(|| rest.trim_start_matches(['*', '_', ' ']))
 }
 
@@ -161,9 +210,15 @@ fn call_in(line: &str) -> Option<(&str, &str, &str)> {
         let rest = line.get(at + 2..)?;
         let digits = rest.find(|character: char| !character.is_ascii_digit())?;
         charge(1 + digits);
-        let call = rest.get(digits..)?.trim_start_matches(['*', '`', ' ']).strip_prefix('=')?;
-        let name = line.get(at..at + 2 + digits).filter(|_| (1..=4).contains(&digits))?;
+        let call = rest
+            .get(digits..)?
+            .trim_start_matches(['*', '`', ' '])
+            .strip_prefix('=')?;
+        let name = line
+            .get(at..at + 2 + digits)
+            .filter(|_| (1..=4).contains(&digits))?;
         let before = line.get(..at)?.trim_end_matches(['*', '`', '-', ' ']);
+
         Some((before, name, call))
     })
 }
@@ -172,10 +227,21 @@ fn call_in(line: &str) -> Option<(&str, &str, &str)> {
 fn called(id: String, call: &str) -> PlannedCall {
     charge(call.len());
     let call = call.trim().trim_matches(['`', '*']).trim();
-    let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-    let end = call.find(|character| !is_part(character)).unwrap_or(call.len());
-    let (tool, rest) = (call.get(..end).unwrap_or_default(), call.get(end..).unwrap_or_default().trim());
-    let within = |open, close| rest.strip_prefix(open)?.rsplit_once(close).map(|(inside, _)| inside.trim());
+    let is_part =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    let end = call
+        .find(|character| !is_part(character))
+        .unwrap_or(call.len());
+    let (tool, rest) = (
+        call.get(..end).unwrap_or_default(),
+        call.get(end..).unwrap_or_default().trim(),
+    );
+    let within = |open, close| {
+        rest.strip_prefix(open)?
+            .rsplit_once(close)
+            .map(|(inside, _)| inside.trim())
+    };
+
     let input = within('[', ']').or_else(|| within('(', ')')).or_else(|| {
         let end = rest.rfind('}').filter(|_| rest.starts_with('{'))?;
         rest.get(..=end)
@@ -185,6 +251,7 @@ fn called(id: String, call: &str) -> PlannedCall {
         "" => Map::new().into(),
         input => typed(input.into(), &ParameterType::Any),
     };
+
     PlannedCall::new(id, tool, input)
 }
 
@@ -194,8 +261,11 @@ fn evidence_in(input: &Value, found: &mut Vec<String>) {
         Value::String(text) => {
             for (at, _) in text.match_indices("#E") {
                 let rest = text.get(at + 2..).unwrap_or_default();
-                let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+                let digits = rest
+                    .find(|character: char| !character.is_ascii_digit())
+                    .unwrap_or(rest.len());
                 charge(1 + digits);
+
                 if digits > 0 {
                     found.push(text.get(at..at + 2 + digits).unwrap_or_default().to_owned());
                 }

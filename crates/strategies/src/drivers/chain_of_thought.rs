@@ -2,12 +2,13 @@ use cogwork_plan::{Plan, Status, Step};
 use serde_json::Value;
 
 use super::answering::{
-    ANSWER, answer_field, answered, ask, ask_to_verify, draft, keep_answer, say_answer, take_verification,
+    ANSWER, answer_field, answered, ask, ask_to_verify, draft, keep_answer, say_answer,
+    take_verification,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, ThoughtKind, Turn, Work,
+    Answer, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
+    Strategy, StrategyName, Thought, ThoughtKind, Turn, Work,
 };
 
 /// Takes the problem apart into steps and works through them (Wei et al. 2022).
@@ -54,7 +55,10 @@ pub struct ChainOfThought {
 
 impl Default for ChainOfThought {
     fn default() -> Self {
-        Self { verification: true, max_steps: 20 }
+        Self {
+            verification: true,
+            max_steps: 20,
+        }
     }
 }
 
@@ -131,6 +135,7 @@ impl Driver for ChainOfThought {
         for thought in thoughts {
             solving.think(thought)?;
         }
+
         Ok(done.next_of(stage))
     }
 
@@ -154,6 +159,7 @@ impl Driver for ChainOfThought {
             None if has_results => Step::verification_needed(step, "the model gave no result"),
             None => Step::pending(step),
         });
+
         let mut plan: Plan = planned.collect();
 
         if is_corrected(solving)
@@ -163,6 +169,7 @@ impl Driver for ChainOfThought {
             last.status = Status::VerificationNeeded;
             last.mark = Some("the check came to another answer".to_owned());
         }
+
         Some(plan).filter(|plan| !plan.is_empty())
     }
 }
@@ -173,25 +180,37 @@ impl ChainOfThought {
         let check = move |reply: &Reply| {
             let steps = items(reply, STEPS).count();
             if steps > most {
-                return Err(format!("`{STEPS}` has {steps} items, expected at most {most}"));
+                return Err(format!(
+                    "`{STEPS}` has {steps} items, expected at most {most}"
+                ));
             }
+
             Ok(())
         };
 
         let question = ask(turn, turn.stage.prompt());
-        Work::Ask(question.with_field(STEPS, list("the steps")).with_check(check))
+        Work::Ask(
+            question
+                .with_field(STEPS, list("the steps"))
+                .with_check(check),
+        )
     }
 
     fn verify(&self, turn: &Turn<'_>) -> Work {
-        if self.verification { ask_to_verify(turn) } else { Work::say("Not checked.") }
+        if self.verification {
+            ask_to_verify(turn)
+        } else {
+            Work::say("Not checked.")
+        }
     }
 }
 
 fn ask_for_results(turn: &Turn<'_>) -> Work {
     let results = list("what each step gives, in the order of the steps");
 
-    let question =
-        ask(turn, turn.stage.prompt()).with_field(RESULTS, results).with_field(ANSWER, answer_field());
+    let question = ask(turn, turn.stage.prompt())
+        .with_field(RESULTS, results)
+        .with_field(ANSWER, answer_field());
     Work::Ask(question)
 }
 
@@ -215,13 +234,22 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Draft>
     let steps = parts_of(solving, ChainOfThoughtStage::StepDecomposition).len();
     let opening = draft(stage, &reply.text, "The results:");
     let results = items(reply, RESULTS).take(steps).map(Draft::here);
+
     std::iter::once(opening).chain(results).collect()
 }
 
 /// Returns a list of one text or more.
 fn list(description: &str) -> Parameter {
-    let items = Box::new(ParameterType::Text { choices: Vec::new() });
-    Parameter::new(ParameterType::List { items, min_items: 1 }, description)
+    let items = Box::new(ParameterType::Text {
+        choices: Vec::new(),
+    });
+    Parameter::new(
+        ParameterType::List {
+            items,
+            min_items: 1,
+        },
+        description,
+    )
 }
 
 fn items<'r>(reply: &'r Reply, field: &str) -> impl Iterator<Item = &'r str> {
@@ -235,7 +263,8 @@ fn last_at(solving: &Solving, stage: ChainOfThoughtStage) -> Option<&Thought> {
 
 /// Returns the steps or results that a stage was taken apart into, the first one first.
 fn parts_of(solving: &Solving, stage: ChainOfThoughtStage) -> Vec<&str> {
-    let is_part = |thought: &&Thought| stage.is_stage_of(thought) && thought.kind() == ThoughtKind::Stay;
+    let is_part =
+        |thought: &&Thought| stage.is_stage_of(thought) && thought.kind() == ThoughtKind::Stay;
 
     let mut parts: Vec<&str> = solving.path().filter(is_part).map(Thought::text).collect();
     parts.reverse();
@@ -247,5 +276,6 @@ fn is_corrected(solving: &Solving) -> bool {
     let Some(formulated) = last_at(solving, ChainOfThoughtStage::SolutionFormulation) else {
         return false;
     };
+
     answered(solving).is_some_and(|answer| answer.text != formulated.text())
 }

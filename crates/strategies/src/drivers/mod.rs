@@ -30,7 +30,8 @@ use cogwork_plan::Plan;
 use cogwork_tools::Tools;
 
 use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn,
+    Work,
 };
 
 impl StrategyName {

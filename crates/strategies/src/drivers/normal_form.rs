@@ -12,6 +12,7 @@ pub(super) fn normal_form(text: &str) -> String {
     let mut form = String::new();
     let mut before = ' ';
     let mut rest = bare;
+
     while let Some(first) = rest.chars().next() {
         let (word, length) = match first {
             '.' | '0'..='9' => number(rest).unwrap_or((String::new(), first.len_utf8())),
@@ -24,23 +25,33 @@ pub(super) fn normal_form(text: &str) -> String {
                 }
             }
             _ if is_letter(first) => {
-                let end = rest.find(|character| !is_letter(character)).unwrap_or(rest.len());
+                let end = rest
+                    .find(|character| !is_letter(character))
+                    .unwrap_or(rest.len());
                 (rest.get(..end).unwrap_or_default().to_lowercase(), end)
             }
             _ if rest.starts_with("**") => (String::new(), 2),
-            _ => (sign(first).map(String::from).unwrap_or_default(), first.len_utf8()),
+            _ => (
+                sign(first).map(String::from).unwrap_or_default(),
+                first.len_utf8(),
+            ),
         };
+
         if !word.is_empty() {
             if !form.is_empty() {
                 form.push(' ');
             }
             form.push_str(&word);
         }
+
         let (taken, after) = rest.split_at(length.min(rest.len()));
         before = taken.chars().next_back().unwrap_or(before);
         rest = after;
     }
-    let said = ["the final answer is ", "the answer is "].iter().find_map(|said| form.strip_prefix(said));
+
+    let said = ["the final answer is ", "the answer is "]
+        .iter()
+        .find_map(|said| form.strip_prefix(said));
     match said.unwrap_or(&form) {
         "" => text.to_lowercase(),
         form => form.to_owned(),
@@ -49,10 +60,14 @@ pub(super) fn normal_form(text: &str) -> String {
 
 /// Without what typesetting puts around a result.
 fn unwrapped(text: &str) -> &str {
-    [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")].iter().fold(text, |text, (opening, closing)| {
-        let inside = text.strip_prefix(opening).and_then(|rest| rest.strip_suffix(closing));
-        inside.map_or(text, str::trim)
-    })
+    [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")]
+        .iter()
+        .fold(text, |text, (opening, closing)| {
+            let inside = text
+                .strip_prefix(opening)
+                .and_then(|rest| rest.strip_suffix(closing));
+            inside.map_or(text, str::trim)
+        })
 }
 
 fn is_letter(character: char) -> bool {
@@ -65,8 +80,8 @@ fn sign(character: char) -> Option<char> {
         '−' => Some('-'),
         '×' | '·' => Some('*'),
         '÷' => Some('/'),
-        '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '`' | '_' | '(' | ')' | '[' | ']' | '{' | '}'
-        | '\\' => None,
+        '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '`' | '_' | '(' | ')' | '[' | ']'
+        | '{' | '}' | '\\' => None,
         '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '…' | '–' | '—' | '•' | '¿' | '¡' => {
             None
         }
@@ -81,22 +96,30 @@ fn number(text: &str) -> Option<(String, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     let mut whole = text.get(..end)?.to_owned();
+
     if (1..=3).contains(&end) {
-        while let Some(group) =
-            text.get(end..).and_then(|rest| rest.strip_prefix(',')).filter(|rest| digits(rest) == 3)
+        while let Some(group) = text
+            .get(end..)
+            .and_then(|rest| rest.strip_prefix(','))
+            .filter(|rest| digits(rest) == 3)
         {
             whole.push_str(group.get(..3)?);
             end += 4;
         }
     }
-    let fraction =
-        text.get(end..)?.strip_prefix('.').map_or("", |rest| rest.get(..digits(rest)).unwrap_or_default());
+
+    let fraction = text
+        .get(end..)?
+        .strip_prefix('.')
+        .map_or("", |rest| rest.get(..digits(rest)).unwrap_or_default());
     if !fraction.is_empty() {
         end += 1 + fraction.len();
     }
+
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
+
     let whole = match whole.trim_start_matches('0') {
         "" => "0",
         digits => digits,

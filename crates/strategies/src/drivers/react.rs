@@ -7,8 +7,8 @@ use super::answering::{ask, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Draft, Driver, Next, Parameter, ParameterType, PlannedCall, Reply,
-    SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Call, Called, Done, Draft, Driver, Next, Parameter, ParameterType, PlannedCall,
+    Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
 };
 
 /// Reasons, acts and observes in turn until enough is known (Yao et al. 2022).
@@ -120,7 +120,9 @@ impl Driver for React {
         }
 
         let actions = tool_list(tools);
-        format!("{opening}\n\nThe actions:{actions}\n- {FINISH}: You know enough. Its input is the answer.")
+        format!(
+            "{opening}\n\nThe actions:{actions}\n- {FINISH}: You know enough. Its input is the answer."
+        )
     }
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
@@ -129,7 +131,9 @@ impl Driver for React {
 
         Ok(match ReactStage::of(turn.stage)? {
             ReactStage::ProblemReception => receive_problem(turn)?,
-            ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => self.reason(turn, &wanted),
+            ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => {
+                self.reason(turn, &wanted)
+            }
             ReactStage::ActionPlanning => plan_action(&wanted),
             ReactStage::ActionExecution => execute_action(turn, wanted),
             ReactStage::ObservationReception => observe(solving),
@@ -154,11 +158,13 @@ impl Driver for React {
             | ReactStage::SolutionFormulation
             | ReactStage::FinalResponse => done.draft_at(stage),
         };
+
         solving.think(thought)?;
 
         if at == ReactStage::EvaluationCheckpoint {
             return Ok(self.after_checkpoint(solving));
         }
+
         Ok(done.next_of(stage))
     }
 
@@ -180,7 +186,11 @@ impl Driver for React {
         match ReactStage::of(thought.stage()).ok()? {
             ReactStage::ActionPlanning | ReactStage::ObservationReception => {
                 let parameters = thought.parameters();
-                Some(parameters.map(|(name, value)| format!("{name}={value} ")).collect())
+                Some(
+                    parameters
+                        .map(|(name, value)| format!("{name}={value} "))
+                        .collect(),
+                )
             }
             ReactStage::ProblemReception
             | ReactStage::InitialReasoning
@@ -236,6 +246,7 @@ fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
             "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"
         )));
     }
+
     Ok(Work::say(turn.solving.problem()))
 }
 
@@ -248,7 +259,9 @@ fn question(turn: &Turn<'_>) -> Ask {
 
     let action = Parameter::text("the name of the action");
     let input = Parameter::new(ParameterType::Any, "what the action is given");
-    ask.with_field(ACTION, action).with_field(ACTION_INPUT, input.optional()).with_check(finishes_with_answer)
+    ask.with_field(ACTION, action)
+        .with_field(ACTION_INPUT, input.optional())
+        .with_check(finishes_with_answer)
 }
 
 fn finishes_with_answer(reply: &Reply) -> Result<(), String> {
@@ -258,16 +271,21 @@ fn finishes_with_answer(reply: &Reply) -> Result<(), String> {
             "`{ACTION_INPUT}` is missing, expected the answer, since the action is `{FINISH}`"
         ));
     }
+
     Ok(())
 }
 
 fn plan_action(wanted: &Wanted) -> Work {
     if let Some(answer) = &wanted.finish {
-        return Work::say(ENOUGH).with(ACTION, FINISH).with(ACTION_INPUT, answer.as_str());
+        return Work::say(ENOUGH)
+            .with(ACTION, FINISH)
+            .with(ACTION_INPUT, answer.as_str());
     }
 
     let action = actions(&wanted.calls);
-    Work::say(format!("Next: {action}.")).with(ACTION, action).with(ACTION_INPUT, inputs(&wanted.calls))
+    Work::say(format!("Next: {action}."))
+        .with(ACTION, action)
+        .with(ACTION_INPUT, inputs(&wanted.calls))
 }
 
 /// Returns the names of the tools that are called.
@@ -285,14 +303,24 @@ fn inputs(calls: &[PlannedCall]) -> Value {
 
     // The list may be nested more deeply than a parameter may be. The tools get their
     // inputs as they are.
-    if is_shallow(&input) { input } else { input.to_string().into() }
+    if is_shallow(&input) {
+        input
+    } else {
+        input.to_string().into()
+    }
 }
 
 fn execute_action(turn: &Turn<'_>, wanted: Wanted) -> Work {
     if wanted.finish.is_some() {
         return Work::say(NOTHING_CALLED);
     }
-    Work::Call(wanted.calls.into_iter().map(|call| call.fitted(turn.tools)).collect())
+    Work::Call(
+        wanted
+            .calls
+            .into_iter()
+            .map(|call| call.fitted(turn.tools))
+            .collect(),
+    )
 }
 
 fn observe(solving: &Solving) -> Work {
@@ -323,6 +351,7 @@ fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     if reply.text.is_empty() {
         draft.thought = described(&wanted);
     }
+
     // The action is a parameter of the stage that plans it.
     draft.parameters.clear();
 
@@ -353,6 +382,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     solving.set_note(OBSERVED, draft.thought.as_str());
     solving.set_note(CYCLES, cycles(solving).saturating_add(1));
     draft.thought = format!("Called: {}.", tools.join(", "));
+
     draft
 }
 
@@ -364,7 +394,11 @@ fn observation(called: &Called, native: bool) -> Message {
     }
 
     let call = ToolCall::new(called.id.as_str(), called.tool.as_str(), "");
-    if called.failed { Message::tool_failure(&call, output) } else { Message::tool_result(&call, output) }
+    if called.failed {
+        Message::tool_failure(&call, output)
+    } else {
+        Message::tool_result(&call, output)
+    }
 }
 
 /// Returns what the model concluded from the last observation.
@@ -379,12 +413,15 @@ fn last_conclusion(solving: &Solving) -> Option<&str> {
 
 fn cycles(solving: &Solving) -> u32 {
     let cycles = solving.note(CYCLES).and_then(Value::as_u64);
-    cycles.and_then(|cycles| u32::try_from(cycles).ok()).unwrap_or_default()
+    cycles
+        .and_then(|cycles| u32::try_from(cycles).ok())
+        .unwrap_or_default()
 }
 
 fn wanted(solving: &Solving) -> Wanted {
     let note = solving.note(WANTED).cloned();
-    note.and_then(|note| serde_json::from_value(note).ok()).unwrap_or_default()
+    note.and_then(|note| serde_json::from_value(note).ok())
+        .unwrap_or_default()
 }
 
 /// Returns what a reply asks for.
@@ -395,20 +432,33 @@ fn wants(reply: &Reply) -> Wanted {
 
     // A model with native tools that calls none has given the answer.
     if !reply.fields.contains_key(ACTION) {
-        return Wanted { finish: Some(reply.text.clone()), ..Wanted::default() };
+        return Wanted {
+            finish: Some(reply.text.clone()),
+            ..Wanted::default()
+        };
     }
 
     let action = WrittenAction::read(reply.field(ACTION));
-    let input = reply.fields.get(ACTION_INPUT).cloned().or(action.input.map(Value::from));
+    let input = reply
+        .fields
+        .get(ACTION_INPUT)
+        .cloned()
+        .or(action.input.map(Value::from));
 
     if is_finish(action.name) {
         let answer = input.map_or_else(|| reply.text.clone(), text_of);
-        return Wanted { finish: Some(answer), ..Wanted::default() };
+        return Wanted {
+            finish: Some(answer),
+            ..Wanted::default()
+        };
     }
 
     let input = input.unwrap_or_else(|| Value::Object(Map::new()));
     let call = PlannedCall::new("call", action.name, input);
-    Wanted { calls: vec![call], ..Wanted::default() }
+    Wanted {
+        calls: vec![call],
+        ..Wanted::default()
+    }
 }
 
 fn wants_native_calls(calls: &[ToolCall]) -> Wanted {
@@ -421,7 +471,11 @@ fn wants_native_calls(calls: &[ToolCall]) -> Wanted {
             .unwrap_or_else(|| Value::from(call.arguments()));
         PlannedCall::new(call.id(), call.name(), input).literal()
     };
-    Wanted { calls: calls.iter().map(planned).collect(), finish: None, native: true }
+    Wanted {
+        calls: calls.iter().map(planned).collect(),
+        finish: None,
+        native: true,
+    }
 }
 
 fn text_of(value: Value) -> String {
@@ -451,15 +505,27 @@ struct WrittenAction<'a> {
 impl<'a> WrittenAction<'a> {
     fn read(action: &'a str) -> Self {
         let action = action.trim().trim_matches('`');
-        let in_brackets = action.strip_suffix(']').and_then(|action| action.split_once('['));
-        let in_parentheses = || action.strip_suffix(')').and_then(|action| action.split_once('('));
+        let in_brackets = action
+            .strip_suffix(']')
+            .and_then(|action| action.split_once('['));
+        let in_parentheses = || {
+            action
+                .strip_suffix(')')
+                .and_then(|action| action.split_once('('))
+        };
 
         match in_brackets.or_else(in_parentheses) {
             Some((name, input)) => {
                 let input = input.trim().trim_matches(['"', '\'']);
-                Self { name: name.trim(), input: Some(input) }
+                Self {
+                    name: name.trim(),
+                    input: Some(input),
+                }
             }
-            None => Self { name: action, input: None },
+            None => Self {
+                name: action,
+                input: None,
+            },
         }
     }
 }

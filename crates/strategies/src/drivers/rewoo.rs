@@ -9,8 +9,8 @@ use super::blueprint::{Blueprint, BlueprintStep};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Call, Done, Draft, Driver, Next, PlannedCall, SolveError, Solving, Stage, Strategy, StrategyName,
-    Thought, Turn, Work,
+    Answer, Call, Done, Draft, Driver, Next, PlannedCall, SolveError, Solving, Stage, Strategy,
+    StrategyName, Thought, Turn, Work,
 };
 
 /// Plans all tool calls at once, gathers the evidence, then solves without looking back (Xu
@@ -166,15 +166,20 @@ impl Driver for Rewoo {
         let planned = solving.last_at(RewooStage::PlanningPhase.name())?;
         let steps = planned.parameter(PLAN)?.as_array()?;
         let is_solved = solving.last_at(RewooStage::SolvingPhase.name()).is_some();
-        let evidence: BTreeMap<&str, Evidence<'_>> =
-            evidence(solving).map(|evidence| (evidence.id, evidence)).collect();
+        let evidence: BTreeMap<&str, Evidence<'_>> = evidence(solving)
+            .map(|evidence| (evidence.id, evidence))
+            .collect();
 
         let step = |step: &str| match evidence_named_by(step).and_then(|id| evidence.get(id)) {
             Some(found) if found.failed => Step::verification_needed(step, excerpt(found.output)),
             Some(found) => Step::done(step, excerpt(found.output)),
-            None if is_solved => Step { status: Status::Done, ..Step::pending(step) },
+            None if is_solved => Step {
+                status: Status::Done,
+                ..Step::pending(step)
+            },
             None => Step::pending(step),
         };
+
         Some(steps.iter().filter_map(Value::as_str).map(step).collect())
     }
 }
@@ -192,8 +197,11 @@ impl Rewoo {
 
 fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
     if turn.tools.is_empty() {
-        return Err(SolveError::driver("there are no tools to plan with; expected one or more"));
+        return Err(SolveError::driver(
+            "there are no tools to plan with; expected one or more",
+        ));
     }
+
     Ok(Work::say(turn.solving.problem()))
 }
 
@@ -204,10 +212,22 @@ fn specify_calls(solving: &Solving) -> Work {
 
 /// Returns the calls in one line, such as `#E1 = search, #E2 = look`.
 fn described(calls: &Value) -> String {
-    let text = |call: &Value, name| call.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |call: &Value, name| {
+        call.get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+
     let described = |call: &Value| format!("{} = {}", text(call, "id"), text(call, "tool"));
 
-    let calls: Vec<String> = calls.as_array().into_iter().flatten().map(described).collect();
+    let calls: Vec<String> = calls
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(described)
+        .collect();
+
     calls.join(", ")
 }
 
@@ -219,7 +239,9 @@ fn make_calls(turn: &Turn<'_>) -> Work {
 /// Returns the calls as the stage that specified them recorded them.
 fn specified_calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
     let specified = solving.last_at(RewooStage::ToolCallSpecification.name());
-    let calls = specified.and_then(|thought| thought.parameter(CALLS)).and_then(Value::as_array);
+    let calls = specified
+        .and_then(|thought| thought.parameter(CALLS))
+        .and_then(Value::as_array);
 
     calls.into_iter().flatten().filter_map(|call| {
         let text = |name| call.get(name).and_then(Value::as_str);
@@ -229,8 +251,9 @@ fn specified_calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
 }
 
 fn collect_evidence(solving: &Solving) -> Work {
-    let by_name: BTreeMap<&str, &str> =
-        evidence(solving).map(|evidence| (evidence.id, evidence.output)).collect();
+    let by_name: BTreeMap<&str, &str> = evidence(solving)
+        .map(|evidence| (evidence.id, evidence.output))
+        .collect();
     Work::say(evidence_list(solving)).with(EVIDENCE, json!(by_name))
 }
 
@@ -250,11 +273,17 @@ fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
 
     let blueprint = Blueprint::read(&reply.text);
     let calls = blueprint.steps.iter().filter_map(|step| step.call.as_ref());
-    let calls: Vec<Value> =
-        calls.map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input})).collect();
+    let calls: Vec<Value> = calls
+        .map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input}))
+        .collect();
     solving.set_note(CALLS, calls);
 
-    let steps: Vec<String> = blueprint.steps.iter().map(BlueprintStep::to_string).collect();
+    let steps: Vec<String> = blueprint
+        .steps
+        .iter()
+        .map(BlueprintStep::to_string)
+        .collect();
+
     draft(stage, &blueprint.thought, &steps.join("\n")).with(PLAN, steps)
 }
 
@@ -267,7 +296,13 @@ struct Evidence<'s> {
 
 fn evidence(solving: &Solving) -> impl Iterator<Item = Evidence<'_>> {
     solving.calls().iter().filter_map(|call| match call {
-        Call::Tool { id, output, failed, .. } => Some(Evidence { id, output, failed: *failed }),
+        Call::Tool {
+            id, output, failed, ..
+        } => Some(Evidence {
+            id,
+            output,
+            failed: *failed,
+        }),
         Call::Model { .. } => None,
     })
 }
@@ -293,5 +328,6 @@ fn excerpt(output: &str) -> String {
     if excerpt.len() < output.len() {
         excerpt.push('…');
     }
+
     excerpt
 }

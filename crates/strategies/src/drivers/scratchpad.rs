@@ -3,12 +3,14 @@ use std::fmt::Write;
 use cogwork_tools::Tools;
 use serde_json::{Map, Value};
 
-use super::answering::{ANSWER, answer_field, answered, ask, draft, say_answer, says_yes, take_answer};
+use super::answering::{
+    ANSWER, answer_field, answered, ask, draft, say_answer, says_yes, take_answer,
+};
 use super::stage_names::{StageName, stage_names};
 use super::state::{self, Variable};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
-    Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving,
+    Stage, Strategy, StrategyName, Thought, Turn, Work,
 };
 
 /// Keeps named variables and calculates with them until they hold the result (Nye et al.
@@ -66,7 +68,12 @@ pub struct Scratchpad {
 
 impl Default for Scratchpad {
     fn default() -> Self {
-        Self { variables: Vec::new(), others: None, result: None, max_steps: 30 }
+        Self {
+            variables: Vec::new(),
+            others: None,
+            result: None,
+            max_steps: 30,
+        }
     }
 }
 
@@ -86,9 +93,13 @@ impl Scratchpad {
         kind: ParameterType,
         description: impl Into<String>,
     ) -> Self {
-        let variable = Variable { name: name.into(), parameter: Parameter::new(kind, description) };
+        let variable = Variable {
+            name: name.into(),
+            parameter: Parameter::new(kind, description),
+        };
         self.variables.retain(|known| known.name != variable.name);
         self.variables.push(variable);
+
         self
     }
 
@@ -154,6 +165,7 @@ impl Driver for Scratchpad {
             // Writing to a string does not fail.
             let _ = write!(text, "\nThe result is to stand in `{result}`.");
         }
+
         text
     }
 
@@ -187,11 +199,13 @@ impl Driver for Scratchpad {
             | ScratchpadStage::ContinuationDecision
             | ScratchpadStage::FinalResponse => done.draft_at(stage),
         };
+
         solving.think(thought)?;
 
         if at == ScratchpadStage::ContinuationDecision {
             return Ok(self.after_decision(solving));
         }
+
         Ok(done.next_of(stage))
     }
 
@@ -239,8 +253,12 @@ impl Scratchpad {
             }
         }
 
-        let others =
-            if self.takes_others() { "\nYou may keep others as well." } else { "\nThere are no others." };
+        let others = if self.takes_others() {
+            "\nYou may keep others as well."
+        } else {
+            "\nThere are no others."
+        };
+
         text.push_str(others);
         text
     }
@@ -262,10 +280,15 @@ impl Scratchpad {
         let Some(result) = &self.result else {
             return Ok(());
         };
-        let is_known = self.variables.iter().any(|variable| variable.name == *result);
+
+        let is_known = self
+            .variables
+            .iter()
+            .any(|variable| variable.name == *result);
         if is_known || self.takes_others() {
             return Ok(());
         }
+
         Err(SolveError::driver(format!(
             "the result is to stand in `{result}`, which is no variable; expected {}",
             state::names(&self.variables)
@@ -286,7 +309,9 @@ impl Scratchpad {
         };
 
         let values = Parameter::new(map_of_any(), "the variables and their values");
-        ask(turn, prompt).with_field(STATE, values).with_check(check)
+        ask(turn, prompt)
+            .with_field(STATE, values)
+            .with_check(check)
     }
 
     fn step(&self, turn: &Turn<'_>) -> Ask {
@@ -297,14 +322,22 @@ impl Scratchpad {
         let settings = self.clone();
         let check = move |reply: &Reply| {
             let after = settings.changed(&before, reply)?;
-            if says_yes(reply, DONE) { settings.check_result(&after) } else { Ok(()) }
+            if says_yes(reply, DONE) {
+                settings.check_result(&after)
+            } else {
+                Ok(())
+            }
         };
 
         let changes = "the variables that the step changes, with their new values";
         let changes = Parameter::new(map_of_any(), changes);
         let is_last = "whether the result stands on the scratchpad now";
         let is_last = Parameter::new(ParameterType::Boolean, is_last);
-        ask(turn, prompt).with_field(STATE, changes.optional()).with_field(DONE, is_last).with_check(check)
+
+        ask(turn, prompt)
+            .with_field(STATE, changes.optional())
+            .with_field(DONE, is_last)
+            .with_check(check)
     }
 
     /// Checks that the result variable has a value.
@@ -312,10 +345,14 @@ impl Scratchpad {
         let Some(result) = &self.result else {
             return Ok(());
         };
+
         if state::text(state, result).is_some() {
             return Ok(());
         }
-        Err(format!("`{DONE}` is true, but `{result}` has no value yet; expected one"))
+
+        Err(format!(
+            "`{DONE}` is true, but `{result}` has no value yet; expected one"
+        ))
     }
 
     /// Returns the variables with the values that a reply gives.
@@ -323,15 +360,25 @@ impl Scratchpad {
     /// # Errors
     ///
     /// Returns what is wrong with the values, in words for the model.
-    fn changed(&self, before: &Map<String, Value>, reply: &Reply) -> Result<Map<String, Value>, String> {
-        let given = reply.fields.get(STATE).and_then(Value::as_object).cloned().unwrap_or_default();
+    fn changed(
+        &self,
+        before: &Map<String, Value>,
+        reply: &Reply,
+    ) -> Result<Map<String, Value>, String> {
+        let given = reply
+            .fields
+            .get(STATE)
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
         state::changed(&self.variables, self.takes_others(), before, given)
     }
 
     /// Returns the variables after a reply that was checked, so that nothing it gives is
     /// lost.
     fn after(&self, before: &Map<String, Value>, reply: &Reply) -> Map<String, Value> {
-        self.changed(before, reply).unwrap_or_else(|_| before.clone())
+        self.changed(before, reply)
+            .unwrap_or_else(|_| before.clone())
     }
 
     fn decide(&self, solving: &Solving) -> Work {
@@ -376,6 +423,7 @@ impl Scratchpad {
         let after = self.after(&state::of(solving), reply);
         solving.set_note(AFTER, after);
         solving.set_note(DONE, says_yes(reply, DONE));
+
         draft(stage, &reply.text, "A step.")
     }
 }
@@ -391,18 +439,27 @@ fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     if matches!(done, Done::Said { .. }) {
         solving.set_note(ANSWER, thought.thought.as_str());
     }
+
     thought
 }
 
 fn map_of_any() -> ParameterType {
-    ParameterType::Map { values: Box::new(ParameterType::Any) }
+    ParameterType::Map {
+        values: Box::new(ParameterType::Any),
+    }
 }
 
 fn is_noted_done(solving: &Solving) -> bool {
-    solving.note(DONE).and_then(Value::as_bool).unwrap_or_default()
+    solving
+        .note(DONE)
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
 }
 
 /// Returns how many steps there were so far.
 fn steps(solving: &Solving) -> usize {
-    solving.path().filter(|thought| ScratchpadStage::StateTracking.is_stage_of(thought)).count()
+    solving
+        .path()
+        .filter(|thought| ScratchpadStage::StateTracking.is_stage_of(thought))
+        .count()
 }

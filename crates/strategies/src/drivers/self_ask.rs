@@ -6,8 +6,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving, Stage,
-    Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving,
+    Stage, Strategy, StrategyName, Thought, Turn, Work,
 };
 use cogwork_llm::{LlmClient, Message, Messages};
 use cogwork_text::{Name, NameList};
@@ -69,7 +69,10 @@ enum Answerer {
 
 impl Default for SelfAsk {
     fn default() -> Self {
-        Self { max_questions: 10, answerer: Answerer::Itself }
+        Self {
+            max_questions: 10,
+            answerer: Answerer::Itself,
+        }
     }
 }
 
@@ -166,11 +169,13 @@ impl Driver for SelfAsk {
             | SelfAskStage::AnswerIntegration
             | SelfAskStage::FinalResponse => done.draft_at(stage),
         };
+
         solving.think(thought)?;
 
         if at == SelfAskStage::CompletionCheck {
             return Ok(after_check(solving));
         }
+
         Ok(done.next_of(stage))
     }
 
@@ -199,6 +204,7 @@ impl SelfAsk {
         let Answerer::Tool(tool) = &self.answerer else {
             return Ok(());
         };
+
         let known: Vec<&str> = turn.tools.names().collect();
         if known.contains(&tool.as_str()) {
             return Ok(());
@@ -209,14 +215,22 @@ impl SelfAsk {
         } else {
             NameList::or(&known).to_string()
         };
+
         let tool = Name(tool);
-        Err(SolveError::driver(format!("there is no tool `{tool}` to answer questions; expected {expected}")))
+        Err(SolveError::driver(format!(
+            "there is no tool `{tool}` to answer questions; expected {expected}"
+        )))
     }
 
     /// Asks for the next smaller question, or for the answer to the problem.
     fn next_question(&self, turn: &Turn<'_>) -> Ask {
         let prompt = turn.stage.prompt();
-        let and_answer = if self.answers_itself() { " and answer it" } else { "" };
+        let and_answer = if self.answers_itself() {
+            " and answer it"
+        } else {
+            ""
+        };
+
         let mut question = ask(
             turn,
             format!(
@@ -234,7 +248,9 @@ impl SelfAsk {
         }
 
         let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
-        question.with_field(ANSWER, answer.optional()).with_check(self.choice_check())
+        question
+            .with_field(ANSWER, answer.optional())
+            .with_check(self.choice_check())
     }
 
     /// Returns the check that a reply has a question, answered if need be, or an answer.
@@ -248,12 +264,18 @@ impl SelfAsk {
 
             let question = reply.field(QUESTION);
             if question.is_empty() {
-                return Err(format!("the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"));
+                return Err(format!(
+                    "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
+                ));
             }
+
             if answers_itself && reply.field(PART).is_empty() {
                 let question = Name(question);
-                return Err(format!("`{PART}` is missing, expected the answer to `{question}`"));
+                return Err(format!(
+                    "`{PART}` is missing, expected the answer to `{question}`"
+                ));
             }
+
             Ok(())
         }
     }
@@ -263,6 +285,7 @@ impl SelfAsk {
         if let Some(part) = noted(solving, PART) {
             return Work::say(part);
         }
+
         // The problem needed no smaller question and is the question itself.
         if answered(solving).is_some() {
             return say_answer(solving);
@@ -279,8 +302,14 @@ impl SelfAsk {
             Answerer::Client(client) => {
                 let mut conversation = Messages::new();
                 conversation.push(Message::system("Answer the question, short and complete."));
-                let ask = Ask::new(conversation, question).named(name).with_client(Arc::clone(client));
-                Work::AskAll { asks: vec![ask], enough: None }
+                let ask = Ask::new(conversation, question)
+                    .named(name)
+                    .with_client(Arc::clone(client));
+
+                Work::AskAll {
+                    asks: vec![ask],
+                    enough: None,
+                }
             }
         }
     }
@@ -308,6 +337,7 @@ impl SelfAsk {
         }
 
         solving.set_note(QUESTION, question);
+
         // If the question is answered elsewhere, an answer to the problem in the same reply
         // was given without it, and isn't kept.
         if self.answers_itself() {
@@ -315,6 +345,7 @@ impl SelfAsk {
             let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
             solving.set_note(PART, part.unwrap_or(reply.field(ANSWER)));
         }
+
         draft(stage, &reply.text, "A smaller question is needed.")
     }
 }
@@ -322,7 +353,9 @@ impl SelfAsk {
 fn formulate_question(solving: &Solving) -> Work {
     let question = noted(solving, QUESTION).unwrap_or(solving.problem());
     let number = asked(solving) + 1;
-    Work::say(question).with(QUESTION, question).with(NUMBER, number)
+    Work::say(question)
+        .with(QUESTION, question)
+        .with(NUMBER, number)
 }
 
 fn integrate(solving: &Solving) -> Work {
@@ -347,8 +380,11 @@ fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     let was_noted = solving.take_note(PART).is_some();
     let is_known = was_noted || matches!(done, Done::Said { .. });
     if !is_known {
-        solving.tell(Message::user(format!("The answer to question {number}: {answer}")));
+        solving.tell(Message::user(format!(
+            "The answer to question {number}: {answer}"
+        )));
     }
+
     draft.with(PART, answer).with(NUMBER, number)
 }
 
@@ -362,7 +398,10 @@ fn after_check(solving: &Solving) -> Next {
 
 /// Returns how many questions there are on the path.
 fn asked(solving: &Solving) -> usize {
-    solving.path().filter(|thought| SelfAskStage::SubQuestionFormulation.is_stage_of(thought)).count()
+    solving
+        .path()
+        .filter(|thought| SelfAskStage::SubQuestionFormulation.is_stage_of(thought))
+        .count()
 }
 
 fn last_question(solving: &Solving) -> &str {

@@ -22,7 +22,9 @@ pub(super) struct Variable {
 
 /// Returns the variables after the last step of the current branch.
 pub(super) fn of(solving: &Solving) -> Map<String, Value> {
-    let state = solving.path().find_map(|thought| thought.parameter(PARAMETER)?.as_object());
+    let state = solving
+        .path()
+        .find_map(|thought| thought.parameter(PARAMETER)?.as_object());
     state.cloned().unwrap_or_default()
 }
 
@@ -52,6 +54,7 @@ pub(super) fn changed(
         if !value.is_null() {
             kind.check(&format!("{PARAMETER}.{name}"), &value, &mut faults);
         }
+
         after.insert(name, value);
     }
 
@@ -59,6 +62,7 @@ pub(super) fn changed(
         let faults: Vec<String> = faults.iter().map(Mistyped::to_string).collect();
         return Err(faults.join("; "));
     }
+
     check_size(&after)?;
     Ok(after)
 }
@@ -66,36 +70,53 @@ pub(super) fn changed(
 /// Checks that a variable that wasn't set may be added.
 fn check_other(variables: &[Variable], others: bool, name: &str) -> Result<(), String> {
     if !others {
-        return Err(format!("`{}` is no variable; expected {}", Name(name), names(variables)));
+        return Err(format!(
+            "`{}` is no variable; expected {}",
+            Name(name),
+            names(variables)
+        ));
     }
+
     if name.chars().count() > MAX_NAME {
         let name = Name(name);
-        return Err(format!("the name `{name}` is too long; expected at most {MAX_NAME} characters"));
+        return Err(format!(
+            "the name `{name}` is too long; expected at most {MAX_NAME} characters"
+        ));
     }
+
     Ok(())
 }
 
 fn check_size(state: &Map<String, Value>) -> Result<(), String> {
     let count = state.len();
     if count > MAX_VARIABLES {
-        return Err(format!("there are {count} variables; expected at most {MAX_VARIABLES}"));
+        return Err(format!(
+            "there are {count} variables; expected at most {MAX_VARIABLES}"
+        ));
     }
 
     let bytes = serde_json::to_string(state).map_or(0, |json| json.len());
     if bytes > MAX_BYTES {
-        return Err(format!("the variables have {bytes} bytes; expected at most {MAX_BYTES}"));
+        return Err(format!(
+            "the variables have {bytes} bytes; expected at most {MAX_BYTES}"
+        ));
     }
+
     Ok(())
 }
 
 /// Checks that every variable has a value, which may be null.
 pub(super) fn lacks_none(variables: &[Variable], state: &Map<String, Value>) -> Result<(), String> {
-    let missing = variables.iter().find(|variable| !state.contains_key(&variable.name));
+    let missing = variables
+        .iter()
+        .find(|variable| !state.contains_key(&variable.name));
 
     match missing {
         Some(Variable { name, parameter }) => {
             let kind = parameter.kind();
-            Err(format!("`{PARAMETER}.{name}` is missing, expected {kind} or null"))
+            Err(format!(
+                "`{PARAMETER}.{name}` is missing, expected {kind} or null"
+            ))
         }
         None => Ok(()),
     }
@@ -113,6 +134,9 @@ pub(super) fn text(state: &Map<String, Value>, name: &str) -> Option<String> {
 
 /// Returns the names of the variables, for messages.
 pub(super) fn names(variables: &[Variable]) -> String {
-    let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
+    let names: Vec<&str> = variables
+        .iter()
+        .map(|variable| variable.name.as_str())
+        .collect();
     NameList::or(&names).to_string()
 }

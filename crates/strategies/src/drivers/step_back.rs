@@ -1,5 +1,6 @@
 use super::answering::{
-    ANSWER, answer_field, answered, ask, ask_to_verify, keep_answer, noted, say_answer, take_verification,
+    ANSWER, answer_field, answered, ask, ask_to_verify, keep_answer, noted, say_answer,
+    take_verification,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -97,9 +98,8 @@ impl Driver for StepBack {
         Ok(match StepBackStage::of(turn.stage)? {
             StepBackStage::ProblemReception => Work::say(solving.problem()),
             StepBackStage::Abstraction => ask_for_principle(turn),
-            StepBackStage::PrincipleIdentification => {
-                say_note(solving, PRINCIPLE).with(PRINCIPLE, noted(solving, PRINCIPLE).unwrap_or_default())
-            }
+            StepBackStage::PrincipleIdentification => say_note(solving, PRINCIPLE)
+                .with(PRINCIPLE, noted(solving, PRINCIPLE).unwrap_or_default()),
             StepBackStage::ApproachSelection => ask_for_solution(turn),
             StepBackStage::SpecificApplication => say_note(solving, APPLICATION),
             StepBackStage::StepByStepSolution => say_note(solving, SOLUTION),
@@ -136,17 +136,25 @@ impl Driver for StepBack {
 
 impl StepBack {
     fn verify(&self, turn: &Turn<'_>) -> Work {
-        if self.verification { ask_to_verify(turn) } else { Work::say("Not checked.") }
+        if self.verification {
+            ask_to_verify(turn)
+        } else {
+            Work::say("Not checked.")
+        }
     }
 }
 
 fn ask_for_principle(turn: &Turn<'_>) -> Work {
-    let stages = [StepBackStage::Abstraction, StepBackStage::PrincipleIdentification];
+    let stages = [
+        StepBackStage::Abstraction,
+        StepBackStage::PrincipleIdentification,
+    ];
     let general = Parameter::text("the more general question");
     let principle = Parameter::text("the principle that answers it");
 
-    let question =
-        ask_for_stages(turn, &stages).with_field(QUESTION, general).with_field(PRINCIPLE, principle);
+    let question = ask_for_stages(turn, &stages)
+        .with_field(QUESTION, general)
+        .with_field(PRINCIPLE, principle);
     Work::Ask(question)
 }
 
@@ -156,6 +164,7 @@ fn ask_for_solution(turn: &Turn<'_>) -> Work {
         StepBackStage::SpecificApplication,
         StepBackStage::StepByStepSolution,
     ];
+
     let approach = Parameter::text("how you use the principle, and why");
     let application = Parameter::text("the principle, applied to what is given");
     let solution = Parameter::text("the solution, step by step");
@@ -165,13 +174,19 @@ fn ask_for_solution(turn: &Turn<'_>) -> Work {
         .with_field(APPLICATION, application)
         .with_field(SOLUTION, solution)
         .with_field(ANSWER, answer_field());
+
     Work::Ask(question)
 }
 
 /// Returns one question with the prompts of several stages.
 fn ask_for_stages(turn: &Turn<'_>, stages: &[StepBackStage]) -> Ask {
     let in_table = |stage: &StepBackStage| turn.strategy.stage(stage.name());
-    let prompts: Vec<&str> = stages.iter().filter_map(in_table).map(Stage::prompt).collect();
+    let prompts: Vec<&str> = stages
+        .iter()
+        .filter_map(in_table)
+        .map(Stage::prompt)
+        .collect();
+
     ask(turn, prompts.join(" "))
 }
 
@@ -196,10 +211,13 @@ fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     solving.set_note(APPLICATION, reply.field(APPLICATION));
     solving.set_note(SOLUTION, reply.field(SOLUTION));
     keep_answer(solving, reply);
+
     Draft::at(stage.name(), with_thought(reply, APPROACH))
 }
 
 /// Returns what the model thought, and below it the text of a field.
 fn with_thought(reply: &Reply, field: &str) -> String {
-    format!("{}\n{}", reply.text, reply.field(field)).trim().to_owned()
+    format!("{}\n{}", reply.text, reply.field(field))
+        .trim()
+        .to_owned()
 }

@@ -10,7 +10,10 @@ pub(super) fn tool_list(tools: &Tools) -> String {
         let name = tool.name();
         let description = tool.description();
         let schema = tool.input_schema();
-        lines.push_str(&format!("\n- {name}: {description} Its input is JSON of this schema: {schema}"));
+        lines.push_str(&format!(
+            "\n- {name}: {description} Its input is JSON of this schema: {schema}"
+        ));
     }
+
     lines
 }

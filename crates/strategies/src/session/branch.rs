@@ -121,24 +121,39 @@ impl Session {
     ///
     /// When the thought is not there or was forgotten, the name is taken, empty or longer than 64
     /// characters, or there are as many branches as may be.
-    pub fn fork(&mut self, from: ThoughtId, name: impl Into<String>) -> Result<BranchId, SessionError> {
+    pub fn fork(
+        &mut self,
+        from: ThoughtId,
+        name: impl Into<String>,
+    ) -> Result<BranchId, SessionError> {
         if self.existing(from)?.is_forgotten() {
             return Err(SessionError::Forgotten { thought: from });
         }
         self.fork_from(from, name.into())
     }
 
-    pub(super) fn fork_from(&mut self, from: ThoughtId, name: String) -> Result<BranchId, SessionError> {
+    pub(super) fn fork_from(
+        &mut self,
+        from: ThoughtId,
+        name: String,
+    ) -> Result<BranchId, SessionError> {
         let thought = self.existing(from)?;
         let origin = self.branch(thought.branch)?;
         let total_thoughts = origin.total_thoughts.saturating_sub(thought.number).max(1);
-        if name.trim().is_empty() || name.chars().count() > 64 || self.branch_named(&name).is_some() {
+
+        if name.trim().is_empty() || name.chars().count() > 64 || self.branch_named(&name).is_some()
+        {
             return Err(SessionError::BranchName { name });
         }
+
         let most = self.policy.limits.branches;
         if self.branches.len() >= most {
-            return Err(SessionError::Full { limit: Limit::Branches, most });
+            return Err(SessionError::Full {
+                limit: Limit::Branches,
+                most,
+            });
         }
+
         let id = BranchId(u32::try_from(self.branches.len()).unwrap_or(u32::MAX));
         self.by_name.insert(name.clone(), id);
         self.branches.push(Branch {
@@ -150,6 +165,7 @@ impl Session {
             score: None,
             status: BranchStatus::Open,
         });
+
         Ok(id)
     }
 
@@ -174,6 +190,7 @@ impl Session {
         if !(0.0..=10.0).contains(&score) {
             return Err(SessionError::Score);
         }
+
         self.branch_mut(branch)?.score = Some(score);
         Ok(())
     }
@@ -181,11 +198,21 @@ impl Session {
     /// The branches with the highest scores, the best first, at most `count`; of equals the older one.
     /// Only open and complete branches with a score.
     pub fn best(&self, count: usize) -> Vec<&Branch> {
-        let usable = |branch: &&Branch| matches!(branch.status, BranchStatus::Open | BranchStatus::Complete);
-        let scored = self.branches.iter().filter(usable).filter_map(|branch| Some((branch.score?, branch)));
+        let usable =
+            |branch: &&Branch| matches!(branch.status, BranchStatus::Open | BranchStatus::Complete);
+        let scored = self
+            .branches
+            .iter()
+            .filter(usable)
+            .filter_map(|branch| Some((branch.score?, branch)));
+
         let mut scored: Vec<_> = scored.collect();
         scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        scored.into_iter().take(count).map(|(_, branch)| branch).collect()
+        scored
+            .into_iter()
+            .take(count)
+            .map(|(_, branch)| branch)
+            .collect()
     }
 
     /// Switches to the branch with the highest score, of equals to the oldest. The others stay as they
@@ -195,7 +222,12 @@ impl Session {
     ///
     /// When no open or complete branch has a score.
     pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
-        let best = self.best(1).first().map(|branch| branch.id).ok_or(SessionError::NothingScored)?;
+        let best = self
+            .best(1)
+            .first()
+            .map(|branch| branch.id)
+            .ok_or(SessionError::NothingScored)?;
+
         self.current = best;
         Ok(best)
     }
@@ -209,8 +241,11 @@ impl Session {
     pub fn prune(&mut self, branch: BranchId) -> Result<(), SessionError> {
         self.open(branch)?;
         if branch == self.current {
-            return Err(SessionError::CurrentBranch { branch: self.branch(branch)?.name.clone() });
+            return Err(SessionError::CurrentBranch {
+                branch: self.branch(branch)?.name.clone(),
+            });
         }
+
         self.branch_mut(branch)?.status = BranchStatus::Pruned;
         self.may_forget = true;
         Ok(())
@@ -227,18 +262,30 @@ impl Session {
     ///
     /// When it is not there.
     pub fn branch(&self, branch: BranchId) -> Result<&Branch, SessionError> {
-        let missing = SessionError::NoSuchBranch { branch, branches: self.branches.len() };
-        self.index(branch).and_then(|index| self.branches.get(index)).ok_or(missing)
+        let missing = SessionError::NoSuchBranch {
+            branch,
+            branches: self.branches.len(),
+        };
+        self.index(branch)
+            .and_then(|index| self.branches.get(index))
+            .ok_or(missing)
     }
 
     /// The branch of this name.
     pub fn branch_named(&self, name: &str) -> Option<&Branch> {
-        self.by_name.get(name).and_then(|branch| self.branch(*branch).ok())
+        self.by_name
+            .get(name)
+            .and_then(|branch| self.branch(*branch).ok())
     }
 
     pub(super) fn branch_mut(&mut self, branch: BranchId) -> Result<&mut Branch, SessionError> {
-        let missing = SessionError::NoSuchBranch { branch, branches: self.branches.len() };
-        self.index(branch).and_then(|index| self.branches.get_mut(index)).ok_or(missing)
+        let missing = SessionError::NoSuchBranch {
+            branch,
+            branches: self.branches.len(),
+        };
+        self.index(branch)
+            .and_then(|index| self.branches.get_mut(index))
+            .ok_or(missing)
     }
 
     fn index(&self, branch: BranchId) -> Option<usize> {
@@ -247,10 +294,14 @@ impl Session {
 
     pub(super) fn open(&self, branch: BranchId) -> Result<&Branch, SessionError> {
         match self.branch(branch)? {
-            branch @ Branch { status: BranchStatus::Open, .. } => Ok(branch),
-            Branch { name, status, .. } => {
-                Err(SessionError::BranchClosed { branch: name.clone(), status: *status })
-            }
+            branch @ Branch {
+                status: BranchStatus::Open,
+                ..
+            } => Ok(branch),
+            Branch { name, status, .. } => Err(SessionError::BranchClosed {
+                branch: name.clone(),
+                status: *status,
+            }),
         }
     }
 

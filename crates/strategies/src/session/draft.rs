@@ -48,7 +48,10 @@ fn yes() -> bool {
     true
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn is_yes(value: &bool) -> bool {
     *value
 }
@@ -56,7 +59,10 @@ fn is_yes(value: &bool) -> bool {
 impl Draft {
     /// A thought that moves to a stage. The first of a session may name the start stage.
     pub fn at(stage: impl Into<String>, thought: impl Into<String>) -> Self {
-        Self { stage: Some(stage.into()), ..Self::here(thought) }
+        Self {
+            stage: Some(stage.into()),
+            ..Self::here(thought)
+        }
     }
 
     /// A thought in the stage where the branch stands.

@@ -77,7 +77,10 @@ pub enum SessionError {
     #[error("expected one or more branches to merge, each once, and the target not among them")]
     MergeSources,
     /// Branches that are to be merged say different things.
-    #[error("the branches differ in {}; expected another rule, or values that agree", Conflicts(conflicts))]
+    #[error(
+        "the branches differ in {}; expected another rule, or values that agree",
+        Conflicts(conflicts)
+    )]
     Conflicts {
         /// Where they differ.
         conflicts: Vec<Conflict>,
@@ -152,7 +155,11 @@ struct Conflicts<'a>(&'a [Conflict]);
 
 impl fmt::Display for Conflicts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(|conflict| conflict.parameter.as_str()).collect();
+        let names: Vec<&str> = self
+            .0
+            .iter()
+            .map(|conflict| conflict.parameter.as_str())
+            .collect();
         NameList::and(&names).fmt(f)
     }
 }

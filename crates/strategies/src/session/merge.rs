@@ -82,8 +82,11 @@ impl Session {
     ) -> Result<ThoughtId, SessionError> {
         let merged = self.merged(sources, into, rule, |conflict| self.decided(rule, conflict))?;
         if rule == ConflictRule::Refuse && !merged.conflicts.is_empty() {
-            return Err(SessionError::Conflicts { conflicts: merged.conflicts });
+            return Err(SessionError::Conflicts {
+                conflicts: merged.conflicts,
+            });
         }
+
         let mut prepared = self.prepare(into, draft)?;
         prepared.merged = Some(Box::new(merged));
         self.add(prepared)
@@ -114,7 +117,9 @@ impl Session {
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
             return Err(SessionError::MergeSources);
         }
+
         let mut parents = Vec::with_capacity(sources.len());
+
         // For each parameter: who set it to what, and since when the target is asked too.
         let mut set: BTreeMap<String, (Vec<(BranchId, Value)>, u32)> = BTreeMap::new();
         let mut least = u32::MAX;
@@ -123,12 +128,14 @@ impl Session {
             parents.extend(tip);
             let parted = self.depth(self.common(tip, target));
             least = least.min(parted);
+
             for (name, (value, _)) in self.values_since(tip, parted) {
                 let (values, since) = set.entry(name).or_insert((Vec::new(), parted));
                 values.push((*source, value));
                 *since = (*since).min(parted);
             }
         }
+
         // Nothing to compare where no source has set anything.
         let target = if set.is_empty() { None } else { target };
         for (name, (value, depth)) in self.values_since(target, least) {
@@ -137,6 +144,7 @@ impl Session {
                 _ => {}
             }
         }
+
         let mut merged = Merged {
             sources: sources.to_vec(),
             parents,
@@ -144,19 +152,40 @@ impl Session {
             values: BTreeMap::new(),
             conflicts: Vec::new(),
         };
+
         for (parameter, (set, _)) in set {
-            let agreed = set.windows(2).all(|pair| matches!(pair, [(_, a), (_, b)] if a == b));
+            let agreed = set
+                .windows(2)
+                .all(|pair| matches!(pair, [(_, a), (_, b)] if a == b));
             let (branches, values): (Vec<_>, Vec<_>) = set.into_iter().unzip();
             let mut taken = 0;
+
             if !agreed {
-                let mut conflict =
-                    Conflict { parameter: parameter.clone(), branches, values: values.clone(), taken: None };
+                let mut conflict = Conflict {
+                    parameter: parameter.clone(),
+                    branches,
+                    values: values.clone(),
+                    taken: None,
+                };
+
                 conflict.taken = decide(&conflict);
-                taken = conflict.branches.iter().position(|b| Some(*b) == conflict.taken).unwrap_or(0);
+                taken = conflict
+                    .branches
+                    .iter()
+                    .position(|b| Some(*b) == conflict.taken)
+                    .unwrap_or(0);
+
                 merged.conflicts.push(conflict);
             }
-            merged.values.extend(values.into_iter().nth(taken).map(|value| (parameter, value)));
+
+            merged.values.extend(
+                values
+                    .into_iter()
+                    .nth(taken)
+                    .map(|value| (parameter, value)),
+            );
         }
+
         Ok(merged)
     }
 
@@ -167,7 +196,11 @@ impl Session {
             ConflictRule::TakeSource => conflict.branches.last().copied(),
             ConflictRule::HighestScore => {
                 let better = |best: BranchId, other: BranchId| {
-                    if score(&other) > score(&best) { other } else { best }
+                    if score(&other) > score(&best) {
+                        other
+                    } else {
+                        best
+                    }
                 };
                 conflict.branches.iter().copied().reduce(better)
             }

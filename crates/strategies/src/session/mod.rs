@@ -121,14 +121,18 @@ impl Session {
     }
 
     /// The strategy that the session began with; those of later thoughts are theirs to say.
-    #[expect(clippy::indexing_slicing, reason = "a session is made with a strategy and drops none")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a session is made with a strategy and drops none"
+    )]
     pub fn strategy(&self) -> &Strategy {
         &self.strategies[0]
     }
 
     /// The stage where the current branch stands; the start stage before the first thought.
     pub fn stage(&self) -> &Stage {
-        self.stage_on(self.current).unwrap_or_else(|_| self.strategy().start())
+        self.stage_on(self.current)
+            .unwrap_or_else(|_| self.strategy().start())
     }
 
     /// The stage where a branch stands.
@@ -152,10 +156,12 @@ impl Session {
         if line.status != BranchStatus::Open {
             return Ok(Vec::new());
         }
+
         let Some(tip) = line.tip().and_then(|tip| self.thought(tip)) else {
             let strategy = self.strategy();
             return Ok(strategy.next(strategy.start()).collect());
         };
+
         let leading = tip.place.leading();
         Ok(leading.strategy.next(leading.stage()).collect())
     }

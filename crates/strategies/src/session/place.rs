@@ -14,7 +14,11 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn start(strategy: Strategy) -> Self {
-        Self { stage: strategy.start().index, strategy, outer: None }
+        Self {
+            stage: strategy.start().index,
+            strategy,
+            outer: None,
+        }
     }
 
     pub(super) fn stage(&self) -> &Stage {
@@ -32,6 +36,7 @@ impl Place {
         while let (true, Some(outer)) = (place.stage().is_final(), &place.outer) {
             place = outer;
         }
+
         place
     }
 
@@ -40,17 +45,24 @@ impl Place {
         while let Some(outer) = &place.outer {
             place = outer;
         }
+
         place
     }
 
     pub(super) fn standing(&self) -> Standing<'_> {
-        Standing { strategy: &self.strategy, from: self.stage() }
+        Standing {
+            strategy: &self.strategy,
+            from: self.stage(),
+        }
     }
 
     pub(super) fn next(&self, stage: &str) -> Result<Self, Box<Refusal>> {
         let leading = self.leading();
         let stage = leading.standing().next(stage)?.index;
-        Ok(Self { stage, ..leading.clone() })
+        Ok(Self {
+            stage,
+            ..leading.clone()
+        })
     }
 
     /// How many strategies are around this one.

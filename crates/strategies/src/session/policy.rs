@@ -51,29 +51,46 @@ impl Limits {
     ///
     /// To merge every branch costs thoughts times branches at worst; with these that is still a matter of
     /// seconds.
-    pub const MAX: Self = Self { thoughts: 250_000, branches: 2_000, bytes: 256 * 1024 * 1024 };
+    pub const MAX: Self = Self {
+        thoughts: 250_000,
+        branches: 2_000,
+        bytes: 256 * 1024 * 1024,
+    };
 
     /// Thoughts of all branches together, forgotten ones too. Default: 100,000.
     pub fn thoughts(self, thoughts: usize) -> Self {
-        Self { thoughts: thoughts.min(Self::MAX.thoughts), ..self }
+        Self {
+            thoughts: thoughts.min(Self::MAX.thoughts),
+            ..self
+        }
     }
 
     /// Branches that were ever made, `main` and closed ones too, since each stays on record. Default:
     /// 1,000.
     pub fn branches(self, branches: usize) -> Self {
-        Self { branches: branches.min(Self::MAX.branches), ..self }
+        Self {
+            branches: branches.min(Self::MAX.branches),
+            ..self
+        }
     }
 
     /// Bytes of memory that the thoughts take, about: texts, parameters, and a fixed share for each
     /// thought. Default: 64 MiB.
     pub fn bytes(self, bytes: usize) -> Self {
-        Self { bytes: bytes.min(Self::MAX.bytes), ..self }
+        Self {
+            bytes: bytes.min(Self::MAX.bytes),
+            ..self
+        }
     }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { thoughts: 100_000, branches: 1_000, bytes: 64 * 1024 * 1024 }
+        Self {
+            thoughts: 100_000,
+            branches: 1_000,
+            bytes: 64 * 1024 * 1024,
+        }
     }
 }
 
@@ -88,13 +105,33 @@ struct Unchecked {
 impl TryFrom<Unchecked> for Limits {
     type Error = String;
 
-    fn try_from(Unchecked { thoughts, branches, bytes }: Unchecked) -> Result<Self, String> {
-        let limits = Self { thoughts, branches, bytes };
-        let clamped = Self::default().thoughts(thoughts).branches(branches).bytes(bytes);
+    fn try_from(
+        Unchecked {
+            thoughts,
+            branches,
+            bytes,
+        }: Unchecked,
+    ) -> Result<Self, String> {
+        let limits = Self {
+            thoughts,
+            branches,
+            bytes,
+        };
+
+        let clamped = Self::default()
+            .thoughts(thoughts)
+            .branches(branches)
+            .bytes(bytes);
         if limits == clamped {
             return Ok(limits);
         }
-        let Self { thoughts, branches, bytes } = Self::MAX;
+
+        let Self {
+            thoughts,
+            branches,
+            bytes,
+        } = Self::MAX;
+
         Err(format!(
             "limits above the greatest; expected at most {thoughts} thoughts, {branches} branches and {bytes} bytes"
         ))

@@ -30,7 +30,10 @@ impl Session {
     }
 
     pub(super) fn existing(&self, thought: ThoughtId) -> Result<&Thought, SessionError> {
-        let missing = SessionError::NoSuchThought { thought, thoughts: self.thoughts.len() };
+        let missing = SessionError::NoSuchThought {
+            thought,
+            thoughts: self.thoughts.len(),
+        };
         self.thought(thought).ok_or(missing)
     }
 
@@ -46,15 +49,27 @@ impl Session {
     /// # Errors
     ///
     /// When one of them is not there.
-    pub fn difference(&self, ours: BranchId, theirs: BranchId) -> Result<Difference<'_>, SessionError> {
+    pub fn difference(
+        &self,
+        ours: BranchId,
+        theirs: BranchId,
+    ) -> Result<Difference<'_>, SessionError> {
         let (ours, theirs) = (self.branch(ours)?.tip(), self.branch(theirs)?.tip());
         let parted = self.common(ours, theirs);
         let since = |tip: Option<ThoughtId>| {
-            let mut list: Vec<&Thought> = self.path(tip).take_while(|t| Some(t.id) != parted).collect();
+            let mut list: Vec<&Thought> = self
+                .path(tip)
+                .take_while(|t| Some(t.id) != parted)
+                .collect();
             list.reverse();
             list
         };
-        Ok(Difference { parted, ours: since(ours), theirs: since(theirs) })
+
+        Ok(Difference {
+            parted,
+            ours: since(ours),
+            theirs: since(theirs),
+        })
     }
 
     /// The last thoughts on the path of a branch, from old to new: at most so many, and with at most so
@@ -77,9 +92,12 @@ impl Session {
             }
             None => false,
         };
+
         let tip = self.branch(branch)?.tip();
-        let mut history: Vec<&Thought> = self.path(tip).take(max_thoughts).take_while(fits).collect();
+        let mut history: Vec<&Thought> =
+            self.path(tip).take(max_thoughts).take_while(fits).collect();
         history.reverse();
+
         Ok(history)
     }
 
@@ -90,11 +108,18 @@ impl Session {
     /// When the branch is not there.
     pub fn values(&self, branch: BranchId) -> Result<BTreeMap<String, Value>, SessionError> {
         let values = self.values_since(self.branch(branch)?.tip(), 0);
-        Ok(values.into_iter().map(|(name, (value, _))| (name, value)).collect())
+        Ok(values
+            .into_iter()
+            .map(|(name, (value, _))| (name, value))
+            .collect())
     }
 
     /// The last value of each parameter on a path below a depth, and the depth where it was set.
-    pub(super) fn values_since(&self, tip: Option<ThoughtId>, depth: u32) -> BTreeMap<String, (Value, u32)> {
+    pub(super) fn values_since(
+        &self,
+        tip: Option<ThoughtId>,
+        depth: u32,
+    ) -> BTreeMap<String, (Value, u32)> {
         let mut values = BTreeMap::new();
         for thought in self.path(tip).take_while(|thought| thought.depth > depth) {
             for (name, value) in thought.values() {
@@ -103,17 +128,21 @@ impl Session {
                 }
             }
         }
+
         values
     }
 
     /// The last thought that two paths share.
     pub(super) fn common(&self, a: Option<ThoughtId>, b: Option<ThoughtId>) -> Option<ThoughtId> {
         let ours: HashMap<BranchId, u32> = self.lines(a).collect();
-        let shared =
-            self.lines(b).find_map(|(branch, number)| Some((branch, number.min(*ours.get(&branch)?))));
+        let shared = self
+            .lines(b)
+            .find_map(|(branch, number)| Some((branch, number.min(*ours.get(&branch)?))));
         let (branch, number) = shared?;
         let own = &self.branch(branch).ok()?.own;
-        own.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+
+        own.get(usize::try_from(number).ok()?.checked_sub(1)?)
+            .copied()
     }
 
     /// The branches of a path from its end on, each with the number of its last thought on the path. Goes
@@ -127,11 +156,14 @@ impl Session {
 
     /// Thoughts from the root to this one, itself counted.
     pub(super) fn depth(&self, thought: Option<ThoughtId>) -> u32 {
-        thought.and_then(|thought| self.thought(thought)).map_or(0, |thought| thought.depth)
+        thought
+            .and_then(|thought| self.thought(thought))
+            .map_or(0, |thought| thought.depth)
     }
 
     /// Whether a thought is on the path to another.
     pub(super) fn is_on_path(&self, thought: &Thought, tip: Option<ThoughtId>) -> bool {
-        self.lines(tip).any(|(branch, last)| branch == thought.branch && thought.number <= last)
+        self.lines(tip)
+            .any(|(branch, last)| branch == thought.branch && thought.number <= last)
     }
 }

@@ -10,10 +10,15 @@ pub(super) fn bytes(thought: &Thought) -> usize {
         let lists = size_of_val(&merged.sources[..]) + size_of_val(&merged.parents[..]);
         let conflicts = merged.conflicts.iter().map(|conflict| {
             let values: usize = conflict.values.iter().map(value_bytes).sum();
-            size_of_val(conflict) + conflict.parameter.len() + size_of_val(&conflict.branches[..]) + values
+            size_of_val(conflict)
+                + conflict.parameter.len()
+                + size_of_val(&conflict.branches[..])
+                + values
         });
+
         size_of_val(&**merged) + lists + tree_bytes(merged.values.iter()) + conflicts.sum::<usize>()
     });
+
     // Its number stands on its branch too.
     size_of::<Thought>() + size_of::<ThoughtId>() + content_bytes(thought) + merged
 }
@@ -21,14 +26,18 @@ pub(super) fn bytes(thought: &Thought) -> usize {
 /// What a thought gives back when it is forgotten.
 fn content_bytes(thought: &Thought) -> usize {
     let parameters = thought.parameters.iter();
-    let parameters = parameters.map(|(name, value)| size_of::<Box<str>>() + name.len() + value_bytes(value));
+    let parameters =
+        parameters.map(|(name, value)| size_of::<Box<str>>() + name.len() + value_bytes(value));
     thought.text.len() + parameters.sum::<usize>()
 }
 
 /// Nodes of the standard library's trees have room for 11 entries and are at least half full.
 fn tree_bytes<'a>(entries: impl ExactSizeIterator<Item = (&'a String, &'a Value)>) -> usize {
     let nodes = entries.len().div_ceil(6) * 11 * size_of::<(String, Value)>();
-    nodes + entries.map(|(name, value)| name.len() + value_bytes(value)).sum::<usize>()
+    nodes
+        + entries
+            .map(|(name, value)| name.len() + value_bytes(value))
+            .sum::<usize>()
 }
 
 /// Values are at most as deep as their type, and where that is any, 32 levels.
@@ -50,16 +59,30 @@ impl Session {
         if excess == 0 {
             return Ok(());
         }
-        let full = SessionError::Full { limit: Limit::Bytes, most };
+
+        let full = SessionError::Full {
+            limit: Limit::Bytes,
+            most,
+        };
         if self.policy.when_full == WhenFull::Refuse || !self.may_forget {
             return Err(full);
         }
+
         let kept = self.kept();
-        let given_up =
-            self.thoughts.iter().zip(&kept).filter(|(thought, kept)| !**kept && !thought.forgotten);
-        if given_up.map(|(thought, _)| content_bytes(thought)).sum::<usize>() < excess {
+        let given_up = self
+            .thoughts
+            .iter()
+            .zip(&kept)
+            .filter(|(thought, kept)| !**kept && !thought.forgotten);
+
+        if given_up
+            .map(|(thought, _)| content_bytes(thought))
+            .sum::<usize>()
+            < excess
+        {
             return Err(full);
         }
+
         for (thought, kept) in self.thoughts.iter_mut().zip(kept) {
             if !kept && !thought.forgotten {
                 self.bytes = self.bytes.saturating_sub(content_bytes(thought));
@@ -68,6 +91,7 @@ impl Session {
                 thought.forgotten = true;
             }
         }
+
         // Nothing more to forget until another branch is pruned: the search need not be made again.
         self.may_forget = false;
         Ok(())
@@ -77,8 +101,13 @@ impl Session {
     pub(super) fn kept(&self) -> Vec<bool> {
         let mut kept = vec![false; self.thoughts.len()];
         let alive = |status| matches!(status, BranchStatus::Open | BranchStatus::Complete);
-        let mut open: Vec<_> =
-            self.branches.iter().filter(|branch| alive(branch.status)).filter_map(Branch::tip).collect();
+        let mut open: Vec<_> = self
+            .branches
+            .iter()
+            .filter(|branch| alive(branch.status))
+            .filter_map(Branch::tip)
+            .collect();
+
         while let Some(id) = open.pop() {
             match id.index().and_then(|index| kept.get_mut(index)) {
                 Some(kept) if !*kept => *kept = true,
@@ -86,6 +115,7 @@ impl Session {
             }
             open.extend(self.thought(id).into_iter().flat_map(Thought::parents));
         }
+
         kept
     }
 }

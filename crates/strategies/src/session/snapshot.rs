@@ -16,8 +16,8 @@ use super::merge::Merged;
 use super::place::Place;
 use super::think::Prepared;
 use super::{
-    Branch, BranchId, BranchStatus, Draft, Limits, Policy, Session, SessionError, Thought, ThoughtId,
-    ThoughtKind, WhenFull,
+    Branch, BranchId, BranchStatus, Draft, Limits, Policy, Session, SessionError, Thought,
+    ThoughtId, ThoughtKind, WhenFull,
 };
 use crate::{Strategies, Strategy};
 
@@ -37,14 +37,19 @@ impl Session {
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
         if text.len() > MAX_BYTES {
             let message = format!("{} bytes; at most {MAX_BYTES} are read", text.len());
-            return Err(SnapshotError { message, place: None });
+            return Err(SnapshotError {
+                message,
+                place: None,
+            });
         }
+
         charge(text.len());
         serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let cut = message.rfind(" at line ").unwrap_or(message.len());
             let message = message.get(..cut).unwrap_or_default().to_owned();
             let place = Some((error.line(), error.column())).filter(|(line, _)| *line > 0);
+
             SnapshotError { message, place }
         })
     }
@@ -73,6 +78,7 @@ impl fmt::Display for SnapshotError {
         if let Some((line, column)) = self.place {
             write!(f, "line {line}, column {column}: ")?;
         }
+
         OneLine::new(&self.message).max_chars(MESSAGE).fmt(f)
     }
 }
@@ -91,6 +97,7 @@ impl Serialize for Session {
         map.serialize_field("branches", &branches)?;
         map.serialize_field("thoughts", &self.thoughts)?;
         map.serialize_field("strategies", &strategies)?;
+
         map.end()
     }
 }
@@ -120,7 +127,10 @@ impl From<&Branch> for WrittenBranch {
     }
 }
 
-pub(super) fn write_thought<S: Serializer>(thought: &Thought, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn write_thought<S: Serializer>(
+    thought: &Thought,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     Written {
         id: thought.id,
         branch: thought.branch,
@@ -213,6 +223,7 @@ where
                 }
                 items.push(item);
             }
+
             Ok(items)
         }
     }
@@ -225,45 +236,79 @@ impl Snapshot {
         if self.version != VERSION {
             return Err(format!("`version` is {}; expected {VERSION}", self.version));
         }
-        let by_name: HashMap<&str, &Strategy> =
-            self.strategies.iter().map(|strategy| (strategy.name(), strategy)).collect();
+
+        let by_name: HashMap<&str, &Strategy> = self
+            .strategies
+            .iter()
+            .map(|strategy| (strategy.name(), strategy))
+            .collect();
+
         let strategy = |name: &str| match by_name.get(name) {
             Some(strategy) => Ok(Strategy::clone(strategy)),
-            None => self.strategies.get(name).cloned().map_err(|error| error.to_string()),
+            None => self
+                .strategies
+                .get(name)
+                .cloned()
+                .map_err(|error| error.to_string()),
         };
+
         let mut session = Session::with_policy(strategy(&self.strategy)?, self.policy);
         let mut has_forgotten = false;
         let mut branches = self.branches.iter();
+
         match branches.next() {
-            Some(WrittenBranch { name, from: None, .. }) if *name == "main" => {}
+            Some(WrittenBranch {
+                name, from: None, ..
+            }) if *name == "main" => {}
             _ => {
                 return Err(
-                    "`branches` does not begin with `main`; expected it first, and without `from`".to_owned()
+                    "`branches` does not begin with `main`; expected it first, and without `from`"
+                        .to_owned(),
                 );
             }
         }
+
         let mut fork = |session: &mut Session| match branches.next() {
             None => Ok(false),
-            Some(WrittenBranch { name, from: Some(from), .. }) => {
+            Some(WrittenBranch {
+                name,
+                from: Some(from),
+                ..
+            }) => {
                 let forked = session.fork_from(*from, name.clone());
-                forked.map(|_| true).map_err(|error| format!("branch `{}`: {error}", Name(name)))
+                forked
+                    .map(|_| true)
+                    .map_err(|error| format!("branch `{}`: {error}", Name(name)))
             }
-            Some(WrittenBranch { name, .. }) => Err(format!("branch `{}` has no `from`", Name(name))),
+            Some(WrittenBranch { name, .. }) => {
+                Err(format!("branch `{}` has no `from`", Name(name)))
+            }
         };
+
         for thought in self.thoughts {
             let id = thought.id;
+
             // Branches as soon as they are needed: what they were forked from is there by then.
-            let sources = thought.merged.iter().flat_map(|merged| merged.sources.iter().copied());
+            let sources = thought
+                .merged
+                .iter()
+                .flat_map(|merged| merged.sources.iter().copied());
             let newest = sources.fold(thought.branch, BranchId::max);
             while session.branch(newest).is_err() && fork(&mut session)? {}
             let is_forgotten = thought.forgotten;
+
             replay(&mut session, thought, &strategy, has_forgotten)
                 .map_err(|error| format!("thought {id}: {error}"))?;
             has_forgotten |= is_forgotten;
         }
+
         while fork(&mut session)? {}
         finish(&mut session, &self.branches, self.current)?;
-        let unused = self.strategies.iter().find(|strategy| !session.strategies.contains(strategy));
+        let unused = self
+            .strategies
+            .iter()
+            .find(|strategy| !session.strategies.contains(strategy));
+
         match unused {
             Some(unused) => Err(format!("no thought is in the strategy `{}`", unused.name())),
             None => Ok(session),
@@ -282,6 +327,7 @@ fn replay(
     let told = |error: SessionError| error.to_string();
     let next = ThoughtId::at(session.thoughts.len());
     let branch = session.branch(read.branch).map_err(told)?;
+
     if (read.id, read.number) != (next, branch.len() + 1) {
         return Err(format!(
             "it has the id {} and the number {}; expected {next} and {}",
@@ -290,9 +336,11 @@ fn replay(
             branch.len() + 1
         ));
     }
+
     if read.forgotten && !(read.thought.is_empty() && read.parameters.is_empty()) {
         return Err("it is forgotten, but has a text or parameters; expected none".to_owned());
     }
+
     let draft = Draft {
         stage: (read.kind != ThoughtKind::Stay).then(|| read.stage.clone()),
         parameters: read.parameters,
@@ -300,18 +348,24 @@ fn replay(
         next_thought_needed: read.next_thought_needed,
         ..Draft::here(read.thought)
     };
+
     let mut prepared = match read.kind {
-        ThoughtKind::Move | ThoughtKind::Stay => session.prepare_known(read.branch, draft, read.forgotten),
+        ThoughtKind::Move | ThoughtKind::Stay => {
+            session.prepare_known(read.branch, draft, read.forgotten)
+        }
         ThoughtKind::Strategy => {
             let start = Place::start(strategy(&read.strategy)?);
             session.prepare_entry(read.branch, start, draft, read.kind, read.forgotten)
         }
         ThoughtKind::Part => {
-            let start = session.part(read.branch, strategy(&read.strategy)?).map_err(told)?;
+            let start = session
+                .part(read.branch, strategy(&read.strategy)?)
+                .map_err(told)?;
             session.prepare_entry(read.branch, start, draft, read.kind, read.forgotten)
         }
     }
     .map_err(told)?;
+
     let Prepared { place, .. } = &prepared;
     if (place.stage().name(), place.strategy.name()) != (&*read.stage, &*read.strategy) {
         return Err(format!(
@@ -322,11 +376,13 @@ fn replay(
             place.strategy.name()
         ));
     }
+
     if let Some(merged) = read.merged {
         check_merged(session, &merged, read.branch, has_forgotten)
             .map_err(|error| format!("`merged`: {error}"))?;
         prepared.merged = Some(merged);
     }
+
     session.add(prepared).map(drop).map_err(told)
 }
 
@@ -337,56 +393,113 @@ fn check_merged(
     into: BranchId,
     has_forgotten: bool,
 ) -> Result<(), String> {
-    let decided = |name: &str| merged.conflicts.iter().find(|conflict| conflict.parameter == name);
+    let decided = |name: &str| {
+        merged
+            .conflicts
+            .iter()
+            .find(|conflict| conflict.parameter == name)
+    };
+
     let again = session
-        .merged(&merged.sources, into, merged.rule, |conflict| decided(&conflict.parameter)?.taken)
+        .merged(&merged.sources, into, merged.rule, |conflict| {
+            decided(&conflict.parameter)?.taken
+        })
         .map_err(|error| error.to_string())?;
+
     let among = merged.conflicts.iter().all(|conflict| {
         conflict.branches.len() == conflict.values.len()
-            && conflict.taken.is_some_and(|taken| conflict.branches.contains(&taken))
+            && conflict
+                .taken
+                .is_some_and(|taken| conflict.branches.contains(&taken))
     });
+
     // What was forgotten cannot be merged again: then the sources and the last thoughts must be right.
-    let same = if has_forgotten { again.parents == merged.parents } else { again == *merged };
-    if same && among { Ok(()) } else { Err("it is not what these branches merge to".to_owned()) }
+    let same = if has_forgotten {
+        again.parents == merged.parents
+    } else {
+        again == *merged
+    };
+
+    if same && among {
+        Ok(())
+    } else {
+        Err("it is not what these branches merge to".to_owned())
+    }
 }
 
 /// Puts what no thought says on the branches.
-fn finish(session: &mut Session, branches: &[WrittenBranch], current: BranchId) -> Result<(), String> {
+fn finish(
+    session: &mut Session,
+    branches: &[WrittenBranch],
+    current: BranchId,
+) -> Result<(), String> {
     let most = session.policy.limits.thoughts;
     for (branch, written) in session.branches.iter_mut().zip(branches) {
         let wrong = |what: &str, expected: &str| {
-            Err(format!("branch `{}`: {what}; expected {expected}", Name(&written.name)))
+            Err(format!(
+                "branch `{}`: {what}; expected {expected}",
+                Name(&written.name)
+            ))
         };
+
         let expected = written.total_thoughts.max(1);
-        let most = u32::try_from(most).unwrap_or(u32::MAX).max(branch.len().saturating_add(1));
+        let most = u32::try_from(most)
+            .unwrap_or(u32::MAX)
+            .max(branch.len().saturating_add(1));
         if expected != written.total_thoughts || !(branch.len()..=most).contains(&expected) {
             return wrong(
                 "`total_thoughts` does not fit",
                 "at least as many as it has, and at most the limit",
             );
         }
-        if written.score.is_some_and(|score| !(0.0..=10.0).contains(&score)) {
+
+        if written
+            .score
+            .is_some_and(|score| !(0.0..=10.0).contains(&score))
+        {
             return wrong("`score` is out of range", "a number from 0 to 10");
         }
+
         if written.pruned && (branch.status != BranchStatus::Open || branch.id == current) {
-            return wrong("it is pruned, but current or not open", "an open one that is not current");
+            return wrong(
+                "it is pruned, but current or not open",
+                "an open one that is not current",
+            );
         }
+
         branch.total_thoughts = expected;
         branch.score = written.score;
         if written.pruned {
             branch.status = BranchStatus::Pruned;
         }
     }
-    session.switch(current).map_err(|error| format!("`current`: {error}"))?;
+
+    session
+        .switch(current)
+        .map_err(|error| format!("`current`: {error}"))?;
     let kept = session.kept();
-    let mut forgotten = session.thoughts.iter().zip(kept).filter(|(thought, _)| thought.forgotten).peekable();
+    let mut forgotten = session
+        .thoughts
+        .iter()
+        .zip(kept)
+        .filter(|(thought, _)| thought.forgotten)
+        .peekable();
+
     if forgotten.peek().is_some() && session.policy.when_full != WhenFull::ForgetPruned {
         return Err("thoughts are forgotten, but the policy forgets none".to_owned());
     }
+
     if let Some((thought, _)) = forgotten.find(|(_, kept)| *kept) {
-        return Err(format!("thought {} is forgotten, but a branch stands on it", thought.id));
+        return Err(format!(
+            "thought {} is forgotten, but a branch stands on it",
+            thought.id
+        ));
     }
+
     drop(forgotten);
-    session.may_forget = session.branches.iter().any(|branch| branch.status == BranchStatus::Pruned);
+    session.may_forget = session
+        .branches
+        .iter()
+        .any(|branch| branch.status == BranchStatus::Pruned);
     Ok(())
 }

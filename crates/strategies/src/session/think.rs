@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::merge::Merged;
 use super::place::Place;
 use super::{
-    BranchId, BranchStatus, Completion, Draft, EarlyEnd, Limit, Limits, Session, SessionError, Thought,
-    ThoughtId, ThoughtKind, room,
+    BranchId, BranchStatus, Completion, Draft, EarlyEnd, Limit, Limits, Session, SessionError,
+    Thought, ThoughtId, ThoughtKind, room,
 };
 use crate::refusal::{Entry, Refuse};
 use crate::{Mistyped, Parameter, ParameterType, Strategy};
@@ -91,10 +91,17 @@ impl Session {
     pub(super) fn part(&self, branch: BranchId, strategy: Strategy) -> Result<Place, SessionError> {
         let around = self.place(branch)?;
         if around.depth() + 1 >= MAX_PARTS {
-            return Err(SessionError::Full { limit: Limit::Parts, most: MAX_PARTS });
+            return Err(SessionError::Full {
+                limit: Limit::Parts,
+                most: MAX_PARTS,
+            });
         }
+
         let outer = Some(Arc::new(around.leading().clone()));
-        Ok(Place { outer, ..Place::start(strategy) })
+        Ok(Place {
+            outer,
+            ..Place::start(strategy)
+        })
     }
 
     fn enter(
@@ -119,22 +126,46 @@ impl Session {
     ) -> Result<Prepared, SessionError> {
         self.open(branch)?;
         let strategy = &start.strategy;
-        match self.strategies.iter().find(|known| known.name() == strategy.name()) {
+        match self
+            .strategies
+            .iter()
+            .find(|known| known.name() == strategy.name())
+        {
             Some(known) if known != strategy => {
-                return Err(SessionError::StrategyName { strategy: strategy.name().to_owned() });
+                return Err(SessionError::StrategyName {
+                    strategy: strategy.name().to_owned(),
+                });
             }
             None if self.strategies.len() >= MAX_STRATEGIES => {
-                return Err(SessionError::Full { limit: Limit::Strategies, most: MAX_STRATEGIES });
+                return Err(SessionError::Full {
+                    limit: Limit::Strategies,
+                    most: MAX_STRATEGIES,
+                });
             }
             _ => {}
         }
-        let entry =
-            Entry { from: self.stage_on(branch)?, into: strategy, anywhere: kind == ThoughtKind::Strategy };
+
+        let entry = Entry {
+            from: self.stage_on(branch)?,
+            into: strategy,
+            anywhere: kind == ThoughtKind::Strategy,
+        };
+
         let stage = match draft.stage.as_deref() {
             None => start.stage,
             Some(name) => entry.next(name)?.index,
         };
-        self.check(branch, draft, &entry, Place { stage, ..start.clone() }, kind, forgotten)
+        self.check(
+            branch,
+            draft,
+            &entry,
+            Place {
+                stage,
+                ..start.clone()
+            },
+            kind,
+            forgotten,
+        )
     }
 
     /// Checks a thought that moves or stays.
@@ -150,17 +181,36 @@ impl Session {
     ) -> Result<Prepared, SessionError> {
         let from = self.place(branch)?;
         let begins = self.branch(branch)?.tip().is_none();
-        let moves_to = draft.stage.as_deref().filter(|stage| !(begins && *stage == from.stage().name()));
+        let moves_to = draft
+            .stage
+            .as_deref()
+            .filter(|stage| !(begins && *stage == from.stage().name()));
         let Some(stage) = moves_to else {
             self.open(branch)?;
-            return self.check(branch, draft, &from.standing(), from.clone(), ThoughtKind::Stay, forgotten);
+            return self.check(
+                branch,
+                draft,
+                &from.standing(),
+                from.clone(),
+                ThoughtKind::Stay,
+                forgotten,
+            );
         };
+
         // Behind a final stage the strategy itself refuses, and says that nothing follows.
         if !from.is_end() {
             self.open(branch)?;
         }
+
         let place = from.next(stage)?;
-        self.check(branch, draft, &from.leading().standing(), place, ThoughtKind::Move, forgotten)
+        self.check(
+            branch,
+            draft,
+            &from.leading().standing(),
+            place,
+            ThoughtKind::Move,
+            forgotten,
+        )
     }
 
     /// Checks everything but the way to the stage.
@@ -176,53 +226,100 @@ impl Session {
         let stage = place.stage();
         let line = self.branch(branch)?;
         let tip = line.tip();
-        let revising = stage.parameters().get(REVISES).is_some_and(|p| *p.kind() == ParameterType::Thought);
+        let revising = stage
+            .parameters()
+            .get(REVISES)
+            .is_some_and(|p| *p.kind() == ParameterType::Thought);
+
         if let (true, Some(revised), false) = (revising, draft.revises, forgotten) {
-            draft.parameters.entry(REVISES.to_owned()).or_insert_with(|| revised.get().into());
+            draft
+                .parameters
+                .entry(REVISES.to_owned())
+                .or_insert_with(|| revised.get().into());
         }
+
         let entering = !forgotten && (kind != ThoughtKind::Stay || tip.is_none());
         standing.check(stage, &draft.parameters, entering)?;
         let mut named = Vec::new();
+
         for (name, value) in &draft.parameters {
             let kind = stage.parameters().get(name).map(Parameter::kind);
-            kind.into_iter().for_each(|kind| kind.thoughts(value, &mut named));
+            kind.into_iter()
+                .for_each(|kind| kind.thoughts(value, &mut named));
         }
+
         for thought in named {
             self.existing(ThoughtId::new(thought))?;
         }
+
         if let (true, Some(given)) = (revising, draft.parameters.get(REVISES)) {
-            let given = given.as_u64().and_then(|number| u32::try_from(number).ok()).map(ThoughtId::new);
+            let given = given
+                .as_u64()
+                .and_then(|number| u32::try_from(number).ok())
+                .map(ThoughtId::new);
             if let (Some(revised), Some(given)) = (draft.revises, given)
                 && revised != given
             {
-                let fault = Mistyped::new(REVISES, format_args!("{revised}, which is revised"), given);
+                let fault =
+                    Mistyped::new(REVISES, format_args!("{revised}, which is revised"), given);
                 return Err(standing.mistyped(stage, fault).into());
             }
+
             draft.revises = given;
         }
+
         if let Some(revised) = draft.revises
             && !self.is_on_path(self.existing(revised)?, tip)
         {
-            return Err(SessionError::NotOnPath { thought: revised, branch: line.name.clone() });
+            return Err(SessionError::NotOnPath {
+                thought: revised,
+                branch: line.name.clone(),
+            });
         }
+
         let early = !draft.next_thought_needed && !place.is_end();
         if early && self.policy.early_end == EarlyEnd::Refuse {
-            let finals = place.outermost().strategy.stages().iter().filter(|stage| stage.is_final());
+            let finals = place
+                .outermost()
+                .strategy
+                .stages()
+                .iter()
+                .filter(|stage| stage.is_final());
             return Err(SessionError::EarlyEnd {
                 stage: stage.name().to_owned(),
                 finals: finals.map(|stage| stage.name().to_owned()).collect(),
             });
         }
-        Ok(Prepared { branch, draft, place, kind, merged: None, forgotten })
+
+        Ok(Prepared {
+            branch,
+            draft,
+            place,
+            kind,
+            merged: None,
+            forgotten,
+        })
     }
 
     /// Adds a thought if there is room.
     pub(super) fn add(&mut self, prepared: Prepared) -> Result<ThoughtId, SessionError> {
-        let Prepared { branch, draft, place, kind, merged, forgotten } = prepared;
+        let Prepared {
+            branch,
+            draft,
+            place,
+            kind,
+            merged,
+            forgotten,
+        } = prepared;
+
         let Limits { thoughts: most, .. } = self.policy.limits;
         if self.thoughts.len() >= most {
-            return Err(SessionError::Full { limit: Limit::Thoughts, most });
+            return Err(SessionError::Full {
+                limit: Limit::Thoughts,
+                most,
+            });
         }
+
         let line = self.branch(branch)?;
         let tip = line.tip();
         let id = ThoughtId::at(self.thoughts.len());
@@ -238,32 +335,52 @@ impl Session {
             forgotten,
             place,
             text: draft.thought.into(),
-            parameters: draft.parameters.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            parameters: draft
+                .parameters
+                .into_iter()
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
             merged,
         };
+
         let bytes = room::bytes(&thought);
         self.make_room(bytes)?;
 
         self.bytes = self.bytes.saturating_add(bytes);
-        if !self.strategies.iter().any(|known| known.name() == thought.place.strategy.name()) {
+        if !self
+            .strategies
+            .iter()
+            .any(|known| known.name() == thought.place.strategy.name())
+        {
             self.strategies.push(thought.place.strategy.clone());
         }
+
         let end = thought.place.is_end();
         if end || !thought.next_thought_needed {
-            self.completions.push(Completion { branch, thought: id, early: !end });
+            self.completions.push(Completion {
+                branch,
+                thought: id,
+                early: !end,
+            });
         }
+
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let line = self.branch_mut(branch)?;
         line.own.push(id);
         let expected = draft.total_thoughts.unwrap_or(line.total_thoughts);
-        let least = thought.number.saturating_add(u32::from(draft.needs_more_thoughts));
+        let least = thought
+            .number
+            .saturating_add(u32::from(draft.needs_more_thoughts));
+
         line.total_thoughts = expected.min(most).max(least);
         if end || !thought.next_thought_needed {
             line.status = BranchStatus::Complete;
         }
+
         if let Some(merged) = &thought.merged {
             self.close_merged(merged, id, branch);
         }
+
         self.thoughts.push(thought);
         Ok(id)
     }

@@ -101,7 +101,10 @@ impl Thought {
 
     /// The thought before it, and the last ones of the branches that it merged.
     pub fn parents(&self) -> impl Iterator<Item = ThoughtId> {
-        let merged = self.merged.iter().flat_map(|merged| merged.parents.iter().copied());
+        let merged = self
+            .merged
+            .iter()
+            .flat_map(|merged| merged.parents.iter().copied());
         self.parent.into_iter().chain(merged)
     }
 
@@ -138,7 +141,9 @@ impl Thought {
 
     /// What it carries under a name.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
-        self.parameters().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.parameters()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
     }
 
     /// The thought that it takes the place of.
@@ -164,7 +169,8 @@ impl Thought {
     /// What it says of parameters: what it merged, and over it what it carries.
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
         let merged = self.merged.iter().flat_map(|merged| &merged.values);
-        self.parameters().chain(merged.map(|(name, value)| (&**name, value)))
+        self.parameters()
+            .chain(merged.map(|(name, value)| (&**name, value)))
     }
 }
 

@@ -14,7 +14,10 @@ pub(super) struct Locator<'t> {
 
 impl<'t> Locator<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, index: OnceCell::new() }
+        Self {
+            text,
+            index: OnceCell::new(),
+        }
     }
 
     /// The line, from 1, of the last of these keys, each looked for behind the one before; of its `nth`
@@ -50,16 +53,20 @@ impl<'t> Locator<'t> {
                 None => break,
             }
         }
+
         at
     }
 
     fn odd_key(&self, key: &str, from: usize, nth: usize) -> Option<usize> {
-        let is_odd =
-            key.is_empty() || key.contains(|c: char| ENDS_A_NAME.contains(&c) || AROUND_A_KEY.contains(&c));
+        let is_odd = key.is_empty()
+            || key.contains(|c: char| ENDS_A_NAME.contains(&c) || AROUND_A_KEY.contains(&c));
         if !is_odd {
             return None;
         }
-        occurrences(self.text, key, from).filter(|at| is_key(self.text, *at, key)).nth(nth)
+
+        occurrences(self.text, key, from)
+            .filter(|at| is_key(self.text, *at, key))
+            .nth(nth)
     }
 
     fn index(&self) -> &Index<'t> {
@@ -83,18 +90,23 @@ const AROUND_A_KEY: [char; 4] = [' ', '\t', '"', '\''];
 impl<'t> Index<'t> {
     fn of(text: &'t str) -> Self {
         charge(text.len());
-        let mut index = Self { keys: HashMap::new(), lines: Vec::new() };
+        let mut index = Self {
+            keys: HashMap::new(),
+            lines: Vec::new(),
+        };
         let mut begins = 0;
 
         for (at, sign) in text.char_indices().filter(|(_, c)| ENDS_A_NAME.contains(c)) {
             if sign == ':' {
                 index.add_key(text, begins, at);
             }
+
             begins = at + 1;
             if sign == '\n' {
                 index.lines.push(begins);
             }
         }
+
         index
     }
 
@@ -104,11 +116,15 @@ impl<'t> Index<'t> {
         if !matches!(before, None | Some("\n" | "{" | ",")) {
             return;
         }
+
         let written = text.get(begins..colon).unwrap_or_default();
         let name = written.trim_start_matches(AROUND_A_KEY);
         let at = colon - name.len();
 
-        self.keys.entry(name.trim_end_matches(AROUND_A_KEY)).or_default().push(at);
+        self.keys
+            .entry(name.trim_end_matches(AROUND_A_KEY))
+            .or_default()
+            .push(at);
     }
 
     /// Where a key stands the `nth` time from an offset on.
@@ -125,7 +141,10 @@ impl<'t> Index<'t> {
 
     /// Where a line begins.
     fn start_of(&self, line: usize) -> usize {
-        line.checked_sub(2).and_then(|before| self.lines.get(before)).copied().unwrap_or(0)
+        line.checked_sub(2)
+            .and_then(|before| self.lines.get(before))
+            .copied()
+            .unwrap_or(0)
     }
 }
 
@@ -149,9 +168,14 @@ fn occurrences<'a>(text: &'a str, name: &'a str, from: usize) -> impl Iterator<I
     let name = if name.is_empty() { "\"\"" } else { name };
     charge(behind.len());
 
-    behind.match_indices(name).map(move |(at, _)| from + at).filter(move |at| {
-        let before = text.get(..*at).and_then(|text| text.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
+    behind
+        .match_indices(name)
+        .map(move |(at, _)| from + at)
+        .filter(move |at| {
+            let before = text.get(..*at).and_then(|text| text.chars().next_back());
+            let after = text
+                .get(at + name.len()..)
+                .and_then(|text| text.chars().next());
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
 }

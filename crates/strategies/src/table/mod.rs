@@ -27,7 +27,9 @@ const MAX_NESTING: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
-    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments().allow_anchors();
+    let guard = YamlGuard::new(MAX_NESTING)
+        .allow_trailing_comments()
+        .allow_anchors();
     guard.check(text).map_err(|refusal| {
         let line = line_at(text, refusal.offset);
         TableError::syntax(refusal.reason.to_string(), Some(line))
@@ -40,6 +42,7 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
         let line = error.location().map(|place| place.line());
         TableError::syntax(without_place(&error.to_string()), line)
     })?;
+
     read::strategies(tree, Locator::new(text))
 }
 
@@ -51,7 +54,10 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
     };
     charge(text.len());
     let mut reader = serde_json::Deserializer::from_str(text);
-    let tree = ReadTree::new(&mut Budget::default()).deserialize(&mut reader).map_err(syntax)?;
+    let tree = ReadTree::new(&mut Budget::default())
+        .deserialize(&mut reader)
+        .map_err(syntax)?;
+
     reader.end().map_err(syntax)?;
     read::strategies(tree, Locator::new(text))
 }
@@ -79,6 +85,7 @@ fn check_length(text: &str) -> Result<(), TableError> {
     if text.len() <= MAX_TABLE_BYTES {
         return Ok(());
     }
+
     let message = format!("{} bytes; at most {MAX_TABLE_BYTES} are read", text.len());
     Err(TableError::syntax(message, None))
 }

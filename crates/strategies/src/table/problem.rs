@@ -47,8 +47,12 @@ impl Problems {
         if kept.is_empty() {
             return Ok(());
         }
+
         kept.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
-        Err(TableError { problems: kept, more })
+        Err(TableError {
+            problems: kept,
+            more,
+        })
     }
 }
 
@@ -137,8 +141,14 @@ pub enum TableProblemKind {
 
 impl TableError {
     pub(super) fn syntax(message: String, line: Option<usize>) -> Self {
-        let problem = TableProblem { line, ..TableProblem::new(&[], TableProblemKind::Syntax(message)) };
-        Self { problems: vec![problem], more: 0 }
+        let problem = TableProblem {
+            line,
+            ..TableProblem::new(&[], TableProblemKind::Syntax(message))
+        };
+        Self {
+            problems: vec![problem],
+            more: 0,
+        }
     }
 
     /// Returns the problems by line, those without one last. Of more than 100 problems it has the first 100 that
@@ -159,8 +169,14 @@ impl fmt::Display for TableError {
             (false, [first, ..]) => write!(f, "{count} problems in the tables, the first: {first}"),
             (true, problems) => {
                 write!(f, "{count} problems in the tables:")?;
-                problems.iter().try_for_each(|problem| write!(f, "\n{problem}"))?;
-                if self.more > 0 { write!(f, "\nand {} more", self.more) } else { Ok(()) }
+                problems
+                    .iter()
+                    .try_for_each(|problem| write!(f, "\n{problem}"))?;
+                if self.more > 0 {
+                    write!(f, "\nand {} more", self.more)
+                } else {
+                    Ok(())
+                }
             }
             (false, []) => Ok(()),
         }
@@ -180,25 +196,39 @@ impl TableProblem {
     /// `place`: strategy, stage, parameter, as far as it goes.
     pub(super) fn new(place: &[&str], kind: TableProblemKind) -> Self {
         let part = |index: usize| place.get(index).map(|part| (*part).to_owned());
-        Self { line: None, strategy: part(0), stage: part(1), parameter: part(2), kind }
+        Self {
+            line: None,
+            strategy: part(0),
+            stage: part(1),
+            parameter: part(2),
+            kind,
+        }
     }
 }
 
 impl fmt::Display for TableProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map(|line| format!("line {line}"));
-        let named =
-            |what: &str, name: &Option<String>| name.as_ref().map(|name| format!("{what} `{}`", Name(name)));
+        let named = |what: &str, name: &Option<String>| {
+            name.as_ref().map(|name| format!("{what} `{}`", Name(name)))
+        };
         let parts = [
             named("strategy", &self.strategy),
             named("stage", &self.stage),
             named("parameter", &self.parameter),
         ];
+
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let place = if parts.is_empty() { None } else { Some(parts.join(", ")) };
+        let place = if parts.is_empty() {
+            None
+        } else {
+            Some(parts.join(", "))
+        };
+
         for part in line.iter().chain(&place) {
             write!(f, "{part}: ")?;
         }
+
         write!(f, "{}", self.kind)
     }
 }
@@ -208,41 +238,74 @@ impl fmt::Display for TableProblemKind {
         match self {
             Self::Syntax(message) => OneLine::new(message).max_chars(MESSAGE).fmt(f),
             Self::Name(name) => {
-                write!(f, "`{}` is no name; expected 1 to 64 letters, digits, `_` and `-`", Name(name))
+                write!(
+                    f,
+                    "`{}` is no name; expected 1 to 64 letters, digits, `_` and `-`",
+                    Name(name)
+                )
             }
             Self::NameTaken(name) => {
-                write!(f, "`{}` is the name of another strategy; expected one of its own", Name(name))
+                write!(
+                    f,
+                    "`{}` is the name of another strategy; expected one of its own",
+                    Name(name)
+                )
             }
             Self::Duplicate(name) => write!(f, "`{}` is there twice; expected once", Name(name)),
             Self::UnknownKey { key, known } => {
-                write!(f, "`{}` is not a key here; expected {}", Name(key), NameList::or(known))
+                write!(
+                    f,
+                    "`{}` is not a key here; expected {}",
+                    Name(key),
+                    NameList::or(known)
+                )
             }
-            Self::WrongValue { key, found, expected } => {
+            Self::WrongValue {
+                key,
+                found,
+                expected,
+            } => {
                 write!(f, "`{}` is {}; expected {expected}", Name(key), Name(found))
             }
             Self::NoDescription => f.write_str("it has no `description`; expected a text"),
             Self::NoPrompt => f.write_str("it has no `prompt`; expected a text"),
             Self::NoType => {
-                write!(f, "it has no `type`; expected {}", NameList::or(super::read_parameter::TYPES))
+                write!(
+                    f,
+                    "it has no `type`; expected {}",
+                    NameList::or(super::read_parameter::TYPES)
+                )
             }
             Self::NoInnerType(key) => write!(f, "it has no `{}`, which its type needs", Name(key)),
             Self::EmptyRange => f.write_str("`min` is above `max`; expected the least first"),
             Self::NoStages => f.write_str("it has no `stages`; expected at least one"),
-            Self::NoFinalStage => f.write_str("no stage is final; expected `final: true` in at least one"),
+            Self::NoFinalStage => {
+                f.write_str("no stage is final; expected `final: true` in at least one")
+            }
             Self::UndefinedTarget { target, stages } => {
                 let target = Name(target);
-                write!(f, "`next` names `{target}`, which is not a stage; expected {}", NameList::or(stages))
+                write!(
+                    f,
+                    "`next` names `{target}`, which is not a stage; expected {}",
+                    NameList::or(stages)
+                )
             }
             Self::RepeatedTarget(target) => {
                 write!(f, "`next` names `{}` twice; expected once", Name(target))
             }
             Self::UndefinedStart { start, stages } => {
                 let start = Name(start);
-                write!(f, "`start` names `{start}`, which is not a stage; expected {}", NameList::or(stages))
+                write!(
+                    f,
+                    "`start` names `{start}`, which is not a stage; expected {}",
+                    NameList::or(stages)
+                )
             }
             Self::Unreachable => f.write_str("no way leads to it from the start"),
             Self::NoWayToTheEnd => f.write_str("no way leads from it to a final stage"),
-            Self::FinalLeadsOn => f.write_str("it is final, but has `next`; expected one or the other"),
+            Self::FinalLeadsOn => {
+                f.write_str("it is final, but has `next`; expected one or the other")
+            }
         }
     }
 }

@@ -20,20 +20,33 @@ pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strateg
         let message = format!("{}; expected strategies by their names", tree.kind());
         return Err(TableError::syntax(message, Some(1)));
     }
-    let mut reader = Reader { locator, problems: Problems::default() };
+
+    let mut reader = Reader {
+        locator,
+        problems: Problems::default(),
+    };
     let mut strategies: Vec<Strategy> = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
+
     for (name, tree) in reader.entries(&Place::default(), "the tables", tree) {
-        let place = Place { strategy: Some(&name), ..Place::default() };
+        let place = Place {
+            strategy: Some(&name),
+            ..Place::default()
+        };
         reader.check_name(&place, &name);
-        let Some(table) = reader.strategy(&place, &name, tree) else { continue };
+        let Some(table) = reader.strategy(&place, &name, tree) else {
+            continue;
+        };
+
         let strategy = Strategy(Arc::new(table));
         for name in strategy.names().filter(|name| taken.contains(*name)) {
             reader.report(&place, Kind::NameTaken(name.to_owned()));
         }
+
         taken.extend(strategy.names().map(str::to_owned));
         strategies.push(strategy);
     }
+
     reader.problems.into_result()?;
     Ok(strategies)
 }
@@ -48,17 +61,25 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn parts(&self) -> Vec<&'a str> {
-        [self.strategy, self.stage, self.parameter].into_iter().flatten().collect()
+        [self.strategy, self.stage, self.parameter]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// The keys that lead there in the text.
     fn keys(&self) -> Vec<&'a str> {
         let mut keys: Vec<&str> = self.strategy.into_iter().collect();
         keys.extend(self.stage.into_iter().flat_map(|stage| ["stages", stage]));
+
         // A parameter may be a place inside one: `approaches[].promise`.
-        let parameter = self.parameter.into_iter().flat_map(|place| place.split(['.', '[', ']']));
+        let parameter = self
+            .parameter
+            .into_iter()
+            .flat_map(|place| place.split(['.', '[', ']']));
         keys.extend(self.parameter.map(|_| "parameters"));
         keys.extend(parameter.filter(|part| !part.is_empty()));
+
         keys
     }
 }
@@ -73,11 +94,14 @@ impl Reader<'_> {
         if self.problems.is_full() {
             return self.problems.count();
         }
+
         let keys = place.keys();
         charge(keys.iter().map(|key| key.len()).sum());
+
         fn and<'k>(keys: &[&'k str], key: &'k str) -> Vec<&'k str> {
             [keys, &[key]].concat()
         }
+
         let line = match &kind {
             Kind::Duplicate(key) => self.locator.line(&and(&keys, key), 1),
             Kind::UnknownKey { key, .. } | Kind::WrongValue { key, .. } => {
@@ -86,27 +110,52 @@ impl Reader<'_> {
             Kind::UndefinedTarget { target: word, .. } | Kind::RepeatedTarget(word) => {
                 self.locator.word(&and(&keys, "next"), word)
             }
-            Kind::UndefinedStart { start: word, .. } => self.locator.word(&and(&keys, "start"), word),
+            Kind::UndefinedStart { start: word, .. } => {
+                self.locator.word(&and(&keys, "start"), word)
+            }
             _ => self.locator.line(&keys, 0),
         };
-        self.problems.push(TableProblem { line, ..TableProblem::new(&place.parts(), kind) });
+
+        self.problems.push(TableProblem {
+            line,
+            ..TableProblem::new(&place.parts(), kind)
+        });
     }
 
-    pub(super) fn wrong(&mut self, place: &Place<'_>, key: &str, found: &Tree, expected: &'static str) {
+    pub(super) fn wrong(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        found: &Tree,
+        expected: &'static str,
+    ) {
         let found = match found {
             Tree::Number(number) => number.to_string(),
             Tree::Text(text) => format!("the text \"{text}\""),
             other => other.kind().to_owned(),
         };
-        self.report(place, Kind::WrongValue { key: key.to_owned(), found, expected });
+        self.report(
+            place,
+            Kind::WrongValue {
+                key: key.to_owned(),
+                found,
+                expected,
+            },
+        );
     }
 
     /// The entries of a mapping, each key once.
-    pub(super) fn entries(&mut self, place: &Place<'_>, key: &str, tree: Tree) -> Vec<(String, Tree)> {
+    pub(super) fn entries(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        tree: Tree,
+    ) -> Vec<(String, Tree)> {
         let Tree::Map(entries) = tree else {
             self.wrong(place, key, &tree, "a mapping");
             return Vec::new();
         };
+
         charge(entries.iter().map(|(key, _)| 1 + key.len()).sum());
         let mut seen = HashSet::new();
         let twice: HashSet<usize> = (0..)
@@ -114,6 +163,7 @@ impl Reader<'_> {
             .filter_map(|(index, (key, _))| (!seen.insert(key.clone())).then_some(index))
             .collect();
         let mut kept = Vec::with_capacity(entries.len());
+
         for (index, entry) in entries.into_iter().enumerate() {
             if twice.contains(&index) {
                 self.report(place, Kind::Duplicate(entry.0));
@@ -121,6 +171,7 @@ impl Reader<'_> {
                 kept.push(entry);
             }
         }
+
         kept
     }
 
@@ -134,12 +185,22 @@ impl Reader<'_> {
     ) -> [Option<Tree>; N] {
         let mut values = [const { None }; N];
         for (key, tree) in self.entries(place, key, tree) {
-            let slot = known.iter().position(|known| *known == key).and_then(|index| values.get_mut(index));
+            let slot = known
+                .iter()
+                .position(|known| *known == key)
+                .and_then(|index| values.get_mut(index));
             match slot {
                 Some(slot) => *slot = Some(tree),
-                None => self.report(place, Kind::UnknownKey { key, known: known.to_vec() }),
+                None => self.report(
+                    place,
+                    Kind::UnknownKey {
+                        key,
+                        known: known.to_vec(),
+                    },
+                ),
             }
         }
+
         values
     }
 
@@ -152,29 +213,51 @@ impl Reader<'_> {
 
     fn strategy(&mut self, place: &Place<'_>, name: &str, tree: Tree) -> Option<Table> {
         if !matches!(tree, Tree::Map(_)) {
-            self.wrong(&Place::default(), name, &tree, "a mapping with `description` and `stages`");
+            self.wrong(
+                &Place::default(),
+                name,
+                &tree,
+                "a mapping with `description` and `stages`",
+            );
             return None;
         }
-        let [aliases, description, start, stages] =
-            self.keys(place, name, tree, ["aliases", "description", "start", "stages"]);
+
+        let [aliases, description, start, stages] = self.keys(
+            place,
+            name,
+            tree,
+            ["aliases", "description", "start", "stages"],
+        );
+
         let description = self.text(place, "description", description, Kind::NoDescription);
         let aliases = self.names(place, "aliases", aliases);
-        aliases.iter().for_each(|alias| self.check_name(place, alias));
+        aliases
+            .iter()
+            .for_each(|alias| self.check_name(place, alias));
 
-        let entries = stages.map(|tree| self.entries(place, "stages", tree)).unwrap_or_default();
+        let entries = stages
+            .map(|tree| self.entries(place, "stages", tree))
+            .unwrap_or_default();
         let mut stages: Vec<Stage> = Vec::with_capacity(entries.len());
         for (name, tree) in entries {
-            let place = Place { stage: Some(&name), ..*place };
+            let place = Place {
+                stage: Some(&name),
+                ..*place
+            };
             self.check_name(&place, &name);
             let stage = self.stage(&place, stages.len(), &name, tree);
             stages.push(stage);
         }
+
         if stages.is_empty() {
             self.report(place, Kind::NoStages);
             return None;
         }
-        let by_name: HashMap<String, usize> =
-            stages.iter().map(|stage| (stage.name.clone(), stage.index)).collect();
+
+        let by_name: HashMap<String, usize> = stages
+            .iter()
+            .map(|stage| (stage.name.clone(), stage.index))
+            .collect();
         let names: Vec<String> = stages.iter().map(|stage| stage.name.clone()).collect();
         self.join(place, &mut stages, &by_name, &names);
         let start = match start {
@@ -182,7 +265,13 @@ impl Reader<'_> {
             Some(Tree::Text(start)) => match by_name.get(&start) {
                 Some(index) => *index,
                 None => {
-                    self.report(place, Kind::UndefinedStart { start, stages: names });
+                    self.report(
+                        place,
+                        Kind::UndefinedStart {
+                            start,
+                            stages: names,
+                        },
+                    );
                     return None;
                 }
             },
@@ -191,8 +280,16 @@ impl Reader<'_> {
                 return None;
             }
         };
+
         self.check_ways(place, &stages, start);
-        Some(Table { name: name.to_owned(), aliases, description, start, stages, by_name })
+        Some(Table {
+            name: name.to_owned(),
+            aliases,
+            description,
+            start,
+            stages,
+            by_name,
+        })
     }
 
     /// Finds the stages that may follow.
@@ -205,7 +302,10 @@ impl Reader<'_> {
     ) {
         for stage in stages {
             let stage_name = stage.name.clone();
-            let place = Place { stage: Some(&stage_name), ..*place };
+            let place = Place {
+                stage: Some(&stage_name),
+                ..*place
+            };
             let mut seen = HashSet::new();
 
             for target in &stage.next_names {
@@ -217,11 +317,15 @@ impl Reader<'_> {
                     None if self.problems.is_full() => self.problems.count(),
                     None => {
                         charge(names.len());
-                        let kind = Kind::UndefinedTarget { target: target.clone(), stages: names.to_vec() };
+                        let kind = Kind::UndefinedTarget {
+                            target: target.clone(),
+                            stages: names.to_vec(),
+                        };
                         self.report(&place, kind);
                     }
                 }
             }
+
             if stage.is_final && !stage.next_names.is_empty() {
                 self.report(&place, Kind::FinalLeadsOn);
             }
@@ -229,8 +333,14 @@ impl Reader<'_> {
     }
 
     fn check_ways(&mut self, place: &Place<'_>, stages: &[Stage], start: usize) {
-        let mut finals = stages.iter().filter(|stage| stage.is_final).map(|stage| stage.index).peekable();
+        let mut finals = stages
+            .iter()
+            .filter(|stage| stage.is_final)
+            .map(|stage| stage.index)
+            .peekable();
+
         let there = reached(stages, std::iter::once(start), false);
+
         // Without any end the reason is told once and not for every stage.
         let ends = if finals.peek().is_some() {
             reached(stages, finals, true)
@@ -238,11 +348,16 @@ impl Reader<'_> {
             self.report(place, Kind::NoFinalStage);
             vec![true; stages.len()]
         };
+
         for ((stage, there), ends) in stages.iter().zip(there).zip(ends) {
-            let place = Place { stage: Some(&stage.name), ..*place };
+            let place = Place {
+                stage: Some(&stage.name),
+                ..*place
+            };
             if !there {
                 self.report(&place, Kind::Unreachable);
             }
+
             if !ends {
                 self.report(&place, Kind::NoWayToTheEnd);
             }
@@ -264,16 +379,29 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>, missing: Kind) -> String {
+    pub(super) fn text(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        tree: Option<Tree>,
+        missing: Kind,
+    ) -> String {
         match tree {
             Some(Tree::Text(text)) if !text.trim().is_empty() => return text,
             None | Some(Tree::Null | Tree::Text(_)) => self.report(place, missing),
             Some(other) => self.wrong(place, key, &other, "a text"),
         }
+
         String::new()
     }
 
-    pub(super) fn truth(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>, default: bool) -> bool {
+    pub(super) fn truth(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        tree: Option<Tree>,
+        default: bool,
+    ) -> bool {
         match tree {
             None => default,
             Some(Tree::Bool(value)) => value,
@@ -284,7 +412,12 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn names(&mut self, place: &Place<'_>, key: &str, tree: Option<Tree>) -> Vec<String> {
+    pub(super) fn names(
+        &mut self,
+        place: &Place<'_>,
+        key: &str,
+        tree: Option<Tree>,
+    ) -> Vec<String> {
         let list = match tree {
             None | Some(Tree::Null) => return Vec::new(),
             Some(Tree::List(list)) => list,
@@ -293,6 +426,7 @@ impl Reader<'_> {
                 return Vec::new();
             }
         };
+
         let mut names = Vec::with_capacity(list.len());
         for item in list {
             match item {
@@ -300,6 +434,7 @@ impl Reader<'_> {
                 other => self.wrong(place, key, &other, "a list of texts"),
             }
         }
+
         names
     }
 }

@@ -10,8 +10,9 @@ use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 
 /// The names of types, as [`ParameterType::name`] writes them.
-pub(super) const TYPES: [&str; 9] =
-    ["text", "integer", "number", "boolean", "thought", "list", "object", "map", "any"];
+pub(super) const TYPES: [&str; 9] = [
+    "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",
+];
 
 impl Reader<'_> {
     /// `inside`: the place in a parameter, if these are the fields of an object.
@@ -22,7 +23,9 @@ impl Reader<'_> {
         key: &str,
         tree: Option<Tree>,
     ) -> BTreeMap<String, Parameter> {
-        let entries = tree.map(|tree| self.entries(place, key, tree)).unwrap_or_default();
+        let entries = tree
+            .map(|tree| self.entries(place, key, tree))
+            .unwrap_or_default();
         let mut parameters = BTreeMap::new();
         for (name, tree) in entries {
             // It is a part of the path of all that is in it.
@@ -30,28 +33,41 @@ impl Reader<'_> {
                 self.report(place, Kind::Name(name));
                 continue;
             }
+
             let inner = format!("{inside}{name}");
             charge(inner.len());
-            let place = Place { parameter: Some(&inner), ..*place };
+            let place = Place {
+                parameter: Some(&inner),
+                ..*place
+            };
             self.check_name(&place, &name);
+
             if let Some(parameter) = self.parameter(&place, &inner, tree) {
                 parameters.insert(name, parameter);
             }
         }
+
         parameters
     }
 
     fn parameter(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<Parameter> {
         if !matches!(tree, Tree::Map(_)) {
-            self.wrong(place, path, &tree, "a mapping with `type` and `description`");
+            self.wrong(
+                place,
+                path,
+                &tree,
+                "a mapping with `type` and `description`",
+            );
             return None;
         }
+
         let mut entries = self.entries(place, path, tree);
         let mut take = |key: &str| {
             let at = entries.iter().position(|(known, _)| known == key)?;
             Some(entries.remove(at).1)
         };
         let (description, required) = (take("description"), take("required"));
+
         Some(Parameter {
             description: self.text(place, "description", description, Kind::NoDescription),
             required: self.truth(place, "required", required, true),
@@ -64,10 +80,12 @@ impl Reader<'_> {
             self.wrong(place, path, &tree, "a mapping with `type`");
             return None;
         };
+
         let Some(at) = entries.iter().position(|(key, _)| key == "type") else {
             self.report(place, Kind::NoType);
             return None;
         };
+
         let name = match entries.remove(at).1 {
             Tree::Text(name) if TYPES.contains(&name.as_str()) => name,
             other => {
@@ -76,11 +94,14 @@ impl Reader<'_> {
                 return None;
             }
         };
+
         let rest = Tree::Map(entries);
         match name.as_str() {
             "text" => {
                 let [choices] = self.keys(place, path, rest, ["choices"]);
-                Some(ParameterType::Text { choices: self.names(place, "choices", choices) })
+                Some(ParameterType::Text {
+                    choices: self.names(place, "choices", choices),
+                })
             }
             "integer" => {
                 let (min, max) = self.range(place, path, rest);
@@ -95,8 +116,14 @@ impl Reader<'_> {
                 let items = Box::new(self.inner(place, path, "items", items)?);
                 let min_items = match min_items {
                     None => 0,
-                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-                    Some(Tree::Number(n)) if n.fract() == 0.0 && (0.0..=1_000_000.0).contains(&n) => {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "checked"
+                    )]
+                    Some(Tree::Number(n))
+                        if n.fract() == 0.0 && (0.0..=1_000_000.0).contains(&n) =>
+                    {
                         n as usize
                     }
                     Some(other) => {
@@ -104,6 +131,7 @@ impl Reader<'_> {
                         return None;
                     }
                 };
+
                 Some(ParameterType::List { items, min_items })
             }
             "object" => {
@@ -111,12 +139,15 @@ impl Reader<'_> {
                 if fields.is_none() {
                     self.report(place, Kind::NoInnerType("fields"));
                 }
+
                 let fields = self.parameters(place, &format!("{path}."), "fields", fields);
                 Some(ParameterType::Object { fields })
             }
             "map" => {
                 let [values] = self.keys(place, path, rest, ["values"]);
-                Some(ParameterType::Map { values: Box::new(self.inner(place, path, "values", values)?) })
+                Some(ParameterType::Map {
+                    values: Box::new(self.inner(place, path, "values", values)?),
+                })
             }
             plain => {
                 let [] = self.keys(place, path, rest, []);
@@ -140,8 +171,16 @@ impl Reader<'_> {
             self.report(place, Kind::NoInnerType(key));
             return None;
         };
+
         let path = format!("{path}[]");
-        self.kind(&Place { parameter: Some(&path), ..*place }, &path, tree)
+        self.kind(
+            &Place {
+                parameter: Some(&path),
+                ..*place
+            },
+            &path,
+            tree,
+        )
     }
 
     fn range(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> (Option<f64>, Option<f64>) {
@@ -153,10 +192,12 @@ impl Reader<'_> {
                 None
             }
         };
+
         let (min, max) = (bound("min", min), bound("max", max));
         if min.zip(max).is_some_and(|(min, max)| min > max) {
             self.report(place, Kind::EmptyRange);
         }
+
         (min, max)
     }
 }

@@ -39,17 +39,24 @@ pub(super) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { values: 50_000, bytes: 4 * super::MAX_TABLE_BYTES }
+        Self {
+            values: 50_000,
+            bytes: 4 * super::MAX_TABLE_BYTES,
+        }
     }
 }
 
 impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
         charge(1 + bytes);
-        let left = self.values.checked_sub(1).zip(self.bytes.checked_sub(bytes));
+        let left = self
+            .values
+            .checked_sub(1)
+            .zip(self.bytes.checked_sub(bytes));
         let (values, bytes) =
             left.ok_or_else(|| E::custom("the tables are too large; expected fewer of them"))?;
         *self = Self { values, bytes };
+
         Ok(())
     }
 }
@@ -69,9 +76,15 @@ impl<'b> ReadTree<'b> {
 
     fn below<E: Error>(&mut self) -> Result<ReadTree<'_>, E> {
         if self.depth >= MAX_DEPTH {
-            return Err(E::custom(format!("the tables nest deeper than {MAX_DEPTH} levels; expected fewer")));
+            return Err(E::custom(format!(
+                "the tables nest deeper than {MAX_DEPTH} levels; expected fewer"
+            )));
         }
-        Ok(ReadTree { budget: self.budget, depth: self.depth + 1 })
+
+        Ok(ReadTree {
+            budget: self.budget,
+            depth: self.depth + 1,
+        })
     }
 }
 
@@ -110,18 +123,26 @@ impl<'de> Visitor<'de> for ReadTree<'_> {
         self.budget.take(0).map(|()| Tree::Number(value))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "bounds of parameters are doubles")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "bounds of parameters are doubles"
+    )]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Tree, E> {
         self.visit_f64(value as f64)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "bounds of parameters are doubles")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "bounds of parameters are doubles"
+    )]
     fn visit_u64<E: Error>(self, value: u64) -> Result<Tree, E> {
         self.visit_f64(value as f64)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Tree, E> {
-        self.budget.take(text.len()).map(|()| Tree::Text(text.to_owned()))
+        self.budget
+            .take(text.len())
+            .map(|()| Tree::Text(text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Tree, A::Error> {
@@ -130,6 +151,7 @@ impl<'de> Visitor<'de> for ReadTree<'_> {
         while let Some(item) = list.next_element_seed(self.below()?)? {
             items.push(item);
         }
+
         Ok(Tree::List(items))
     }
 
@@ -141,10 +163,16 @@ impl<'de> Visitor<'de> for ReadTree<'_> {
                 Tree::Text(key) => key,
                 Tree::Number(key) => key.to_string(),
                 Tree::Bool(key) => key.to_string(),
-                other => return Err(A::Error::custom(format!("a key is {}; expected a text", other.kind()))),
+                other => {
+                    return Err(A::Error::custom(format!(
+                        "a key is {}; expected a text",
+                        other.kind()
+                    )));
+                }
             };
             entries.push((key, map.next_value_seed(self.below()?)?));
         }
+
         Ok(Tree::Map(entries))
     }
 }

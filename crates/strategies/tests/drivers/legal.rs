@@ -2,7 +2,11 @@
 //! along the edges of its table, and a run that is dropped anywhere goes on as if it had not been. One that
 //! does not keep to them ends the run in good order.
 
-#![allow(clippy::indexing_slicing, clippy::panic, reason = "helpers of tests, over what the tests made")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests, over what the tests made"
+)]
 
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,7 +35,11 @@ struct Legal {
 
 impl Legal {
     fn new(seed: u64) -> Self {
-        Self { seed, spoils: false, requests: Arc::default() }
+        Self {
+            seed,
+            spoils: false,
+            requests: Arc::default(),
+        }
     }
 }
 
@@ -39,18 +47,35 @@ impl Legal {
 impl LlmClient for Legal {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.requests.lock().unwrap().push(request.clone());
-        let said: Vec<_> = request.messages().iter().map(|message| message.text().to_owned()).collect();
+        let said: Vec<_> = request
+            .messages()
+            .iter()
+            .map(|message| message.text().to_owned())
+            .collect();
+
         let mut hasher = DefaultHasher::new();
         (self.seed, &said).hash(&mut hasher);
         let mut dice = Dice(hasher.finish() | 1);
-        let asked = request.messages().iter().filter(|message| message.role() == Role::User);
+        let asked = request
+            .messages()
+            .iter()
+            .filter(|message| message.role() == Role::User);
         let asked: Vec<_> = asked.map(|message| message.text()).collect();
+
         // Told what is wrong, it leaves nothing out.
-        let again =
-            asked.iter().rev().take_while(|text| text.starts_with("That reply cannot be used")).count();
+        let again = asked
+            .iter()
+            .rev()
+            .take_while(|text| text.starts_with("That reply cannot be used"))
+            .count();
+
         let question = asked[asked.len() - 1 - again];
         let reply = reply(question, &mut dice, again > 0);
-        Ok(ChatResponse::new(if self.spoils { spoilt(reply, &mut dice) } else { reply }))
+        Ok(ChatResponse::new(if self.spoils {
+            spoilt(reply, &mut dice)
+        } else {
+            reply
+        }))
     }
 }
 
@@ -62,48 +87,67 @@ impl Dice {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
+
         self.0 % most
     }
 
     fn word(&mut self) -> String {
-        let words = ["stone", "river", "look", "3 apples", "51", "wait", "finish", "a: b", "**so**", "ünï"];
+        let words = [
+            "stone", "river", "look", "3 apples", "51", "wait", "finish", "a: b", "**so**", "ünï",
+        ];
         let word = words[self.below(words.len() as u64) as usize];
         format!("{word} {}", self.below(1000))
     }
 }
 
 fn reply(question: &str, dice: &mut Dice, whole: bool) -> String {
-    let Some((before, form)) = question.split_once("each name at the beginning of a line:\n") else {
+    let Some((before, form)) = question.split_once("each name at the beginning of a line:\n")
+    else {
         return match question.contains("#E1 = tool[input]") {
             true => plan(dice),
             false => dice.word(),
         };
     };
+
     let mut lines = Vec::new();
     let mut form = form.lines().peekable();
     while let Some(line) = form.next() {
         let (name, about) = line.split_once(": ").unwrap();
-        let kind = about.rsplit_once(" (").map_or(about, |(_, kind)| kind.trim_end_matches(')'));
+        let kind = about
+            .rsplit_once(" (")
+            .map_or(about, |(_, kind)| kind.trim_end_matches(')'));
         if name == "next" {
             let mut stages = Vec::new();
             while let Some(stage) = form.next_if(|line| line.starts_with("  ")) {
                 stages.push(stage.trim().split(' ').next().unwrap());
             }
-            lines.push(format!("next: {}", stages[dice.below(stages.len() as u64) as usize]));
+
+            lines.push(format!(
+                "next: {}",
+                stages[dice.below(stages.len() as u64) as usize]
+            ));
         } else if !kind.contains("may be left out") || whole || dice.below(3) > 0 {
             let action = name == "action" && dice.below(2) == 0;
-            let value = if action { "finish".to_owned() } else { value(kind, before, dice) };
+            let value = if action {
+                "finish".to_owned()
+            } else {
+                value(kind, before, dice)
+            };
+
             lines.push(format!("{name}: {value}"));
         }
     }
+
     lines.join("\n")
 }
 
 /// What else models write: half a reply, the form twice, a fence without end, signs in the wrong place.
 fn spoilt(reply: String, dice: &mut Dice) -> String {
     let place = dice.below(reply.chars().count() as u64 + 1) as usize;
-    let (first, rest): (String, String) =
-        (reply.chars().take(place).collect(), reply.chars().skip(place).collect());
+    let (first, rest): (String, String) = (
+        reply.chars().take(place).collect(),
+        reply.chars().skip(place).collect(),
+    );
     let signs = [
         "",
         ":",
@@ -119,22 +163,39 @@ fn spoilt(reply: String, dice: &mut Dice) -> String {
         "\nanswer:",
         "]]\n",
     ];
+
     match dice.below(8) {
         0 => first,
         1 => rest,
         2 => format!("{reply}\n{reply}"),
         3 => String::new(),
-        4..6 => format!("{first}{}{rest}", signs[dice.below(signs.len() as u64) as usize]),
+        4..6 => format!(
+            "{first}{}{rest}",
+            signs[dice.below(signs.len() as u64) as usize]
+        ),
         _ => reply,
     }
 }
 
 /// A value of the kind that the form names.
 fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
-    let bound =
-        |word: &str| -> Option<u64> { kind.split_once(word)?.1.split([' ', ',']).next()?.parse().ok() };
-    let (least, most) = (bound("from ").or(bound("least ")).unwrap_or(0), bound(" to ").unwrap_or(20));
-    if let Some(fields) = kind.split_once("objects {").map(|(_, rest)| rest.trim_end_matches('}')) {
+    let bound = |word: &str| -> Option<u64> {
+        kind.split_once(word)?
+            .1
+            .split([' ', ','])
+            .next()?
+            .parse()
+            .ok()
+    };
+
+    let (least, most) = (
+        bound("from ").or(bound("least ")).unwrap_or(0),
+        bound(" to ").unwrap_or(20),
+    );
+    if let Some(fields) = kind
+        .split_once("objects {")
+        .map(|(_, rest)| rest.trim_end_matches('}'))
+    {
         let mut object = || -> Value {
             let typed = |field: &str| {
                 let (name, kind) = field.split_once(": ")?;
@@ -143,12 +204,14 @@ fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
                     true => serde_json::from_str(&value).unwrap(),
                     false => Value::from(value),
                 };
+
                 Some((name.to_owned(), value))
             };
             fields.split(", ").filter_map(typed).collect()
         };
         return json!([object(), object(), object()]).to_string();
     }
+
     match kind {
         kind if kind.starts_with("a list") => {
             let items = 1 + dice.below(4);
@@ -163,7 +226,9 @@ fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
         kind if kind.starts_with("an integer") || kind.starts_with("a number") => {
             (least + dice.below(most - least + 1)).to_string()
         }
-        kind if kind.starts_with("true or false") => ["yes", "no"][dice.below(2) as usize].to_owned(),
+        kind if kind.starts_with("true or false") => {
+            ["yes", "no"][dice.below(2) as usize].to_owned()
+        }
         _ => dice.word(),
     }
 }
@@ -171,7 +236,11 @@ fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
 /// A plan with calls that name evidence before them.
 fn plan(dice: &mut Dice) -> String {
     let step = |number: u64| {
-        let of = if number > 1 { format!("#E{}", 1 + dice.below(number - 1)) } else { dice.word() };
+        let of = if number > 1 {
+            format!("#E{}", 1 + dice.below(number - 1))
+        } else {
+            dice.word()
+        };
         format!("Plan: {}\n#E{number} = look[{of}]", dice.word())
     };
     (1..=4).map(step).collect::<Vec<_>>().join("\n")
@@ -190,15 +259,27 @@ fn tools() -> Tools {
 
 fn solver(driver: impl Driver + 'static, client: &Legal) -> Solver {
     let budget = Budget::default().calls(40).thoughts(300);
-    Solver::new(client.clone(), driver).with_tools(tools()).with_budget(budget)
+    Solver::new(client.clone(), driver)
+        .with_tools(tools())
+        .with_budget(budget)
 }
 
 /// Every thought that moved did so along an edge of the table.
 fn keeps_to_the_table(session: &Session) -> bool {
-    session.thoughts().iter().filter(|thought| thought.kind() == ThoughtKind::Move).all(|thought| {
-        let from = thought.parent().and_then(|parent| session.thought(parent)).unwrap();
-        from.stage().next_names().iter().any(|next| next == thought.stage().name())
-    })
+    session
+        .thoughts()
+        .iter()
+        .filter(|thought| thought.kind() == ThoughtKind::Move)
+        .all(|thought| {
+            let from = thought
+                .parent()
+                .and_then(|parent| session.thought(parent))
+                .unwrap();
+            from.stage()
+                .next_names()
+                .iter()
+                .any(|next| next == thought.stage().name())
+        })
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -209,20 +290,27 @@ async fn ends(name: StrategyName, seed: u64) {
     let mut solving = solver.begin("What is 17 * 3?");
     let mut run = flow.begin();
     let mut walked = Vec::new();
+
     loop {
         walked.extend(run.node().map(str::to_owned));
         if !matches!(run.step(&mut solving).await.unwrap(), Stepped::Moved { .. }) {
             break;
         }
     }
+
     let table = name.strategy();
     for two in walked.windows(2) {
-        assert!(table.stage(&two[0]).unwrap().next_names().contains(&two[1]), "{name} {seed}: {two:?}");
+        assert!(
+            table.stage(&two[0]).unwrap().next_names().contains(&two[1]),
+            "{name} {seed}: {two:?}"
+        );
     }
+
     assert!(keeps_to_the_table(solving.session()), "{name} {seed}");
     let spent = solving.spent();
     let solved = solver.solved(solving);
     assert_eq!(spent.calls as usize, client.requests.lock().unwrap().len());
+
     match solved.end() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{name} {seed}"),
         EndReason::OutOfCalls { limit } => assert_eq!(spent.calls, *limit),
@@ -239,13 +327,19 @@ async fn ends(name: StrategyName, seed: u64) {
 async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
     let timeless = |solved: cogwork_strategies::Solved| {
         let mut value = serde_json::to_value(solved).unwrap();
+
         // Time is measured, and the one thing that may differ.
         value["spent"]["seconds"] = Value::Null;
         value
     };
-    let whole = solver(driver.clone(), &Legal::new(seed)).solve("What is 17 * 3?").await.unwrap();
+
+    let whole = solver(driver.clone(), &Legal::new(seed))
+        .solve("What is 17 * 3?")
+        .await
+        .unwrap();
     let (calls, whole) = (whole.spent().calls as usize, timeless(whole));
     let mut stop = 0;
+
     loop {
         let client = Legal::new(seed);
         let solver = solver(driver.clone(), &client);
@@ -254,20 +348,39 @@ async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
         let mut dropped = solver.begin("What is 17 * 3?");
         let mut run = flow.begin().journal(Arc::clone(&journal));
         let mut ended = false;
+
         for _ in 0..stop {
             ended = !matches!(run.step(&mut dropped).await.unwrap(), Stepped::Moved { .. });
         }
+
         drop(run);
         let saved = serde_json::to_string(&dropped).unwrap();
         let read: cogwork_strategies::Solving = serde_json::from_str(&saved).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), saved);
+
         let mut solving = solver.begin("What is 17 * 3?");
-        flow.begin().journal(journal).finish(&mut solving).await.unwrap();
-        assert_eq!(timeless(solver.solved(solving)), whole, "{driver:?} {seed}, dropped after {stop} steps");
-        assert_eq!(client.requests.lock().unwrap().len(), calls, "{driver:?} {seed}");
+        flow.begin()
+            .journal(journal)
+            .finish(&mut solving)
+            .await
+            .unwrap();
+
+        assert_eq!(
+            timeless(solver.solved(solving)),
+            whole,
+            "{driver:?} {seed}, dropped after {stop} steps"
+        );
+
+        assert_eq!(
+            client.requests.lock().unwrap().len(),
+            calls,
+            "{driver:?} {seed}"
+        );
+
         if ended {
             return;
         }
+
         stop += 1;
     }
 }
@@ -307,8 +420,12 @@ fn a_run_that_is_dropped_after_any_step_goes_on_without_a_call_made_twice() {
     for name in StrategyName::ALL {
         (0..2).for_each(|seed| goes_on(name, seed));
     }
+
     goes_on(SelfConsistency::new().with_paths(3).with_all_paths(), 0);
     for search in [Search::DepthFirst, Search::BestFirst] {
-        goes_on(TreeOfThoughts::new().with_proposals(2).with_search(search), 0);
+        goes_on(
+            TreeOfThoughts::new().with_proposals(2).with_search(search),
+            0,
+        );
     }
 }

@@ -27,7 +27,11 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
         "verification: 51 / 3 = 17.\nholds: yes",
         "thought: 60 - 9 = 51.\nanswer: 51",
     ]);
-    let solved = Solver::new(client.clone(), StrategyName::Linear).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client.clone(), StrategyName::Linear)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: What is 17 * 3?
       2 initial_thought_planning: Tens and ones.
@@ -54,6 +58,7 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
     end: answered
     spent: 16 calls, about 15515 tokens
     ");
+
     let session = solved.trace().session();
     let revision = session.thought(ThoughtId::new(5)).unwrap();
     assert_eq!(revision.revises(), Some(ThoughtId::new(3)));
@@ -61,10 +66,19 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
         .branches()
         .iter()
         .map(|branch| {
-            let from = branch.forked_from().map(|from| from.to_string()).unwrap_or_default();
-            format!("{} from {from:?}: {} of {}", branch.name(), branch.own().len(), branch.total_thoughts())
+            let from = branch
+                .forked_from()
+                .map(|from| from.to_string())
+                .unwrap_or_default();
+            format!(
+                "{} from {from:?}: {} of {}",
+                branch.name(),
+                branch.own().len(),
+                branch.total_thoughts()
+            )
         })
         .collect();
+
     insta::assert_snapshot!(branches.join("\n"), @r#"
     main from "": 7 of 7
     twenties from "7": 14 of 14
@@ -158,13 +172,26 @@ async fn a_branch_from_the_beginning_leaves_aside_what_was_thought() {
         "verification: 51 / 3 = 17.\nholds: true",
         "51",
     ]);
-    let solved = Solver::new(client.clone(), StrategyName::Linear).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client.clone(), StrategyName::Linear)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!(solved.answer(), Some("51"));
     let session = solved.trace().session();
-    let path: Vec<_> =
-        session.path(session.thoughts().last().unwrap().id()).map(|thought| thought.id().get()).collect();
+    let path: Vec<_> = session
+        .path(session.thoughts().last().unwrap().id())
+        .map(|thought| thought.id().get())
+        .collect();
+
     assert_eq!(path, [13, 12, 11, 10, 9, 8, 7, 2, 1]);
-    let question = client.requests()[4].messages().last().unwrap().text().to_owned();
+    let question = client.requests()[4]
+        .messages()
+        .last()
+        .unwrap()
+        .text()
+        .to_owned();
+
     insta::assert_snapshot!(question, @"
     You are on the branch `anew` now, from thought 1 on. Thoughts 3 to 6 are left aside.
 
@@ -193,12 +220,20 @@ async fn numbers_and_names_that_are_not_there_are_asked_for_again() {
         "verification: 51 / 3 = 17.\nholds: yes",
         "51",
     ]);
-    let solved = Solver::new(client, StrategyName::Linear).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client, StrategyName::Linear)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!(solved.answer(), Some("51"));
     let complaints = solved.trace().calls().iter().flat_map(|call| match call {
-        Call::Model { tries, .. } => tries.iter().filter_map(|one| one.complaint.as_deref()).collect(),
+        Call::Model { tries, .. } => tries
+            .iter()
+            .filter_map(|one| one.complaint.as_deref())
+            .collect(),
         _ => Vec::new(),
     });
+
     insta::assert_snapshot!(complaints.collect::<Vec<_>>().join("\n"), @"
     `thoughts_needed` is 0, expected an integer from 1 to 1000
     `next` is `onward`, expected `thought_adjustment`, `branch_creation`, `hypothesis_generation` or `thought_revision`
@@ -211,18 +246,28 @@ async fn numbers_and_names_that_are_not_there_are_asked_for_again() {
 
 #[tokio::test]
 async fn a_hypothesis_that_never_holds_is_given_up() {
-    let mut replies = vec!["thought: Guess.\nthoughts_needed: 2".to_owned(), "It may be 50.".to_owned()];
+    let mut replies = vec![
+        "thought: Guess.\nthoughts_needed: 2".to_owned(),
+        "It may be 50.".to_owned(),
+    ];
     replies.push("next: hypothesis_generation".to_owned());
     for guess in 0..20 {
         replies.push(format!("hypothesis: {guess}"));
         replies.push("verification: No.\nholds: no".to_owned());
         replies.push("next: hypothesis_generation".to_owned());
     }
-    let solver = Solver::new(ScriptedClient::new(replies), Linear::new().with_max_thoughts(4));
+
+    let solver = Solver::new(
+        ScriptedClient::new(replies),
+        Linear::new().with_max_thoughts(4),
+    );
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (solved.end().to_string().as_str(), solved.answer()),
-        ("given up: after 4 thoughts the hypothesis does not hold", Some("2"))
+        (
+            "given up: after 4 thoughts the hypothesis does not hold",
+            Some("2")
+        )
     );
 }
 
@@ -231,29 +276,51 @@ async fn a_model_that_thinks_without_end_is_brought_to_a_hypothesis() {
     let mut replies = vec!["thought: Slowly.\nthoughts_needed: 1000".to_owned()];
     for thought in 0..3 {
         replies.push(format!("Thought {thought}."));
+
         // The last time it may not think more.
         replies.push(format!(
             "next: {}",
-            if thought < 2 { "thought_adjustment" } else { "hypothesis_generation" }
+            if thought < 2 {
+                "thought_adjustment"
+            } else {
+                "hypothesis_generation"
+            }
         ));
     }
+
     replies.extend(["51", "verification: 51 / 3 = 17.\nholds: yes", "51"].map(str::to_owned));
     let client = ScriptedClient::new(replies);
     let solver = Solver::new(client.clone(), Linear::new().with_max_thoughts(3));
     let solved = solver.solve(PROBLEM).await.unwrap();
+
     assert_eq!(solved.answer(), Some("51"));
-    let last = client.requests()[6].messages().last().unwrap().text().to_owned();
-    assert!(!last.contains("thought_adjustment") && !last.contains("branch_creation"), "{last}");
+    let last = client.requests()[6]
+        .messages()
+        .last()
+        .unwrap()
+        .text()
+        .to_owned();
+
+    assert!(
+        !last.contains("thought_adjustment") && !last.contains("branch_creation"),
+        "{last}"
+    );
 }
 
 #[tokio::test]
 async fn the_same_thought_again_is_no_progress() {
     let mut replies = vec!["thought: Slowly.\nthoughts_needed: 10".to_owned()];
     for turn in 0..9 {
-        replies.extend(["Add them.".to_owned(), format!("thought: Fine {turn}.\nnext: thought_adjustment")]);
+        replies.extend([
+            "Add them.".to_owned(),
+            format!("thought: Fine {turn}.\nnext: thought_adjustment"),
+        ]);
     }
-    let solved =
-        Solver::new(ScriptedClient::new(replies), StrategyName::Linear).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(ScriptedClient::new(replies), StrategyName::Linear)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!(
         solved.end().to_string(),
         "no progress: the same came 3 times in a row up to the stage `thought_generation`"
@@ -271,7 +338,9 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
             "verification: 51 / 3 = 17.\nholds: yes",
             "The answer is 51.",
         ]);
-        let solver = Solver::new(client, StrategyName::Linear).with_budget(Budget::default().calls(calls));
+
+        let solver =
+            Solver::new(client, StrategyName::Linear).with_budget(Budget::default().calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
@@ -286,7 +355,10 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
 #[tokio::test]
 async fn an_empty_reply_is_asked_for_again_and_then_an_error() {
     let client = ScriptedClient::new(["thought: Go.\nthoughts_needed: 1", "", "", ""]);
-    let error = Solver::new(client, StrategyName::Linear).solve(PROBLEM).await.unwrap_err();
+    let error = Solver::new(client, StrategyName::Linear)
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "stage `thought_generation`: no reply could be used: the reply is empty; expected a text"

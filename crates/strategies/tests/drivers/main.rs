@@ -1,6 +1,10 @@
 //! Strategies that run by themselves, each with scripted models: right, wrong, empty and endless ones.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of tests may, as the tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
 mod chain_of_thought;
 mod hostile;

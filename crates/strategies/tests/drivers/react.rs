@@ -1,6 +1,8 @@
 //! ReAct: reason, act, observe.
 
-use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, Role, ScriptedClient, ToolCall};
+use cogwork_llm::{
+    Capabilities, Capability, ChatResponse, FinishReason, Role, ScriptedClient, ToolCall,
+};
 use cogwork_strategies::{React, Solver, StrategyName};
 use cogwork_tools::{ToolError, Tools, function};
 use serde_json::Value;
@@ -15,7 +17,9 @@ fn tools() -> Tools {
             _ => Err(ToolError::failed("not on the map")),
         }
     };
-    Tools::new().with(function("height", "The height of a mountain.", heights)).unwrap()
+    Tools::new()
+        .with(function("height", "The height of a mountain.", heights))
+        .unwrap()
 }
 
 fn solver(client: &ScriptedClient) -> Solver {
@@ -31,6 +35,7 @@ async fn a_cycle_is_one_question_in_text() {
         "The other one.\n**action:** `height`\n**action_input:** {\"of\": \"Snøhetta\"}\nObservation: 9999 m",
         "thought: 2469 is more than 2286.\naction: finish\naction_input: Galdhøpiggen",
     ]);
+
     let solved = solver(&client).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
@@ -51,6 +56,7 @@ async fn a_cycle_is_one_question_in_text() {
     end: answered
     spent: 3 calls, about 783 tokens, 2 tool calls
     "#);
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @r#"
     [system] You solve a problem by turns of reasoning and action. In each turn you say what you think and choose what to do next; you are then told what it brought.
@@ -108,6 +114,7 @@ async fn a_client_with_tools_is_offered_them() {
         .then("Galdhøpiggen")
         .with_capabilities(Capabilities::none().with(Capability::Tools));
     let solved = solver(&client).solve(PROBLEM).await.unwrap();
+
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
       2 initial_reasoning: Both at once.
@@ -122,10 +129,23 @@ async fn a_client_with_tools_is_offered_them() {
     end: answered
     spent: 2 calls, about 239 tokens, 2 tool calls
     "#);
+
     let last = client.requests().pop().unwrap();
     assert_eq!(last.tools().len(), 1);
-    let results: Vec<_> = last.messages().iter().filter(|message| message.role() == Role::Tool).collect();
-    assert_eq!(results.iter().filter_map(|result| result.tool_call_id()).collect::<Vec<_>>(), ["a", "b"]);
+    let results: Vec<_> = last
+        .messages()
+        .iter()
+        .filter(|message| message.role() == Role::Tool)
+        .collect();
+
+    assert_eq!(
+        results
+            .iter()
+            .filter_map(|result| result.tool_call_id())
+            .collect::<Vec<_>>(),
+        ["a", "b"]
+    );
+
     insta::assert_snapshot!(conversation(&last), @r#"
     [system] You solve a problem by turns of reasoning and action. In each turn you say what you think and choose what to do next; you are then told what it brought. When you know enough, call nothing and give the answer.
 
@@ -154,6 +174,7 @@ async fn wrong_calls_come_back_as_observations() {
         "action: height[Snøhetta]",
         "action: Finish[Galdhøpiggen]",
     ]);
+
     let solved = solver(&client).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: Which is higher, Galdhøpiggen or Snøhetta?
@@ -184,11 +205,18 @@ async fn wrong_calls_come_back_as_observations() {
 #[tokio::test]
 async fn the_cycles_have_an_end() {
     let other = |place: u32| format!("action: height\naction_input: {{\"of\": \"peak {place}\"}}");
-    let replies: Vec<_> = (0..3).map(other).chain(["I cannot tell.".to_owned()]).collect();
+    let replies: Vec<_> = (0..3)
+        .map(other)
+        .chain(["I cannot tell.".to_owned()])
+        .collect();
     let client = ScriptedClient::new(replies);
     let solver = Solver::new(client.clone(), React::new().with_max_cycles(3)).with_tools(tools());
     let solved = solver.solve(PROBLEM).await.unwrap();
-    assert_eq!((solved.answer(), solved.spent().tool_calls), (Some("I cannot tell."), 3));
+
+    assert_eq!(
+        (solved.answer(), solved.spent().tool_calls),
+        (Some("I cannot tell."), 3)
+    );
     assert!(solved.is_answered());
 }
 
@@ -202,6 +230,7 @@ async fn the_same_action_with_the_same_outcome_is_no_progress() {
         solved.end().to_string(),
         "no progress: the same came 3 times in a row up to the stage `observation_reception`"
     );
+
     // The best there is: what the model made of the last observation.
     assert_eq!((solved.answer(), solved.spent().calls), (Some("try 2"), 3));
 }
@@ -231,7 +260,13 @@ async fn arguments_of_any_depth_do_not_end_the_run() {
     let deep = format!("{{\"of\": {}1{}}}", "[".repeat(100), "]".repeat(100));
     let asks = ChatResponse::new("Look.").with_tool_calls([ToolCall::new("a", "height", deep)]);
     let native = Capabilities::none().with(Capability::Tools);
-    let client = ScriptedClient::new([asks]).then("Galdhøpiggen").with_capabilities(native);
+    let client = ScriptedClient::new([asks])
+        .then("Galdhøpiggen")
+        .with_capabilities(native);
     let solved = solver(&client).solve(PROBLEM).await.unwrap();
-    assert_eq!((solved.answer(), solved.spent().tool_calls), (Some("Galdhøpiggen"), 1));
+
+    assert_eq!(
+        (solved.answer(), solved.spent().tool_calls),
+        (Some("Galdhøpiggen"), 1)
+    );
 }

@@ -18,16 +18,28 @@ fn tools() -> Tools {
             _ => Err(ToolError::failed("not on the map")),
         }
     };
+
     let minus = |input: Value| async move {
-        let number =
-            |name: &str| input.get(name).and_then(Value::as_str).and_then(|text| text.parse::<i64>().ok());
+        let number = |name: &str| {
+            input
+                .get(name)
+                .and_then(Value::as_str)
+                .and_then(|text| text.parse::<i64>().ok())
+        };
         match (number("a"), number("b")) {
             (Some(a), Some(b)) => Ok((a - b).to_string()),
             _ => Err(ToolError::failed("`a` and `b` must be numbers")),
         }
     };
-    let tools =
-        Tools::new().with(function("height", "The height of a mountain in metres.", heights)).unwrap();
+
+    let tools = Tools::new()
+        .with(function(
+            "height",
+            "The height of a mountain in metres.",
+            heights,
+        ))
+        .unwrap();
+
     tools.with(function("minus", "a - b.", minus)).unwrap()
 }
 
@@ -65,12 +77,14 @@ async fn plan_and_solution_are_two_calls_of_the_model() {
     end: answered
     spent: 2 calls, about 568 tokens, 3 tool calls
     "##);
+
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Done] Find the height of Galdhøpiggen. (#E1): 2469
     - [Done] Find the height of Snøhetta. (#E2): 2286
     - [Done] Take one from the other. (#E3): 183
     - [Done] Say it.
     ");
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @r##"
     [system] You solve a problem by a plan whose steps call tools. First you write the whole plan; then all calls are made, and you are told what they brought.
@@ -122,6 +136,7 @@ async fn calls_take_the_time_of_the_longest_way_through_them() {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
         Ok(format!("waited {seconds}"))
     };
+
     let tools = Tools::new().with(function("wait", "Waits.", wait)).unwrap();
     let plan = "Plan: First.\n#E1 = wait{\"s\": 1}\n\
                 Plan: Left.\n#E2 = wait{\"s\": 5, \"after\": \"#E1\"}\n\
@@ -129,30 +144,45 @@ async fn calls_take_the_time_of_the_longest_way_through_them() {
                 Plan: Both.\n#E4 = wait{\"s\": 2, \"after\": [\"#E2\", \"#E3\"]}";
     let client = ScriptedClient::new([plan, "done"]);
     let started = Instant::now();
-    let solved = Solver::new(client, Rewoo::new()).with_tools(tools).solve("Wait.").await.unwrap();
+    let solved = Solver::new(client, Rewoo::new())
+        .with_tools(tools)
+        .solve("Wait.")
+        .await
+        .unwrap();
+
     assert_eq!(started.elapsed(), Duration::from_secs(1 + 7 + 2));
     assert_eq!(solved.spent().time, Duration::from_secs(10));
     let Some(Call::Tool { input, .. }) = solved.trace().calls().iter().rev().nth(1) else {
         panic!("no call")
     };
-    assert_eq!(input.to_string(), r#"{"after":["waited 5","waited 7"],"s":2}"#);
+
+    assert_eq!(
+        input.to_string(),
+        r#"{"after":["waited 5","waited 7"],"s":2}"#
+    );
 }
 
 #[tokio::test]
 async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
     let complaint = |reply: &'static str| async move {
         let client = ScriptedClient::new([reply, PLAN, "183 m"]);
-        let solver = Solver::new(client.clone(), Rewoo::new().with_max_calls(3)).with_tools(tools());
+        let solver =
+            Solver::new(client.clone(), Rewoo::new().with_max_calls(3)).with_tools(tools());
         let solved = solver.solve(PROBLEM).await.unwrap();
         assert_eq!((solved.answer(), solved.spent().calls), (Some("183 m"), 3));
-        let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else { panic!("no call") };
+        let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else {
+            panic!("no call")
+        };
+
         tries[0].complaint.clone().unwrap()
     };
+
     let complaints = [
         complaint("").await,
         complaint("I would look it up.").await,
         complaint("Plan: Search.\n#E1 = search[K2]").await,
-        complaint("Plan: Subtract.\n#E1 = minus{\"a\": \"#E2\"}\nPlan: Find.\n#E2 = height[K2]").await,
+        complaint("Plan: Subtract.\n#E1 = minus{\"a\": \"#E2\"}\nPlan: Find.\n#E2 = height[K2]")
+            .await,
         complaint("Plan: Find.\n#E1 = height[K2]\nPlan: Find.\n#E2 = height[#E3]").await,
         complaint("Plan: Find.\n#E1 = height[#E1]").await,
         complaint("Plan: Find.\n#E1 = height[K2]\n#E1 = height[K3]").await,
@@ -164,6 +194,7 @@ async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
         .await,
         complaint("#E1 = height[a]\n#E2 = height[a]\n#E3 = height[a]\n#E4 = height[a]").await,
     ];
+
     insta::assert_snapshot!(complaints.join("\n"), @"
     the reply is empty; expected a text
     there is no call; expected a line such as `#E1 = tool[input]`
@@ -196,6 +227,7 @@ async fn a_call_that_fails_is_evidence_too() {
     end: answered
     spent: 2 calls, about 489 tokens, 2 tool calls
     "##);
+
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Verification Needed] Find it. (#E1) (the tool `height` failed: not on the map)
     - [Verification Needed] Compare. (#E2) (the tool `minus` failed: `a` and `b` must be numbers)
@@ -206,11 +238,23 @@ async fn a_call_that_fails_is_evidence_too() {
 async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
     let ended = |budget: Budget| async move {
         let client = ScriptedClient::new([PLAN, "183 m"]);
-        let solver = Solver::new(client, StrategyName::Rewoo).with_tools(tools()).with_budget(budget);
+        let solver = Solver::new(client, StrategyName::Rewoo)
+            .with_tools(tools())
+            .with_budget(budget);
         let solved = solver.solve(PROBLEM).await.unwrap();
-        let progress = solved.trace().plan().map(|plan| plan.progress().to_string());
-        format!("{}: {}, {}", solved.end(), solved.answer().unwrap_or("(none)"), progress.unwrap_or_default())
+        let progress = solved
+            .trace()
+            .plan()
+            .map(|plan| plan.progress().to_string());
+
+        format!(
+            "{}: {}, {}",
+            solved.end(),
+            solved.answer().unwrap_or("(none)"),
+            progress.unwrap_or_default()
+        )
     };
+
     let budget = Budget::default();
     let ends = [
         ended(budget.calls(0)).await,
@@ -219,6 +263,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
         ended(budget.thoughts(6)).await,
         ended(budget).await,
     ];
+
     insta::assert_snapshot!(ends.join("\n"), @"
     the budget of 0 calls is spent: (none), 
     the budget of 1 calls is spent: (none), 3 of 4 steps done
@@ -237,7 +282,11 @@ async fn endless_and_useless_planners_end_in_an_error_that_has_all_they_said() {
         "stage `planning_phase`: no reply could be used: there is no call; expected a line such as `#E1 = tool[input]`"
     );
     assert_eq!(error.so_far().unwrap().spent().calls, 3);
-    let error = Solver::new(client, StrategyName::Rewoo).solve(PROBLEM).await.unwrap_err();
+
+    let error = Solver::new(client, StrategyName::Rewoo)
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "stage `problem_reception`: there are no tools to plan with; expected one or more"

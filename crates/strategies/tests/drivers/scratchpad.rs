@@ -6,7 +6,10 @@ use cogwork_strategies::{Budget, Call, ParameterType, Scratchpad, Solver, Strate
 use crate::support::{conversation, only_append, told};
 
 fn number() -> ParameterType {
-    ParameterType::Number { min: None, max: None }
+    ParameterType::Number {
+        min: None,
+        max: None,
+    }
 }
 
 fn sum() -> Scratchpad {
@@ -14,7 +17,10 @@ fn sum() -> Scratchpad {
         .with_variable("total", number(), "the sum so far")
         .with_variable(
             "left",
-            ParameterType::List { items: Box::new(number()), min_items: 0 },
+            ParameterType::List {
+                items: Box::new(number()),
+                min_items: 0,
+            },
             "what is to be added",
         )
         .with_result("total")
@@ -31,7 +37,10 @@ const REPLIES: [&str; 4] = [
 #[tokio::test]
 async fn a_step_is_one_question_and_the_result_none() {
     let client = ScriptedClient::new(REPLIES);
-    let solved = Solver::new(client.clone(), sum()).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client.clone(), sum())
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: What is 12 + 30 + 9?
       2 scratchpad_initialization: The scratchpad to begin with. · state_variables = {"left":[12,30,9],"total":0}
@@ -50,6 +59,7 @@ async fn a_step_is_one_question_and_the_result_none() {
     end: answered
     spent: 4 calls, about 1298 tokens
     "#);
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(&client.requests()[2]), @r#"
     [system] You solve a problem with a scratchpad of named variables: you do one step of the calculation at a time and say which variables it changes; the program keeps them.
@@ -102,8 +112,11 @@ async fn without_variables_of_its_own_the_model_names_them_and_reads_the_result(
         "thought: Twice.\nstate_variables: {\"apples\": 6, \"note\": \"doubled\"}\ndone: yes",
         "6 apples",
     ]);
-    let solved =
-        Solver::new(client.clone(), StrategyName::Scratchpad).solve("Twice 3 apples?").await.unwrap();
+
+    let solved = Solver::new(client.clone(), StrategyName::Scratchpad)
+        .solve("Twice 3 apples?")
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Twice 3 apples?
       2 scratchpad_initialization: The scratchpad to begin with. · state_variables = {"apples":3}
@@ -124,7 +137,11 @@ async fn wrong_values_are_asked_for_again() {
         let place = if bad.contains("done") { 1 } else { 0 };
         let mut replies = replies.to_vec();
         replies.insert(place, bad);
-        let solved = Solver::new(ScriptedClient::new(replies), driver).solve(PROBLEM).await.unwrap();
+        let solved = Solver::new(ScriptedClient::new(replies), driver)
+            .solve(PROBLEM)
+            .await
+            .unwrap();
+
         assert_eq!(solved.answer(), Some("51"));
         let of = |call: &Call| match call {
             Call::Model { tries, .. } => tries[0].complaint.clone(),
@@ -132,8 +149,17 @@ async fn wrong_values_are_asked_for_again() {
         };
         solved.trace().calls().iter().find_map(of).unwrap()
     };
-    let total = || Scratchpad::new().with_variable("total", number(), "").with_result("total");
-    let right = [r#"state_variables: {"total": null}"#, "state_variables: {\"total\": 51}\ndone: yes"];
+
+    let total = || {
+        Scratchpad::new()
+            .with_variable("total", number(), "")
+            .with_result("total")
+    };
+
+    let right = [
+        r#"state_variables: {"total": null}"#,
+        "state_variables: {\"total\": 51}\ndone: yes",
+    ];
     let complaints = [
         complaint(total(), right, "").await,
         complaint(total(), right, "state_variables: all of them").await,
@@ -141,10 +167,26 @@ async fn wrong_values_are_asked_for_again() {
         complaint(total(), right, "state_variables: {\"sum\": 1}").await,
         complaint(total(), right, "state_variables: {}").await,
         complaint(total(), right, "done: yes").await,
-        complaint(total(), right, "state_variables: {\"total\": \"many\", \"x\": 1}\ndone: no").await,
-        complaint(total(), right, "state_variables: {\"total\": 1}\ndone: perhaps").await,
-        complaint(total().with_other_variables(true), right, "state_variables: {\"x\": 1}").await,
+        complaint(
+            total(),
+            right,
+            "state_variables: {\"total\": \"many\", \"x\": 1}\ndone: no",
+        )
+        .await,
+        complaint(
+            total(),
+            right,
+            "state_variables: {\"total\": 1}\ndone: perhaps",
+        )
+        .await,
+        complaint(
+            total().with_other_variables(true),
+            right,
+            "state_variables: {\"x\": 1}",
+        )
+        .await,
     ];
+
     insta::assert_snapshot!(complaints.join("\n"), @r#"
     `state_variables` is missing, expected an object
     `state_variables` is the text "all of them", expected an object
@@ -161,18 +203,40 @@ async fn wrong_values_are_asked_for_again() {
 #[tokio::test]
 async fn the_variables_are_bounded() {
     let many = |count: usize| {
-        let fields: Vec<_> = (0..count).map(|number| format!("\"v{number}\": 1")).collect();
+        let fields: Vec<_> = (0..count)
+            .map(|number| format!("\"v{number}\": 1"))
+            .collect();
         format!("state_variables: {{{}}}", fields.join(", "))
     };
-    let deep = format!("state_variables: {{\"x\": {}1{}}}", "[".repeat(100), "]".repeat(100));
+
+    let deep = format!(
+        "state_variables: {{\"x\": {}1{}}}",
+        "[".repeat(100),
+        "]".repeat(100)
+    );
+
     let long = format!("state_variables: {{\"x\": \"{}\"}}", "a".repeat(70_000));
     let name = format!("state_variables: {{\"{}\": 1}}", "n".repeat(65));
-    let client =
-        ScriptedClient::new([many(65), deep, long, name, many(64), "done: yes".to_owned(), "1".to_owned()]);
+    let client = ScriptedClient::new([
+        many(65),
+        deep,
+        long,
+        name,
+        many(64),
+        "done: yes".to_owned(),
+        "1".to_owned(),
+    ]);
+
     let solver = Solver::new(client, StrategyName::Scratchpad).with_asks_again(4);
     let solved = solver.solve(PROBLEM).await.unwrap();
-    let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else { panic!("no call") };
-    let complaints: Vec<_> = tries.iter().filter_map(|one| one.complaint.as_deref()).collect();
+    let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else {
+        panic!("no call")
+    };
+
+    let complaints: Vec<_> = tries
+        .iter()
+        .filter_map(|one| one.complaint.as_deref())
+        .collect();
     insta::assert_snapshot!(complaints.join("\n"), @"
     there are 65 variables; expected at most 64
     `state_variables.x` is more than 32 levels, expected JSON of at most 32 levels
@@ -184,8 +248,8 @@ async fn the_variables_are_bounded() {
 #[tokio::test]
 async fn a_budget_spent_in_the_middle_leaves_the_variable_as_it_stands() {
     let ended = |calls| async move {
-        let solver =
-            Solver::new(ScriptedClient::new(REPLIES), sum()).with_budget(Budget::default().calls(calls));
+        let solver = Solver::new(ScriptedClient::new(REPLIES), sum())
+            .with_budget(Budget::default().calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
@@ -203,14 +267,21 @@ async fn steps_that_change_nothing_are_no_progress_and_steps_without_end_have_on
     let same = (0..9).map(|turn| format!("thought: Hm {turn}.\ndone: no"));
     let client = ScriptedClient::new([start.clone()].into_iter().chain(same));
     let solved = Solver::new(client, sum()).solve(PROBLEM).await.unwrap();
+
     assert_eq!(
         (solved.end().to_string().as_str(), solved.answer()),
-        ("no progress: the same came 3 times in a row up to the stage `state_tracking`", Some("0"))
+        (
+            "no progress: the same came 3 times in a row up to the stage `state_tracking`",
+            Some("0")
+        )
     );
 
     let next = (1..50).map(|turn| format!("state_variables: {{\"total\": {turn}}}\ndone: no"));
     let client = ScriptedClient::new([start].into_iter().chain(next));
-    let solved = Solver::new(client, sum().with_max_steps(5)).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client, sum().with_max_steps(5))
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!((solved.answer(), solved.spent().calls), (Some("5"), 6));
     assert!(solved.is_answered());
 }
@@ -218,7 +289,10 @@ async fn steps_that_change_nothing_are_no_progress_and_steps_without_end_have_on
 #[tokio::test]
 async fn a_result_that_is_no_variable_is_an_error() {
     let driver = sum().with_result("sum");
-    let error = Solver::new(ScriptedClient::default(), driver).solve(PROBLEM).await.unwrap_err();
+    let error = Solver::new(ScriptedClient::default(), driver)
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "stage `problem_reception`: the result is to stand in `sum`, which is no variable; expected `total` or `left`"

@@ -17,7 +17,11 @@ async fn each_cycle_is_one_question() {
         "sub question: Who was president in 1947?\nsub question answer: Harry S. Truman\nanswer: none",
         "thought: Both are known.\nanswer: Harry S. Truman",
     ]);
-    let solved = Solver::new(client.clone(), StrategyName::SelfAsk).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client.clone(), StrategyName::SelfAsk)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: Who was president of the USA when the transistor was invented?
       2 problem_decomposition: Yes, the year.
@@ -35,6 +39,7 @@ async fn each_cycle_is_one_question() {
     end: answered
     spent: 3 calls, about 1138 tokens
     ");
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
     [system] You solve a problem in small stages. Ask and answer smaller questions until the first one can be answered. Press et al. 2022.
@@ -90,7 +95,9 @@ fn search() -> Tools {
             _ => Err(ToolError::failed("nothing found")),
         }
     };
-    Tools::new().with(function("search", "Searches.", search)).unwrap()
+    Tools::new()
+        .with(function("search", "Searches.", search))
+        .unwrap()
 }
 
 #[tokio::test]
@@ -101,8 +108,14 @@ async fn a_tool_can_answer() {
         "sub_question: Who was president then?",
         "answer: Truman",
     ]);
+
     let driver = SelfAsk::new().answered_by_tool("search");
-    let solved = Solver::new(client.clone(), driver).with_tools(search()).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client.clone(), driver)
+        .with_tools(search())
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: Who was president of the USA when the transistor was invented?
       2 problem_decomposition: A smaller question is needed.
@@ -120,6 +133,7 @@ async fn a_tool_can_answer() {
     end: answered
     spent: 3 calls, about 974 tokens, 2 tool calls
     ");
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
     [system] You solve a problem in small stages. Ask and answer smaller questions until the first one can be answered. Press et al. 2022.
@@ -168,10 +182,17 @@ async fn a_tool_can_answer() {
 
 #[tokio::test]
 async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
-    let client = ScriptedClient::new(["sub_question: When was the transistor invented?", "answer: Truman"]);
+    let client = ScriptedClient::new([
+        "sub_question: When was the transistor invented?",
+        "answer: Truman",
+    ]);
     let other = ScriptedClient::new(["1947"]);
     let driver = SelfAsk::new().answered_by(other.clone());
-    let solved = Solver::new(client, driver.clone()).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client, driver.clone())
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
     assert_eq!((solved.answer(), solved.spent().calls), (Some("Truman"), 3));
     insta::assert_snapshot!(conversation(&other.requests()[0]), @"
     [system] Answer the question, short and complete.
@@ -181,7 +202,10 @@ async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
 
     let client = ScriptedClient::new(["sub_question: When was the transistor invented?"]);
     let silent = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Quota, "no money"));
-    let error = Solver::new(client, SelfAsk::new().answered_by(silent)).solve(PROBLEM).await.unwrap_err();
+    let error = Solver::new(client, SelfAsk::new().answered_by(silent))
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "stage `sub_question_answering`: the call of the model failed: quota: no money"
@@ -196,6 +220,7 @@ async fn a_problem_that_needs_no_question_needs_one_call() {
         .solve("2 + 2?")
         .await
         .unwrap();
+
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: 2 + 2?
       2 problem_decomposition: I know that.
@@ -213,15 +238,17 @@ async fn a_problem_that_needs_no_question_needs_one_call() {
 
 #[tokio::test]
 async fn the_questions_have_an_end() {
-    let question = |number: u32| format!("sub_question: What is {number}?\nsub_question_answer: {number}");
+    let question =
+        |number: u32| format!("sub_question: What is {number}?\nsub_question_answer: {number}");
     let client = ScriptedClient::new((1..=3).map(question).chain(["answer: 6".to_owned()]));
     let solver = Solver::new(client.clone(), SelfAsk::new().with_max_questions(3));
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
+
     assert_eq!((solved.answer(), solved.spent().calls), (Some("6"), 4));
 
     let client = ScriptedClient::new((1..=100).map(question));
-    let solver =
-        Solver::new(client, SelfAsk::new().with_max_questions(1000)).with_budget(Budget::default().calls(9));
+    let solver = Solver::new(client, SelfAsk::new().with_max_questions(1000))
+        .with_budget(Budget::default().calls(9));
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),
@@ -233,7 +260,10 @@ async fn the_questions_have_an_end() {
 async fn the_same_question_again_is_no_progress() {
     let same = "sub_question: When was the transistor invented?\nsub_question_answer: 194";
     let client = ScriptedClient::new((0..9).map(|turn| format!("{same}{turn}")));
-    let solved = Solver::new(client, StrategyName::SelfAsk).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client, StrategyName::SelfAsk)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!(
         solved.end().to_string(),
         "no progress: the same came 3 times in a row up to the stage `sub_question_formulation`"
@@ -248,13 +278,24 @@ async fn a_reply_that_neither_asks_nor_answers_is_asked_for_again() {
         "thought: Hm.",
         "sub_question: When was the transistor invented?\nsub_question_answer: 1947\nanswer: Truman",
     ]);
-    let solved = Solver::new(client, StrategyName::SelfAsk).solve(PROBLEM).await.unwrap();
-    let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else { panic!("no call") };
-    let complaints: Vec<_> = tries.iter().filter_map(|one| one.complaint.as_deref()).collect();
+
+    let solved = Solver::new(client, StrategyName::SelfAsk)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+    let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else {
+        panic!("no call")
+    };
+
+    let complaints: Vec<_> = tries
+        .iter()
+        .filter_map(|one| one.complaint.as_deref())
+        .collect();
     insta::assert_snapshot!(complaints.join("\n"), @"
     the reply has neither `sub_question` nor `answer`, expected one
     the reply has neither `sub_question` nor `answer`, expected one
     ");
+
     // All in one reply: question, its answer, and the answer to the problem.
     assert_eq!((solved.answer(), solved.spent().calls), (Some("Truman"), 3));
 }

@@ -2,8 +2,8 @@
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, Budget, EndReason, ParameterType, Refusal, Session, SessionError, SolveError, Solver,
-    Strategies, Strategy, StrategyName, TableProblemKind,
+    AskProblem, Budget, EndReason, ParameterType, Refusal, Session, SessionError, SolveError,
+    Solver, Strategies, Strategy, StrategyName, TableProblemKind,
 };
 use cogwork_text::testing::{Shown, texts};
 use cogwork_tools::{Tools, function};
@@ -34,10 +34,12 @@ async fn nothing_unsafe_is_shown() {
         show_tables(&shown, &text);
         show_snapshots(&shown, &text);
         show_values(&shown, &text);
+
         for name in StrategyName::ALL {
             show_solving(&shown, name, &text).await;
         }
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
@@ -61,12 +63,16 @@ fn refusal(text: &str, reason: &str) -> Refusal {
 fn show_session_errors(shown: &Shown, text: &str) {
     for reason in ["unknown_stage", "illegal_move", "parameters"] {
         let refusal = refusal(text, reason);
-        refusal.mistyped.iter().for_each(|mistyped| shown.line(mistyped));
+        refusal
+            .mistyped
+            .iter()
+            .for_each(|mistyped| shown.line(mistyped));
         shown.error(&refusal);
         shown.error(&SessionError::Refused(Box::new(refusal)));
     }
 
-    let conflict = json!({ "parameter": text, "branches": [0, 1], "values": [text, 1], "taken": null });
+    let conflict =
+        json!({ "parameter": text, "branches": [0, 1], "values": [text, 1], "taken": null });
     let written = [
         json!({ "kind": "no_such_thought", "thought": 9, "thoughts": 1 }),
         json!({ "kind": "no_such_branch", "branch": 9, "branches": 1 }),
@@ -83,6 +89,7 @@ fn show_session_errors(shown: &Shown, text: &str) {
         json!({ "kind": "strategy_name", "strategy": text }),
         json!({ "kind": "full", "limit": "thoughts", "most": 1 }),
     ];
+
     for error in written {
         shown.error(&serde_json::from_value::<SessionError>(error).unwrap());
     }
@@ -97,8 +104,15 @@ fn show_tables(shown: &Shown, text: &str) {
         TableProblemKind::Name(owned()),
         TableProblemKind::NameTaken(owned()),
         TableProblemKind::Duplicate(owned()),
-        TableProblemKind::UnknownKey { key: owned(), known: vec!["stages"] },
-        TableProblemKind::WrongValue { key: owned(), found: owned(), expected: "a text" },
+        TableProblemKind::UnknownKey {
+            key: owned(),
+            known: vec!["stages"],
+        },
+        TableProblemKind::WrongValue {
+            key: owned(),
+            found: owned(),
+            expected: "a text",
+        },
         TableProblemKind::NoDescription,
         TableProblemKind::NoPrompt,
         TableProblemKind::NoType,
@@ -106,21 +120,36 @@ fn show_tables(shown: &Shown, text: &str) {
         TableProblemKind::EmptyRange,
         TableProblemKind::NoStages,
         TableProblemKind::NoFinalStage,
-        TableProblemKind::UndefinedTarget { target: owned(), stages: stages() },
+        TableProblemKind::UndefinedTarget {
+            target: owned(),
+            stages: stages(),
+        },
         TableProblemKind::RepeatedTarget(owned()),
-        TableProblemKind::UndefinedStart { start: owned(), stages: stages() },
+        TableProblemKind::UndefinedStart {
+            start: owned(),
+            stages: stages(),
+        },
         TableProblemKind::Unreachable,
         TableProblemKind::NoWayToTheEnd,
         TableProblemKind::FinalLeadsOn,
     ];
+
     kinds.iter().for_each(|kind| shown.line(kind));
 
-    let stage = json!({ text: text, "next": [text], "parameters": { text: { "type": text, text: 1 } } });
-    let table = json!({ text: { "stages": { text: stage }, text: text, "start": text } }).to_string();
+    let stage =
+        json!({ text: text, "next": [text], "parameters": { text: { "type": text, text: 1 } } });
+    let table =
+        json!({ text: { "stages": { text: stage }, text: text, "start": text } }).to_string();
     for table in [table.as_str(), text] {
-        for error in [Strategies::from_json(table).err(), Strategies::from_yaml(table).err()] {
+        for error in [
+            Strategies::from_json(table).err(),
+            Strategies::from_yaml(table).err(),
+        ] {
             let Some(error) = error else { continue };
-            error.problems().iter().for_each(|problem| shown.line(problem));
+            error
+                .problems()
+                .iter()
+                .for_each(|problem| shown.line(problem));
             shown.error(&error);
         }
     }
@@ -129,8 +158,11 @@ fn show_tables(shown: &Shown, text: &str) {
 fn show_snapshots(shown: &Shown, text: &str) {
     let session = Session::new("linear".parse::<Strategy>().unwrap());
     let written = serde_json::to_string(&session).unwrap();
-    let strategy =
-        written.replacen(r#""strategy":"linear""#, &format!(r#""strategy":{}"#, Value::from(text)), 1);
+    let strategy = written.replacen(
+        r#""strategy":"linear""#,
+        &format!(r#""strategy":{}"#, Value::from(text)),
+        1,
+    );
 
     for snapshot in [strategy, json!({ text: text }).to_string(), text.to_owned()] {
         if let Err(error) = Session::from_json(&snapshot) {
@@ -141,7 +173,10 @@ fn show_snapshots(shown: &Shown, text: &str) {
 
 fn show_values(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
-    let no_progress = EndReason::NoProgress { stage: owned(), times: 3 };
+    let no_progress = EndReason::NoProgress {
+        stage: owned(),
+        times: 3,
+    };
     let gave_up = EndReason::GaveUp { why: owned() };
     let limit = std::time::Duration::from_secs(1);
 
@@ -154,6 +189,7 @@ fn show_values(shown: &Shown, text: &str) {
         no_progress,
         gave_up.clone(),
     ];
+
     ends.iter().for_each(|end| shown.line(end));
 
     let problems = [
@@ -162,13 +198,25 @@ fn show_values(shown: &Shown, text: &str) {
         AskProblem::OutOf(gave_up),
         AskProblem::NotNeeded,
     ];
+
     problems.iter().for_each(|problem| shown.line(problem));
 
-    let fields = [(owned(), cogwork_strategies::Parameter::new(ParameterType::Any, text))].into();
+    let fields = [(
+        owned(),
+        cogwork_strategies::Parameter::new(ParameterType::Any, text),
+    )]
+    .into();
+
     let object = ParameterType::Object { fields };
-    for kind in [ParameterType::Text { choices: vec![owned()] }, object] {
+    for kind in [
+        ParameterType::Text {
+            choices: vec![owned()],
+        },
+        object,
+    ] {
         shown.line(&kind);
     }
+
     shown.error(&SolveError::driver(text));
     if let Err(error) = text.parse::<Strategy>() {
         shown.error(&error);
@@ -177,17 +225,33 @@ fn show_values(shown: &Shown, text: &str) {
 
 /// Runs of a strategy with a model that says the text everywhere, or fails with it.
 async fn show_solving(shown: &Shown, name: StrategyName, text: &str) {
-    let fields = "thought next action action_input answer branch_id verification hypothesis question plan";
-    let labelled: String = fields.split(' ').map(|field| format!("{field}: {text}\n")).collect();
-    let tool = function("echo", "Echoes.", |input: Value| async move { Ok(input.to_string()) });
+    let fields =
+        "thought next action action_input answer branch_id verification hypothesis question plan";
+    let labelled: String = fields
+        .split(' ')
+        .map(|field| format!("{field}: {text}\n"))
+        .collect();
+    let tool = function("echo", "Echoes.", |input: Value| async move {
+        Ok(input.to_string())
+    });
     let tools = Tools::new().with(tool).unwrap();
 
     let failure = LlmError::new(LlmErrorKind::Other, text).with_body(text);
-    let script = [text, &labelled, "thought: a\nanswer: 1"].into_iter().cycle().take(60);
-    for client in [ScriptedClient::new([failure]), ScriptedClient::new(script.map(str::to_owned))] {
+    let script = [text, &labelled, "thought: a\nanswer: 1"]
+        .into_iter()
+        .cycle()
+        .take(60);
+    for client in [
+        ScriptedClient::new([failure]),
+        ScriptedClient::new(script.map(str::to_owned)),
+    ] {
         let solver = Solver::new(client, name).with_tools(tools.clone());
         let problem = format!("problem {text}");
-        match solver.with_budget(Budget::default().calls(20).thoughts(100)).solve(&problem).await {
+        match solver
+            .with_budget(Budget::default().calls(20).thoughts(100))
+            .solve(&problem)
+            .await
+        {
             Ok(solved) => {
                 shown.lines(solved.trace());
                 shown.line(solved.end());
@@ -195,5 +259,6 @@ async fn show_solving(shown: &Shown, name: StrategyName, text: &str) {
             Err(error) => shown.error(&error),
         }
     }
+
     shown.lines(&name.strategy().mermaid());
 }

@@ -2,7 +2,8 @@
 
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{
-    Done, Driver, Next, SolveError, Solver, Solving, Stage, Strategies, Strategy, StrategyName, Turn, Work,
+    Done, Driver, Next, SolveError, Solver, Solving, Stage, Strategies, Strategy, StrategyName,
+    Turn, Work,
 };
 
 /// A built-in driver over a table that isn't its own.
@@ -20,11 +21,19 @@ impl Driver for Misplaced {
               stages:
                 lost: {description: A stage., prompt: Think., final: true}
             ";
-        Strategies::from_yaml(table).unwrap().get("elsewhere").unwrap().clone()
+        Strategies::from_yaml(table)
+            .unwrap()
+            .get("elsewhere")
+            .unwrap()
+            .clone()
     }
 
     fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
-        if self.works { self.driver.work(turn) } else { Ok(Work::say("Here.")) }
+        if self.works {
+            self.driver.work(turn)
+        } else {
+            Ok(Work::say("Here."))
+        }
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
@@ -34,7 +43,11 @@ impl Driver for Misplaced {
 
 async fn error_of(misplaced: Misplaced) -> String {
     let solver = Solver::new(ScriptedClient::default(), misplaced);
-    solver.solve("What is 17 * 3?").await.unwrap_err().to_string()
+    solver
+        .solve("What is 17 * 3?")
+        .await
+        .unwrap_err()
+        .to_string()
 }
 
 /// Returns the stages that an error says were expected.
@@ -64,11 +77,15 @@ fn every_stage_of_the_table_is_known() {
         let solver = Solver::new(ScriptedClient::default(), driver);
 
         for stage in driver.strategy().stages() {
-            let done = Done::Said { text: "Here.".to_owned(), parameters: Vec::new() };
+            let done = Done::Said {
+                text: "Here.".to_owned(),
+                parameters: Vec::new(),
+            };
             let taken = driver.take(&mut solver.begin("What is 17 * 3?"), stage, done);
 
             // The session may refuse a stage to which no thought has led.
-            let is_unknown = taken.is_err_and(|error| error.to_string().contains("is not a stage of"));
+            let is_unknown =
+                taken.is_err_and(|error| error.to_string().contains("is not a stage of"));
             assert!(!is_unknown, "{driver}: {}", stage.name());
         }
     }
@@ -76,6 +93,10 @@ fn every_stage_of_the_table_is_known() {
 
 #[tokio::test]
 async fn the_error_of_an_unknown_stage_is_one_line() {
-    let error = error_of(Misplaced { driver: StrategyName::Scratchpad, works: true }).await;
+    let error = error_of(Misplaced {
+        driver: StrategyName::Scratchpad,
+        works: true,
+    })
+    .await;
     insta::assert_snapshot!(error, @"stage `lost`: `lost` is not a stage of `scratchpad`; expected `problem_reception`, `scratchpad_initialization`, `iterative_calculation`, `state_tracking`, `continuation_decision`, `result_extraction` or `final_response`");
 }

@@ -15,7 +15,10 @@ const REPLIES: [&str; 3] = [
 #[tokio::test]
 async fn principle_solution_and_check_are_three_calls() {
     let client = ScriptedClient::new(REPLIES);
-    let solved = Solver::new(client.clone(), StrategyName::StepBack).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(client.clone(), StrategyName::StepBack)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: An ideal gas is heated to twice its temperature and let grow to eight times its volume. What becomes of its pressure?
       2 abstraction: This is about gases. How do pressure, volume and temperature of a gas hang together?
@@ -29,6 +32,7 @@ async fn principle_solution_and_check_are_three_calls() {
     end: answered
     spent: 3 calls, about 961 tokens
     ");
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
     [system] You solve a problem in small stages. Step back to the principle behind the problem, then come down to the case. Zheng et al. 2023.
@@ -76,7 +80,10 @@ async fn principle_solution_and_check_are_three_calls() {
 #[tokio::test]
 async fn a_reply_without_the_principle_is_asked_for_again_and_then_an_error() {
     let client = ScriptedClient::new(["", "question: What is a gas?", "principle:"]);
-    let error = Solver::new(client.clone(), StepBack::new()).solve(PROBLEM).await.unwrap_err();
+    let error = Solver::new(client.clone(), StepBack::new())
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "stage `abstraction`: no reply could be used: `question` is missing, expected a text; `principle` is missing, expected a text"
@@ -87,7 +94,12 @@ async fn a_reply_without_the_principle_is_asked_for_again_and_then_an_error() {
 async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
     let ended = |calls| async move {
         let solver = Solver::new(ScriptedClient::new(REPLIES), StepBack::new());
-        let solved = solver.with_budget(Budget::default().calls(calls)).solve(PROBLEM).await.unwrap();
+        let solved = solver
+            .with_budget(Budget::default().calls(calls))
+            .solve(PROBLEM)
+            .await
+            .unwrap();
+
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
     insta::assert_snapshot!([ended(1).await, ended(2).await, ended(3).await].join("\n"), @"

@@ -12,6 +12,7 @@ pub(crate) fn told(solved: &Solved) -> String {
     if let Some(confidence) = solved.confidence() {
         let _ = write!(told, " (confidence {confidence:.2})");
     }
+
     let _ = write!(told, "\nend: {}\nspent: {}", solved.end(), solved.spent());
     told
 }
@@ -26,7 +27,12 @@ pub(crate) fn conversation(request: &ChatRequest) -> String {
             .collect();
         format!("[{}] {}{calls}", message.role(), message.text())
     };
-    request.messages().iter().map(said).collect::<Vec<_>>().join("\n\n")
+    request
+        .messages()
+        .iter()
+        .map(said)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// Whether every request begins with the whole conversation of the one before it: servers then read only
@@ -34,8 +40,10 @@ pub(crate) fn conversation(request: &ChatRequest) -> String {
 pub(crate) fn only_append(requests: &[ChatRequest]) -> bool {
     requests.windows(2).all(|two| {
         let [before, after] = two else { return true };
-        let (before, after): (Vec<_>, Vec<_>) =
-            (before.messages().iter().collect(), after.messages().iter().collect());
+        let (before, after): (Vec<_>, Vec<_>) = (
+            before.messages().iter().collect(),
+            after.messages().iter().collect(),
+        );
         after.starts_with(&before)
     })
 }

@@ -8,14 +8,22 @@ use cogwork_strategies::{Budget, Call, Solver, StrategyName};
 use crate::support::{conversation, only_append, told};
 
 fn steps() -> ScriptedClient {
-    ScriptedClient::new(["1. Tens.\n2. Ones.", "30 and 21.", "51.", "51 / 3 = 17.", "51"])
+    ScriptedClient::new([
+        "1. Tens.\n2. Ones.",
+        "30 and 21.",
+        "51.",
+        "51 / 3 = 17.",
+        "51",
+    ])
 }
 
 #[tokio::test]
 async fn each_stage_is_asked_for_in_one_growing_conversation() {
     let client = steps();
-    let solved =
-        Solver::new(client.clone(), StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap();
+    let solved = Solver::new(client.clone(), StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: 17 * 3?
       2 step_decomposition: 1. Tens. 2. Ones.
@@ -27,6 +35,7 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
     end: answered
     spent: 5 calls, about 592 tokens
     ");
+
     assert!(only_append(&client.requests()));
     insta::assert_snapshot!(conversation(&client.requests()[1]), @"
     [system] You solve a problem in small stages. Take the problem apart into steps, reason through them in order, and check the answer. Wei et al. 2022.
@@ -48,23 +57,40 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
 fn the_flow_is_the_table() {
     for name in StrategyName::ALL {
         let strategy = name.strategy();
-        let flow = Solver::new(ScriptedClient::default(), name).into_flow().unwrap();
+        let flow = Solver::new(ScriptedClient::default(), name)
+            .into_flow()
+            .unwrap();
         let drawn = flow.mermaid().to_string();
-        let edges: usize = strategy.stages().iter().map(|stage| stage.next_names().len()).sum();
+        let edges: usize = strategy
+            .stages()
+            .iter()
+            .map(|stage| stage.next_names().len())
+            .sum();
+
         let between = drawn.lines().filter(|line| line.contains("-->")).count();
-        let ends =
-            strategy.stages().len() + strategy.stages().iter().filter(|stage| stage.is_final()).count();
-        assert!(between >= edges && between <= edges + ends + 1, "{name}: {between} of {edges}\n{drawn}");
+        let ends = strategy.stages().len()
+            + strategy
+                .stages()
+                .iter()
+                .filter(|stage| stage.is_final())
+                .count();
+
+        assert!(
+            between >= edges && between <= edges + ends + 1,
+            "{name}: {between} of {edges}\n{drawn}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
     let ended = |budget: Budget| async move {
-        let solver = Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_budget(budget);
+        let solver =
+            Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_budget(budget);
         let solved = solver.solve("17 * 3?").await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
+
     let budget = Budget::default();
     let ends = [
         ended(budget.calls(0)).await,
@@ -75,6 +101,7 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
         ended(budget.time(Duration::ZERO)).await,
         ended(budget).await,
     ];
+
     insta::assert_snapshot!(ends.join("\n"), @"
     the budget of 0 calls is spent: (none)
     the budget of 2 calls is spent: (none)
@@ -88,14 +115,15 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_model_meets_the_budget_of_time() {
-    let client =
-        ScriptedClient::new(["1. Tens."]).then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
+    let client = ScriptedClient::new(["1. Tens."])
+        .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
     let budget = Budget::default().time(Duration::from_secs(60));
     let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
         .with_budget(budget)
         .solve("17 * 3?")
         .await
         .unwrap();
+
     assert_eq!(solved.end().to_string(), "the budget of 60s is spent");
     assert_eq!(solved.spent().time, Duration::from_secs(60));
 }
@@ -103,26 +131,48 @@ async fn a_slow_model_meets_the_budget_of_time() {
 #[tokio::test]
 async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_said() {
     let client = ScriptedClient::new(["1. Tens.", "", "  ", "<think>hm"]);
-    let error =
-        Solver::new(client, StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap_err();
+    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap_err();
     insta::assert_snapshot!(error, @"stage `sequential_reasoning`: no reply could be used: the reply is empty; expected a text");
     assert!(error.is_unreadable());
+
     let so_far = error.so_far().unwrap();
     assert_eq!(so_far.session().thoughts().len(), 2);
     assert_eq!(so_far.spent().calls, 4);
-    let Some(Call::Model { tries, .. }) = so_far.calls().last() else { panic!("no call") };
-    assert_eq!(tries.iter().map(|one| one.reply.as_str()).collect::<Vec<_>>(), ["", "  ", "<think>hm"]);
+    let Some(Call::Model { tries, .. }) = so_far.calls().last() else {
+        panic!("no call")
+    };
+
+    assert_eq!(
+        tries
+            .iter()
+            .map(|one| one.reply.as_str())
+            .collect::<Vec<_>>(),
+        ["", "  ", "<think>hm"]
+    );
 }
 
 #[tokio::test]
 async fn a_failing_client_ends_the_run_and_loses_nothing() {
-    let client = ScriptedClient::new(["1. Tens."]).then(LlmError::new(LlmErrorKind::Quota, "no money"));
-    let error =
-        Solver::new(client, StrategyName::ChainOfThought.strategy()).solve("17 * 3?").await.unwrap_err();
+    let client =
+        ScriptedClient::new(["1. Tens."]).then(LlmError::new(LlmErrorKind::Quota, "no money"));
+    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap_err();
     insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call of the model failed: quota: no money");
-    assert_eq!(error.client_error().map(LlmError::kind), Some(LlmErrorKind::Quota));
+    assert_eq!(
+        error.client_error().map(LlmError::kind),
+        Some(LlmErrorKind::Quota)
+    );
     assert_eq!(error.so_far().unwrap().session().thoughts().len(), 2);
-    let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy()).solve(" ").await.unwrap_err();
+
+    let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy())
+        .solve(" ")
+        .await
+        .unwrap_err();
     insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
 }
 
@@ -140,8 +190,12 @@ async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     c: {description: C., prompt: C., next: [d]}
     d: {description: D., prompt: D., final: true}",
     );
+
     let strategy = strategies.unwrap().get("plain").unwrap().clone();
-    let solved = Solver::new(ScriptedClient::new(replies), strategy).solve("17 * 3?").await.unwrap();
+    let solved = Solver::new(ScriptedClient::new(replies), strategy)
+        .solve("17 * 3?")
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @"
       1 a: 17 * 3?
       2 b: Tens and ones.

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
+    async_trait,
 };
-use cogwork_strategies::{BranchStatus, Budget, Search, Solver, StrategyName, TreeOfThoughts, Worth};
+use cogwork_strategies::{
+    BranchStatus, Budget, Search, Solver, StrategyName, TreeOfThoughts, Worth,
+};
 use proptest::prelude::*;
 use tokio::time::Instant;
 
@@ -19,7 +22,10 @@ fn judged(score: u32, solved: bool) -> String {
 }
 
 fn small() -> TreeOfThoughts {
-    TreeOfThoughts::new().with_approaches(2).with_proposals(2).with_depth(2)
+    TreeOfThoughts::new()
+        .with_approaches(2)
+        .with_proposals(2)
+        .with_depth(2)
 }
 
 #[tokio::test]
@@ -37,7 +43,11 @@ async fn breadth_first_keeps_the_best_of_each_level() {
         &judged(9, true),
         "thought: Cook noodles for six.\nanswer: noodles at home",
     ]);
-    let solved = Solver::new(client.clone(), small()).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client.clone(), small())
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
       2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
@@ -67,6 +77,7 @@ async fn breadth_first_keeps_the_best_of_each_level() {
     end: answered
     spent: 11 calls, about 1813 tokens
     "#);
+
     let requests = client.requests();
     let asked = [1, 3, 10].map(|place| conversation(&requests[place]));
     insta::assert_snapshot!(conversation(&requests[0]), @"
@@ -81,6 +92,7 @@ async fn breadth_first_keeps_the_best_of_each_level() {
     thought: your thought
     approaches: The approaches. (a list that is not empty, as a JSON array of objects {description: a text, id: a text, promise: a number from 0 to 10})
     ");
+
     insta::assert_snapshot!(asked.join("\n---\n"), @"
     [system] You solve a problem by a tree of thoughts: several ways are tried, each step by step, and the best is followed. Each message asks for one part of that work. Do what it asks and nothing else.
 
@@ -151,7 +163,11 @@ async fn depth_first_goes_back_when_a_branch_is_given_up() {
         &judged(3, false),
         "answer: hot soup",
     ]);
-    let solved = Solver::new(client, small().with_search(Search::DepthFirst)).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client, small().with_search(Search::DepthFirst))
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
       2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
@@ -194,8 +210,18 @@ async fn depth_first_goes_back_when_a_branch_is_given_up() {
     end: answered
     spent: 17 calls, about 2852 tokens
     "#);
+
     let pruned = |branch: &&cogwork_strategies::Branch| branch.status() == BranchStatus::Pruned;
-    assert_eq!(solved.trace().session().branches().iter().filter(pruned).count(), 4);
+    assert_eq!(
+        solved
+            .trace()
+            .session()
+            .branches()
+            .iter()
+            .filter(pruned)
+            .count(),
+        4
+    );
 }
 
 #[tokio::test]
@@ -210,7 +236,11 @@ async fn best_first_leaves_a_branch_for_an_approach_that_promises_more() {
         &judged(10, true),
         "answer: rice",
     ]);
-    let driver = small().with_search(Search::BestFirst).with_proposals(1).with_depth(5);
+
+    let driver = small()
+        .with_search(Search::BestFirst)
+        .with_proposals(1)
+        .with_depth(5);
     let solved = Solver::new(client, driver).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
@@ -250,8 +280,11 @@ async fn votes_compare_the_branches_of_a_round() {
         vote(3),
         "answer: rice".to_owned(),
     ]);
-    let solved =
-        Solver::new(client.clone(), small().with_depth(1).with_votes(3)).solve(PROBLEM).await.unwrap();
+
+    let solved = Solver::new(client.clone(), small().with_depth(1).with_votes(3))
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
       2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
@@ -276,6 +309,7 @@ async fn votes_compare_the_branches_of_a_round() {
     end: answered
     spent: 7 calls, about 1144 tokens
     "#);
+
     insta::assert_snapshot!(conversation(&client.requests()[3]), @"
     [system] You solve a problem by a tree of thoughts: several ways are tried, each step by step, and the best is followed. Each message asks for one part of that work. Do what it asks and nothing else.
 
@@ -319,8 +353,19 @@ async fn values_are_the_mean_of_several() {
         "no score at all",
         "answer: a table",
     ]);
-    let driver = small().with_search(Search::DepthFirst).with_proposals(1).with_depth(1).with_values(3);
-    let solved = Solver::new(client, driver).with_asks_again(0).solve(PROBLEM).await.unwrap();
+
+    let driver = small()
+        .with_search(Search::DepthFirst)
+        .with_proposals(1)
+        .with_depth(1)
+        .with_values(3);
+
+    let solved = Solver::new(client, driver)
+        .with_asks_again(0)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
     let session = solved.trace().session();
     assert_eq!(session.branch_named("B").unwrap().score(), Some(7.5));
     assert_eq!(solved.answer(), Some("a table"));
@@ -333,11 +378,23 @@ async fn a_program_can_judge_and_then_the_model_only_proposes() {
         "- 2 + 1 = 3\n- 2 * 2 = 4",
         "answer: 4",
     ]);
+
     let check = |problem: &str, steps: &[&str]| {
-        assert_eq!((problem, steps[0], steps.len()), ("Make 4.", "1 + 1 = 2", 2));
-        if steps[1].ends_with("= 4") { Worth::solved() } else { Worth::new(f64::NAN) }
+        assert_eq!(
+            (problem, steps[0], steps.len()),
+            ("Make 4.", "1 + 1 = 2", 2)
+        );
+        if steps[1].ends_with("= 4") {
+            Worth::solved()
+        } else {
+            Worth::new(f64::NAN)
+        }
     };
-    let solved = Solver::new(client, small().with_check(check)).solve("Make 4.").await.unwrap();
+
+    let solved = Solver::new(client, small().with_check(check))
+        .solve("Make 4.")
+        .await
+        .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Make 4.
       2 approach_exploration: Approaches: tens. · approaches = [{"description":"1 + 1 = 2","id":"tens","promise":5.0}]
@@ -391,6 +448,7 @@ async fn a_branch_whose_question_fails_is_given_up_and_the_others_go_on() {
         .then(LlmError::new(LlmErrorKind::Server, "overloaded"))
         .then(judged(8, true).as_str())
         .then("answer: noodles");
+
     let solved = Solver::new(client, small()).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
@@ -427,11 +485,22 @@ async fn a_spent_budget_leaves_the_best_branch() {
             judged(5, false),
         ])
     };
+
     let ended = |budget: Budget| async move {
         let driver = small().with_proposals(1);
-        let solved = Solver::new(replies(), driver).with_budget(budget).solve(PROBLEM).await.unwrap();
-        format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)").replace('\n', ", "))
+        let solved = Solver::new(replies(), driver)
+            .with_budget(budget)
+            .solve(PROBLEM)
+            .await
+            .unwrap();
+
+        format!(
+            "{}: {}",
+            solved.end(),
+            solved.answer().unwrap_or("(none)").replace('\n', ", ")
+        )
     };
+
     let budget = Budget::default();
     let ends = [
         ended(budget.calls(0)).await,
@@ -442,6 +511,7 @@ async fn a_spent_budget_leaves_the_best_branch() {
         ended(budget.calls(8)).await,
         ended(budget.thoughts(9)).await,
     ];
+
     insta::assert_snapshot!(ends.join("\n"), @"
     the budget of 0 calls is spent: (none)
     the budget of 1 calls is spent: (none)
@@ -460,7 +530,11 @@ async fn a_form_that_is_not_kept_is_asked_for_again() {
         r#"approaches: [{"id": " ", "description": "", "promise": 5}]"#,
         r#"approaches: [{"id": "A", "description": "cook", "promise": 11}]"#,
     ]);
-    let error = Solver::new(client.clone(), StrategyName::TreeOfThoughts).solve(PROBLEM).await.unwrap_err();
+
+    let error = Solver::new(client.clone(), StrategyName::TreeOfThoughts)
+        .solve(PROBLEM)
+        .await
+        .unwrap_err();
     insta::assert_snapshot!(error, @"stage `approach_exploration`: no reply could be used: `approaches[0].promise` is 11, expected a number from 0 to 10");
     let last = client.requests().pop().unwrap();
     insta::assert_snapshot!(conversation(&last), @r#"
@@ -493,15 +567,26 @@ struct Endless;
 #[async_trait]
 impl LlmClient for Endless {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let asked = request.messages().last().map(|message| message.text().to_owned()).unwrap_or_default();
+        let asked = request
+            .messages()
+            .last()
+            .map(|message| message.text().to_owned())
+            .unwrap_or_default();
+
         let length = asked.len();
         Ok(ChatResponse::new(if asked.contains("\napproaches:") {
-            let approach = |n: usize| format!(r#"{{"id": "a{n}", "description": "way {n}", "promise": 7}}"#);
-            format!("approaches: [{}]", (0..500).map(approach).collect::<Vec<_>>().join(", "))
+            let approach =
+                |n: usize| format!(r#"{{"id": "a{n}", "description": "way {n}", "promise": 7}}"#);
+            format!(
+                "approaches: [{}]",
+                (0..500).map(approach).collect::<Vec<_>>().join(", ")
+            )
         } else if asked.contains("\nevaluation_score:") {
             judged(7, false)
         } else if asked.contains("\nproposals:") {
-            (0..60).map(|n| format!("- step {n} after {length} {}\n", "x".repeat(n % 50))).collect()
+            (0..60)
+                .map(|n| format!("- step {n} after {length} {}\n", "x".repeat(n % 50)))
+                .collect()
         } else {
             "answer: enough".to_owned()
         }))
@@ -511,26 +596,52 @@ impl LlmClient for Endless {
 #[tokio::test]
 async fn an_endless_model_meets_the_bounds() {
     let widest = TreeOfThoughts::new()
-        .with_search(Search::BreadthFirst { beam_width: usize::MAX })
+        .with_search(Search::BreadthFirst {
+            beam_width: usize::MAX,
+        })
         .with_approaches(usize::MAX)
         .with_proposals(usize::MAX)
         .with_depth(usize::MAX);
-    let budget = Budget::default().calls(100_000).thoughts(100_000).tokens(u64::MAX);
-    let solved = Solver::new(Endless, widest.clone()).with_budget(budget).solve(PROBLEM).await.unwrap();
-    assert_eq!((solved.end().to_string().as_str(), solved.answer()), ("answered", Some("enough")));
+
+    let budget = Budget::default()
+        .calls(100_000)
+        .thoughts(100_000)
+        .tokens(u64::MAX);
+    let solved = Solver::new(Endless, widest.clone())
+        .with_budget(budget)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
+    assert_eq!(
+        (solved.end().to_string().as_str(), solved.answer()),
+        ("answered", Some("enough"))
+    );
+
     // No more forks than a session holds; the beam goes on without.
     assert_eq!(solved.trace().session().branches().len(), 1_000);
 
     let solved = Solver::new(Endless, widest).solve(PROBLEM).await.unwrap();
-    assert_eq!(solved.end().to_string(), "the budget of 500 thoughts is spent");
+    assert_eq!(
+        solved.end().to_string(),
+        "the budget of 500 thoughts is spent"
+    );
     assert!(solved.answer().unwrap().starts_with("way 0\nstep 0"));
-    let solved = Solver::new(Endless, StrategyName::TreeOfThoughts).solve(PROBLEM).await.unwrap();
-    assert_eq!((solved.answer(), solved.spent().calls), (Some("enough"), 26));
+    let solved = Solver::new(Endless, StrategyName::TreeOfThoughts)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
+    assert_eq!(
+        (solved.answer(), solved.spent().calls),
+        (Some("enough"), 26)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_questions_of_a_round_are_asked_at_once() {
-    let slow = |seconds: u64, text: &str| ScriptedReply::from(text).after(Duration::from_secs(seconds));
+    let slow =
+        |seconds: u64, text: &str| ScriptedReply::from(text).after(Duration::from_secs(seconds));
     let client = ScriptedClient::default()
         .then(slow(1, TWO))
         .then(slow(10, "- a\n- b"))
@@ -540,13 +651,18 @@ async fn the_questions_of_a_round_are_asked_at_once() {
         .then(slow(300, &judged(7, false)))
         .then(slow(200, &judged(9, true)))
         .then(slow(1000, "answer: d"));
+
     let begun = Instant::now();
     let solved = Solver::new(client, small())
         .with_budget(Budget::default().time(Duration::MAX))
         .solve(PROBLEM)
         .await
         .unwrap();
-    assert_eq!((begun.elapsed().as_secs(), solved.answer()), (1 + 30 + 300 + 1000, Some("d")));
+
+    assert_eq!(
+        (begun.elapsed().as_secs(), solved.answer()),
+        (1 + 30 + 300 + 1000, Some("d"))
+    );
 }
 
 /// A model that replies at random, in the forms that are asked for and now and then in none.
@@ -555,10 +671,12 @@ struct Random(std::sync::Mutex<u64>);
 impl Random {
     fn below(&self, bound: u64) -> u64 {
         let mut state = self.0.lock().unwrap();
+
         // A xorshift: any numbers will do that are the same for the same seed.
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
+
         *state % bound
     }
 }
@@ -566,17 +684,29 @@ impl Random {
 #[async_trait]
 impl LlmClient for Random {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let asked = request.messages().last().map(|message| message.text().to_owned()).unwrap_or_default();
+        let asked = request
+            .messages()
+            .last()
+            .map(|message| message.text().to_owned())
+            .unwrap_or_default();
+
         if self.below(20) == 0 {
             return Err(LlmError::new(LlmErrorKind::Server, "overloaded"));
         }
+
         let some = |item: &dyn Fn(u64) -> String| {
-            (0..self.below(5)).map(|_| item(self.below(6))).collect::<Vec<_>>()
+            (0..self.below(5))
+                .map(|_| item(self.below(6)))
+                .collect::<Vec<_>>()
         };
+
         let yes = if self.below(8) == 0 { "yes" } else { "no" };
         Ok(ChatResponse::new(if asked.contains("\napproaches:") {
             let one = |n: u64| {
-                format!(r#"{{"id": "a{n}", "description": "way {n}", "promise": {}}}"#, self.below(11))
+                format!(
+                    r#"{{"id": "a{n}", "description": "way {n}", "promise": {}}}"#,
+                    self.below(11)
+                )
             };
             format!("approaches: [{}]", some(&one).join(", "))
         } else if asked.contains("\nevaluation_score:") {

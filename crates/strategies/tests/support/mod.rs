@@ -1,6 +1,10 @@
 //! What the tests share.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses some of it, and may")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses some of it, and may"
+)]
 
 use std::collections::BTreeMap;
 
@@ -10,13 +14,16 @@ use serde_json::{Value, json};
 /// A value that fits.
 pub(crate) fn fitting(kind: &ParameterType) -> Value {
     match kind {
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => json!(min.unwrap_or(0.0)),
+        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
+            json!(min.unwrap_or(0.0))
+        }
         ParameterType::Boolean => json!(true),
         ParameterType::Thought => json!(1),
         ParameterType::List { items, .. } => json!([fitting(items)]),
-        ParameterType::Object { fields } => {
-            fields.iter().map(|(name, field)| (name.clone(), fitting(field.kind()))).collect()
-        }
+        ParameterType::Object { fields } => fields
+            .iter()
+            .map(|(name, field)| (name.clone(), fitting(field.kind())))
+            .collect(),
         ParameterType::Map { values } => json!({"name": fitting(values)}),
         _ => json!("some text"),
     }
@@ -24,8 +31,13 @@ pub(crate) fn fitting(kind: &ParameterType) -> Value {
 
 /// All that a stage requires.
 pub(crate) fn needed(stage: &Stage) -> BTreeMap<String, Value> {
-    let required = stage.parameters().iter().filter(|(_, parameter)| parameter.is_required());
-    required.map(|(name, parameter)| (name.clone(), fitting(parameter.kind()))).collect()
+    let required = stage
+        .parameters()
+        .iter()
+        .filter(|(_, parameter)| parameter.is_required());
+    required
+        .map(|(name, parameter)| (name.clone(), fitting(parameter.kind())))
+        .collect()
 }
 
 /// A thought in a stage, with all that it requires.
@@ -38,9 +50,23 @@ pub(crate) fn draft(stage: &Stage, text: &str) -> Draft {
 /// Thoughts on the current branch, each in one of these stages.
 pub(crate) fn walk(session: &mut Session, stages: &[&str]) -> Vec<ThoughtId> {
     let think = |name: &&str| {
-        let leading: Vec<Stage> = session.allowed(session.current()).unwrap().into_iter().cloned().collect();
-        let start = session.thoughts().is_empty().then(|| session.strategy().start().clone());
-        let stage = leading.into_iter().chain(start).find(|stage| stage.name() == *name).unwrap();
+        let leading: Vec<Stage> = session
+            .allowed(session.current())
+            .unwrap()
+            .into_iter()
+            .cloned()
+            .collect();
+
+        let start = session
+            .thoughts()
+            .is_empty()
+            .then(|| session.strategy().start().clone());
+        let stage = leading
+            .into_iter()
+            .chain(start)
+            .find(|stage| stage.name() == *name)
+            .unwrap();
+
         session.think(draft(&stage, name)).unwrap()
     };
     stages.iter().map(think).collect()
@@ -50,16 +76,29 @@ pub(crate) fn walk(session: &mut Session, stages: &[&str]) -> Vec<ThoughtId> {
 pub(crate) fn told(session: &Session) -> String {
     let line = |thought: &cogwork_strategies::Thought| {
         let branch = session.branch(thought.branch()).unwrap();
-        let mut line =
-            format!("{} {}#{} {}", thought.id(), branch.name(), thought.number(), thought.stage().name());
+        let mut line = format!(
+            "{} {}#{} {}",
+            thought.id(),
+            branch.name(),
+            thought.number(),
+            thought.stage().name()
+        );
+
         if let Some(revised) = thought.revises() {
             line += &format!(" revises {revised}");
         }
+
         if thought.merged().is_some() {
             let parents: Vec<String> = thought.parents().map(|parent| parent.to_string()).collect();
             line += &format!(" merges {}", parents.join(" and "));
         }
+
         line + ": " + thought.text()
     };
-    session.thoughts().iter().map(line).collect::<Vec<_>>().join("\n")
+    session
+        .thoughts()
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -51,6 +51,7 @@ pub(super) fn resolved(text: &str) -> Vec<Unit> {
             escape.replace_in(&mut resolved);
         }
     }
+
     resolved
 }
 
@@ -78,7 +79,10 @@ impl Escape {
         let first = units.len().saturating_sub(self.units);
         let replaced = units.split_off(first);
         if let (Some(first), Some(last)) = (replaced.first(), replaced.last()) {
-            units.push(Unit { what: self.what, bytes: first.bytes.start..last.bytes.end });
+            units.push(Unit {
+                what: self.what,
+                bytes: first.bytes.start..last.bytes.end,
+            });
         }
     }
 
@@ -87,7 +91,12 @@ impl Escape {
         let is_escape = from_end(units, 2)? == '%';
         let byte = u8::try_from(hexadecimal(units, 0, 2).filter(|_| is_escape)?).ok()?;
 
-        let what = if byte.is_ascii() { What::Character(byte.into()) } else { What::Byte(byte) };
+        let what = if byte.is_ascii() {
+            What::Character(byte.into())
+        } else {
+            What::Byte(byte)
+        };
+
         Some(Self { units: 3, what })
     }
 
@@ -103,7 +112,10 @@ impl Escape {
         (0..bytes.len()).find_map(|first| {
             let bytes = bytes.get(first..)?;
             let character = std::str::from_utf8(bytes).ok()?.chars().next()?;
-            Some(Self { units: bytes.len(), what: What::Character(character) })
+            Some(Self {
+                units: bytes.len(),
+                what: What::Character(character),
+            })
         })
     }
 
@@ -112,6 +124,7 @@ impl Escape {
         if from_end(units, digits)? != kind {
             return None;
         }
+
         let code = hexadecimal(units, 0, digits)?;
 
         Self::of_code(units, code, digits + 1)
@@ -123,6 +136,7 @@ impl Escape {
         if from_end(units, digits + 2)? != 'u' {
             return None;
         }
+
         let code = hexadecimal(units, 1, digits)?;
 
         Self::of_code(units, code, digits + 3)
@@ -134,21 +148,36 @@ impl Escape {
     fn of_code(units: &[Unit], code: u32, length: usize) -> Option<Self> {
         let before = units.get(..units.len().checked_sub(length)?)?;
         let spelt_in = before.last()?.bytes.len();
-        let is_backslash = |unit: &&Unit| unit.what == What::Character('\\') && unit.bytes.len() == spelt_in;
+        let is_backslash =
+            |unit: &&Unit| unit.what == What::Character('\\') && unit.bytes.len() == spelt_in;
         let backslashes = before.iter().rev().take_while(is_backslash).count();
+
         if backslashes == 0 {
             return None;
         }
+
         let length = length + backslashes;
 
-        let before = before.len().checked_sub(backslashes + 1).and_then(|last| before.get(last));
+        let before = before
+            .len()
+            .checked_sub(backslashes + 1)
+            .and_then(|last| before.get(last));
         match (before.map(|unit| unit.what), code) {
-            (_, 0xd800..=0xdbff) => Some(Self { units: length, what: What::FirstHalf(code) }),
+            (_, 0xd800..=0xdbff) => Some(Self {
+                units: length,
+                what: What::FirstHalf(code),
+            }),
             (Some(What::FirstHalf(first)), 0xdc00..=0xdfff) => {
                 let whole = 0x10000 + ((first - 0xd800) << 10) + (code - 0xdc00);
-                Some(Self { units: length + 1, what: What::Character(character(whole)) })
+                Some(Self {
+                    units: length + 1,
+                    what: What::Character(character(whole)),
+                })
             }
-            _ => Some(Self { units: length, what: What::Character(character(code)) }),
+            _ => Some(Self {
+                units: length,
+                what: What::Character(character(code)),
+            }),
         }
     }
 
@@ -157,15 +186,27 @@ impl Escape {
         let mut name = Vec::new();
         for place in 1..=LONGEST {
             match from_end(units, place)? {
-                '&' => return Some(Self { units: place + 1, what: What::Character(named(name)?) }),
+                '&' => {
+                    return Some(Self {
+                        units: place + 1,
+                        what: What::Character(named(name)?),
+                    });
+                }
                 '#' if from_end(units, place + 1) != Some('&') => {
-                    let name =
-                        if name.iter().all(char::is_ascii_digit) { [name, vec!['#']].concat() } else { name };
-                    return Some(Self { units: place + 1, what: What::Character(named(name)?) });
+                    let name = if name.iter().all(char::is_ascii_digit) {
+                        [name, vec!['#']].concat()
+                    } else {
+                        name
+                    };
+                    return Some(Self {
+                        units: place + 1,
+                        what: What::Character(named(name)?),
+                    });
                 }
                 character => name.push(character),
             }
         }
+
         None
     }
 }
@@ -190,6 +231,7 @@ fn named(name: Vec<char>) -> Option<char> {
             };
         }
     };
+
     code.ok().map(character)
 }
 
@@ -208,8 +250,10 @@ fn from_end(units: &[Unit], place: usize) -> Option<char> {
 
 /// The number that so many digits write that have so many units behind them.
 fn hexadecimal(units: &[Unit], behind: usize, digits: usize) -> Option<u32> {
-    (behind..behind + digits).rev().try_fold(0_u32, |number, place| {
-        let digit = from_end(units, place)?.to_digit(16)?;
-        number.checked_mul(16)?.checked_add(digit)
-    })
+    (behind..behind + digits)
+        .rev()
+        .try_fold(0_u32, |number, place| {
+            let digit = from_end(units, place)?.to_digit(16)?;
+            number.checked_mul(16)?.checked_add(digit)
+        })
 }

@@ -36,11 +36,14 @@ impl Folded {
     /// The text in all ways in which it is looked through.
     pub(super) fn all_of(text: &str) -> impl Iterator<Item = Self> {
         #[cfg(feature = "host-names")]
-        let host_names = super::host::decoded(text).map(|units| Self::of(units, text.len(), |_| false));
+        let host_names =
+            super::host::decoded(text).map(|units| Self::of(units, text.len(), |_| false));
         #[cfg(not(feature = "host-names"))]
         let host_names = None;
 
-        [Self::plain(text), Self::decoded(text)].into_iter().chain(host_names)
+        [Self::plain(text), Self::decoded(text)]
+            .into_iter()
+            .chain(host_names)
     }
 
     /// The text in lower case.
@@ -54,12 +57,19 @@ impl Folded {
         Self::of(escapes::resolved(text), text.len(), is_passed_over)
     }
 
-    fn of(units: impl IntoIterator<Item = Unit>, end: usize, is_left_out: fn(char) -> bool) -> Self {
+    fn of(
+        units: impl IntoIterator<Item = Unit>,
+        end: usize,
+        is_left_out: fn(char) -> bool,
+    ) -> Self {
         let mut folded = Self::default();
         let mut escapes = Vec::new();
 
         for (place, Unit { what, bytes }) in units.into_iter().enumerate() {
-            let What::Character(character) = what else { continue };
+            let What::Character(character) = what else {
+                continue;
+            };
+
             if character == CUT {
                 folded.cut(bytes.start, &escapes);
             }
@@ -70,9 +80,13 @@ impl Folded {
 
             if !is_left_out(character) {
                 let lower = character.to_lowercase();
-                folded.signs.extend(lower.map(|character| Sign { character, bytes: bytes.clone() }));
+                folded.signs.extend(lower.map(|character| Sign {
+                    character,
+                    bytes: bytes.clone(),
+                }));
             }
         }
+
         folded.cut(end, &escapes);
         folded
     }
@@ -104,5 +118,8 @@ impl Begun {
 fn is_passed_over(character: char) -> bool {
     character.is_whitespace()
         || is_invisible(character)
-        || matches!(character, '\\' | '/' | '+' | '"' | '\'' | char::REPLACEMENT_CHARACTER)
+        || matches!(
+            character,
+            '\\' | '/' | '+' | '"' | '\'' | char::REPLACEMENT_CHARACTER
+        )
 }

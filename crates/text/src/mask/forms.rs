@@ -44,7 +44,10 @@ fn with_letters(value: &str, letters: &str) -> String {
         let (_, letter) = LETTERS.iter().find(|(escaped, _)| *escaped == character)?;
         letters.contains(*letter).then_some(*letter)
     };
-    value.chars().map(|character| letter(character).unwrap_or(character)).collect()
+    value
+        .chars()
+        .map(|character| letter(character).unwrap_or(character))
+        .collect()
 }
 
 /// The whole value in all its forms.
@@ -58,11 +61,14 @@ pub(super) fn wholes(value: &str) -> Vec<Form> {
         if decoded.len() >= BEGINNING.min(plain.len()) {
             forms.push(decoded);
         }
+
         forms.push(plain);
     }
+
     forms.retain(|form| !form.is_empty());
     forms.sort();
     forms.dedup();
+
     forms
 }
 
@@ -70,22 +76,30 @@ pub(super) fn wholes(value: &str) -> Vec<Form> {
 pub(super) fn parts(value: &str) -> impl Iterator<Item = Form> {
     let folded = |spelling: String| {
         let folded = [Folded::plain(&spelling), Folded::decoded(&spelling)];
-        folded.into_iter().flat_map(move |folded| parts_of(&spelling, &folded.signs))
+        folded
+            .into_iter()
+            .flat_map(move |folded| parts_of(&spelling, &folded.signs))
     };
     spellings(value).into_iter().flat_map(folded)
 }
 
 /// The signs of each part of a text. Where most of its characters are passed over, it has none.
 fn parts_of(text: &str, signs: &[Sign]) -> Vec<Form> {
-    let ends = text.char_indices().map(|(start, character)| start + character.len_utf8());
+    let ends = text
+        .char_indices()
+        .map(|(start, character)| start + character.len_utf8());
     let starts = text.char_indices().map(|(start, _)| start);
 
-    let parts = starts.zip(ends.skip(Mask::PART - 1)).filter_map(|(start, end)| {
-        let first = signs.partition_point(|sign| sign.bytes.start < start);
-        let behind = signs.partition_point(|sign| sign.bytes.end <= end);
-        let part = signs.get(first..behind)?;
-        (part.len() >= BEGINNING).then(|| characters(part))
-    });
+    let parts = starts
+        .zip(ends.skip(Mask::PART - 1))
+        .filter_map(|(start, end)| {
+            let first = signs.partition_point(|sign| sign.bytes.start < start);
+            let behind = signs.partition_point(|sign| sign.bytes.end <= end);
+            let part = signs.get(first..behind)?;
+
+            (part.len() >= BEGINNING).then(|| characters(part))
+        });
+
     parts.collect()
 }
 

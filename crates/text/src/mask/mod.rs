@@ -86,17 +86,24 @@ impl Mask {
             has_parts = true;
             self.part_lengths.insert(part.len());
             let values = self.parts.entry(hash(part)).or_default();
+
             if values.last() != Some(&place) {
                 values.push(place);
             }
         }
+
         self.add(value, label.into(), has_parts);
         self
     }
 
     fn add(&mut self, value: &str, label: Arc<str>, has_parts: bool) {
         let length = value.chars().count();
-        self.values.push(Value { label, length, forms: forms::wholes(value), has_parts });
+        self.values.push(Value {
+            label,
+            length,
+            forms: forms::wholes(value),
+            has_parts,
+        });
     }
 
     /// Returns the text with labels in place of what is hidden.
@@ -108,6 +115,7 @@ impl Mask {
             shown.push_str(&value.label);
             done = bytes.end;
         }
+
         shown.push_str(text.get(done..).unwrap_or_default());
         shown
     }
@@ -120,9 +128,14 @@ impl Mask {
 
         let mut places = Vec::new();
         for folded in Folded::all_of(text) {
-            places.extend(self.values.iter().flat_map(|value| value.places_in(&folded)));
+            places.extend(
+                self.values
+                    .iter()
+                    .flat_map(|value| value.places_in(&folded)),
+            );
             places.extend(self.parts_in(&folded.signs));
         }
+
         merged(places)
     }
 
@@ -131,13 +144,19 @@ impl Mask {
         let mut found: BTreeMap<usize, Vec<Place<'_>>> = BTreeMap::new();
         for length in self.part_lengths.iter().copied() {
             for part in signs.windows(length) {
-                let values = self.parts.get(&hash(part.iter().map(|sign| sign.character)));
+                let values = self
+                    .parts
+                    .get(&hash(part.iter().map(|sign| sign.character)));
                 for place in values.into_iter().flatten() {
-                    let of_value = self.values.get(*place).and_then(|value| Place::of(part, value));
+                    let of_value = self
+                        .values
+                        .get(*place)
+                        .and_then(|value| Place::of(part, value));
                     found.entry(*place).or_default().extend(of_value);
                 }
             }
         }
+
         found.into_values().flat_map(merged).collect()
     }
 }
@@ -150,31 +169,48 @@ impl Value {
             places.extend(self.whole(form, &folded.signs));
             places.extend(self.cut_off(form, folded));
         }
+
         places
     }
 
     fn whole<'a>(&'a self, form: &Form, signs: &[Sign]) -> Vec<Place<'a>> {
         let is_form = |window: &&[Sign]| window.iter().map(|sign| &sign.character).eq(form);
 
-        signs.windows(form.len()).filter(is_form).filter_map(|window| Place::of(window, self)).collect()
+        signs
+            .windows(form.len())
+            .filter(is_form)
+            .filter_map(|window| Place::of(window, self))
+            .collect()
     }
 
     fn cut_off<'a>(&'a self, form: &Form, folded: &Folded) -> Vec<Place<'a>> {
-        let longest = if self.has_parts { form.len().min(Mask::PART) } else { form.len() };
+        let longest = if self.has_parts {
+            form.len().min(Mask::PART)
+        } else {
+            form.len()
+        };
 
         let places = folded.cuts.iter().filter_map(|cut| {
             let before = folded.signs.get(..cut.signs)?;
             let beginning = (BEGINNING..=longest).rev().find_map(|length| {
                 let last = before.get(before.len().checked_sub(length)?..)?;
-                last.iter().map(|sign| &sign.character).eq(form.get(..length)?).then_some(last)
+                last.iter()
+                    .map(|sign| &sign.character)
+                    .eq(form.get(..length)?)
+                    .then_some(last)
             })?;
 
             let place = Place::of(beginning, self)?;
             let is_whole = beginning.len() == form.len();
+
             // What is between a beginning and the cut does not count, and may be of the value too.
             let end = if is_whole { place.bytes.end } else { cut.byte };
-            Some(Place { bytes: place.bytes.start..end, ..place })
+            Some(Place {
+                bytes: place.bytes.start..end,
+                ..place
+            })
         });
+
         places.collect()
     }
 }
@@ -182,7 +218,10 @@ impl Value {
 impl<'a> Place<'a> {
     /// That of these signs.
     fn of(signs: &[Sign], value: &'a Value) -> Option<Self> {
-        Some(Self { bytes: signs.first()?.bytes.start..signs.last()?.bytes.end, value })
+        Some(Self {
+            bytes: signs.first()?.bytes.start..signs.last()?.bytes.end,
+            value,
+        })
     }
 }
 
@@ -190,28 +229,42 @@ impl<'a> Place<'a> {
 fn merged(mut places: Vec<Place<'_>>) -> Vec<Place<'_>> {
     // Of those at one place the longest gives its label, and of those of one length that of the shortest
     // value: others contain it.
-    places.sort_by_key(|place| (place.bytes.start, Reverse(place.bytes.end), place.value.length));
+    places.sort_by_key(|place| {
+        (
+            place.bytes.start,
+            Reverse(place.bytes.end),
+            place.value.length,
+        )
+    });
 
     let mut merged: Vec<Place<'_>> = Vec::new();
     for place in places {
-        match merged.last_mut().filter(|last| place.bytes.start < last.bytes.end) {
+        match merged
+            .last_mut()
+            .filter(|last| place.bytes.start < last.bytes.end)
+        {
             Some(last) => last.bytes.end = last.bytes.end.max(place.bytes.end),
             None => merged.push(place),
         }
     }
+
     merged
 }
 
 /// The same in every process and for every mask, so that masks can be cloned.
 fn hash(characters: impl IntoIterator<Item = char>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    characters.into_iter().for_each(|character| character.hash(&mut hasher));
+    characters
+        .into_iter()
+        .for_each(|character| character.hash(&mut hasher));
     hasher.finish()
 }
 
 impl fmt::Debug for Mask {
     /// Shows the labels alone.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.values.iter().map(|value| &value.label)).finish()
+        f.debug_set()
+            .entries(self.values.iter().map(|value| &value.label))
+            .finish()
     }
 }

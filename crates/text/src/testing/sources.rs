@@ -9,11 +9,15 @@ impl Displayed {
         let public = public_types(sources);
         let named = implementors(sources).chain(derived_errors(sources));
 
-        let displayed =
-            named.filter_map(|name| Some((name, public.get(name)?))).flat_map(|(name, variants)| {
-                let variants = variants.iter().map(move |variant| format!("{name}::{variant}"));
+        let displayed = named
+            .filter_map(|name| Some((name, public.get(name)?)))
+            .flat_map(|(name, variants)| {
+                let variants = variants
+                    .iter()
+                    .map(move |variant| format!("{name}::{variant}"));
                 variants.chain([name.to_owned()])
             });
+
         Self(displayed.collect())
     }
 }
@@ -32,6 +36,7 @@ fn public_types(sources: &str) -> BTreeMap<&str, Vec<&str>> {
             types.insert(identifier(declared), body.filter_map(variant).collect());
         }
     }
+
     types
 }
 
@@ -39,14 +44,18 @@ fn public_types(sources: &str) -> BTreeMap<&str, Vec<&str>> {
 fn variant(line: &str) -> Option<&str> {
     let declared = line.strip_prefix("    ")?;
 
-    declared.starts_with(|first: char| first.is_ascii_uppercase()).then(|| identifier(declared))
+    declared
+        .starts_with(|first: char| first.is_ascii_uppercase())
+        .then(|| identifier(declared))
 }
 
 /// The types for which `Display` is implemented.
 fn implementors(sources: &str) -> impl Iterator<Item = &str> {
     let implementations = sources.lines().filter(|line| line.starts_with("impl"));
 
-    implementations.filter_map(|line| line.split_once("Display for ")).map(|(_, name)| identifier(name))
+    implementations
+        .filter_map(|line| line.split_once("Display for "))
+        .map(|(_, name)| identifier(name))
 }
 
 /// The types that derive `thiserror::Error`.
@@ -55,10 +64,13 @@ fn derived_errors(sources: &str) -> impl Iterator<Item = &str> {
 
     items.filter_map(|item| {
         let (derived, rest) = item.split_once(")]")?;
+
         // A private type ends the search: the next public one derives something else, or nothing.
         let mut code = rest.lines().filter(|line| !line.starts_with("//"));
         let declared = code.find(|line| line.contains("enum ") || line.contains("struct "))?;
-        let public = declared.strip_prefix("pub enum ").or_else(|| declared.strip_prefix("pub struct "))?;
+        let public = declared
+            .strip_prefix("pub enum ")
+            .or_else(|| declared.strip_prefix("pub struct "))?;
 
         derived.contains("Error").then(|| identifier(public))
     })

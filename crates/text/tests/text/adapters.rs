@@ -2,15 +2,18 @@ use std::fmt;
 
 use cogwork_text::testing::{assert_safe, assert_safe_line, texts};
 use cogwork_text::{
-    ErrorText, Escaped, GraphvizLabel, MermaidLabel, MultiLine, Name, NameList, OneLine, is_invisible,
+    ErrorText, Escaped, GraphvizLabel, MermaidLabel, MultiLine, Name, NameList, OneLine,
+    is_invisible,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 fn check(text: &str) {
-    for line in
-        [Name(text).to_string(), Escaped::new(text).to_string(), NameList::or([text, text]).to_string()]
-    {
+    for line in [
+        Name(text).to_string(),
+        Escaped::new(text).to_string(),
+        NameList::or([text, text]).to_string(),
+    ] {
         assert!(!line.chars().any(is_invisible), "{line:?}");
     }
 
@@ -63,12 +66,16 @@ fn names_are_escaped_and_prose_is_replaced() {
 
     assert_snapshot!(Name(text), @r"a\tb\r\n c\u{0}\u{1b}[2J \u{202e}\u{200d}d");
     assert_snapshot!(OneLine::new(text), @"a b c��[2J �\u{200d}d");
-    assert_eq!(MultiLine::new(text).to_string(), "a\tb\n c\u{fffd}\u{fffd}[2J \u{fffd}\u{200d}d");
+    assert_eq!(
+        MultiLine::new(text).to_string(),
+        "a\tb\n c\u{fffd}\u{fffd}[2J \u{fffd}\u{200d}d"
+    );
 }
 
 #[test]
 fn every_kind_of_line_break_is_one_line_feed() {
-    let shown = MultiLine::new("a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\r\r\n\nj").to_string();
+    let shown =
+        MultiLine::new("a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\r\r\n\nj").to_string();
 
     assert_eq!(shown, "a\nb\nc\nd\ne\nf\ng\nh\ni\n\n\nj");
 }
@@ -81,7 +88,10 @@ fn a_list_of_names_is_a_part_of_a_sentence() {
     assert_eq!(shown(&["a"]), "`a`");
     assert_eq!(shown(&["a", "b"]), "`a` or `b`");
     assert_eq!(shown(&["a", "b", "c"]), "`a`, `b` or `c`");
-    assert_eq!(NameList::and(["a", "b", "c"]).to_string(), "`a`, `b` and `c`");
+    assert_eq!(
+        NameList::and(["a", "b", "c"]).to_string(),
+        "`a`, `b` and `c`"
+    );
 }
 
 #[test]
@@ -97,7 +107,10 @@ fn of_many_names_the_rest_is_counted() {
 #[test]
 fn a_cut_is_marked_only_where_something_is_left_out() {
     assert_eq!(Name(&"é".repeat(80)).to_string(), "é".repeat(80));
-    assert_eq!(Name(&"\u{1b}".repeat(81)).to_string(), r"\u{1b}".repeat(80) + "…");
+    assert_eq!(
+        Name(&"\u{1b}".repeat(81)).to_string(),
+        r"\u{1b}".repeat(80) + "…"
+    );
 
     assert_eq!(OneLine::new("abc  ").max_chars(3).to_string(), "abc");
     assert_eq!(OneLine::new("abc d").max_chars(3).to_string(), "abc…");
@@ -121,11 +134,20 @@ impl fmt::Display for Endless {
 fn a_text_costs_no_more_than_is_shown_of_it() {
     let endless = Endless(std::cell::Cell::new(0));
 
-    assert_eq!(OneLine::new(&endless).max_chars(25).to_string(), "0123456789012345678901234…");
+    assert_eq!(
+        OneLine::new(&endless).max_chars(25).to_string(),
+        "0123456789012345678901234…"
+    );
     assert_eq!(endless.0.replace(0), 3);
-    assert_eq!(Escaped::new(&endless).max_chars(9).to_string(), "012345678…");
+    assert_eq!(
+        Escaped::new(&endless).max_chars(9).to_string(),
+        "012345678…"
+    );
     assert_eq!(endless.0.replace(0), 1);
-    assert_eq!(MultiLine::new(&endless).max_chars(10).to_string(), "0123456789…");
+    assert_eq!(
+        MultiLine::new(&endless).max_chars(10).to_string(),
+        "0123456789…"
+    );
     assert_eq!(endless.0.get(), 2);
 }
 

@@ -11,10 +11,15 @@ fn each_kind_of_unsafe_character_is_known() {
     let bidirectional = ['\u{61c}', '\u{200e}', '\u{200f}'].into_iter();
     let overrides = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
     let invisible = ['\u{ad}', '\u{180e}', '\u{200b}', '\u{feff}'].into_iter();
-    let operators = ('\u{2060}'..='\u{2064}').chain('\u{206a}'..='\u{206f}').chain('\u{fff9}'..='\u{fffb}');
+    let operators = ('\u{2060}'..='\u{2064}')
+        .chain('\u{206a}'..='\u{206f}')
+        .chain('\u{fff9}'..='\u{fffb}');
     let tags = '\u{e0000}'..='\u{e007f}';
 
-    let expected = control.chain(separators).chain(bidirectional).chain(overrides);
+    let expected = control
+        .chain(separators)
+        .chain(bidirectional)
+        .chain(overrides);
     for character in expected.chain(invisible).chain(operators).chain(tags) {
         assert!(is_unsafe(character), "{character:?}");
         assert_eq!(replace_unsafe(character), '\u{fffd}');
@@ -24,7 +29,10 @@ fn each_kind_of_unsafe_character_is_known() {
 #[test]
 fn what_scripts_and_emoji_need_is_safe_but_invisible() {
     for character in ['\u{200c}', '\u{200d}', '\u{fe0f}', '\u{e0100}', '\u{180b}'] {
-        assert!(!is_unsafe(character) && is_invisible(character), "{character:?}");
+        assert!(
+            !is_unsafe(character) && is_invisible(character),
+            "{character:?}"
+        );
         assert_eq!(replace_unsafe(character), character);
     }
 }
@@ -34,8 +42,12 @@ fn whatever_can_be_seen_is_kept() {
     for character in "aé思😀 \u{301}ا\u{5d0}\u{e000}\u{fffc}\u{fffd}\u{a0}\u{3000}".chars() {
         assert!(!is_invisible(character), "{character:?}");
     }
-    assert!(all().filter(|character| is_invisible(*character)).all(|character| !character.is_alphanumeric()
-        || matches!(character, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')));
+    assert!(
+        all()
+            .filter(|character| is_invisible(*character))
+            .all(|character| !character.is_alphanumeric()
+                || matches!(character, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'))
+    );
 }
 
 /// Errors derive `Debug`, which must therefore be safe by itself.

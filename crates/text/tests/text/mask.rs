@@ -12,14 +12,39 @@ const ENCODINGS: [Encoding; 10] = [
     in_json,
     |text| in_json(&in_json(text)),
     |text| format!("{text:?}").trim_matches('"').to_owned(),
-    |text| text.chars().flat_map(|c| c.escape_unicode().collect::<Vec<_>>()).collect(),
-    |text| text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect(),
-    |text| text.chars().map(|c| format!("\\U{:08x}", c as u32)).collect(),
+    |text| {
+        text.chars()
+            .flat_map(|c| c.escape_unicode().collect::<Vec<_>>())
+            .collect()
+    },
+    |text| {
+        text.encode_utf16()
+            .map(|unit| format!("\\u{unit:04X}"))
+            .collect()
+    },
+    |text| {
+        text.chars()
+            .map(|c| format!("\\U{:08x}", c as u32))
+            .collect()
+    },
     |text| text.bytes().map(|byte| format!("%{byte:02X}")).collect(),
-    |text| text.chars().map(|c| if c.is_alphanumeric() { c.to_string() } else { in_url(c) }).collect(),
+    |text| {
+        text.chars()
+            .map(|c| {
+                if c.is_alphanumeric() {
+                    c.to_string()
+                } else {
+                    in_url(c)
+                }
+            })
+            .collect()
+    },
     |text| text.chars().map(|c| format!("&#{};", c as u32)).collect(),
     |text| {
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         text.replace('"', "&quot;").replace('\'', "&#x27;")
     },
 ];
@@ -30,7 +55,11 @@ fn in_json(text: &str) -> String {
 }
 
 fn in_url(character: char) -> String {
-    character.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect()
+    character
+        .to_string()
+        .bytes()
+        .map(|byte| format!("%{byte:02x}"))
+        .collect()
 }
 
 /// A character of any kind that a key, a password or an address may have.
@@ -57,7 +86,9 @@ fn encodings() -> impl Strategy<Value = Vec<Encoding>> {
 }
 
 fn encoded(text: &str, encodings: &[Encoding]) -> String {
-    encodings.iter().fold(text.to_owned(), |text, encoding| encoding(&text))
+    encodings
+        .iter()
+        .fold(text.to_owned(), |text, encoding| encoding(&text))
 }
 
 proptest! {
@@ -134,9 +165,14 @@ proptest! {
 
 #[test]
 fn a_value_of_slashes_and_spaces_is_hidden_as_it_is_alone() {
-    let mask = Mask::new().with_value("/ / a", LABEL).with_value("", "[nothing]");
+    let mask = Mask::new()
+        .with_value("/ / a", LABEL)
+        .with_value("", "[nothing]");
     assert_eq!(mask.hide("a / / a / b/a"), "a [hidden] / b/a");
-    assert_eq!(Mask::new().with_value("", LABEL).hide("as it is"), "as it is");
+    assert_eq!(
+        Mask::new().with_value("", LABEL).hide("as it is"),
+        "as it is"
+    );
 }
 
 #[test]
@@ -145,7 +181,10 @@ fn the_label_is_that_of_the_value_that_fits_best() {
         .with_parts_of("https://example.org/sk-12345678", "${URL}")
         .with_parts_of("sk-12345678", "${KEY}")
         .with_value("1234", "${PIN}");
-    assert_eq!(mask.hide("at https://example.org/sk-12345678."), "at ${URL}.");
+    assert_eq!(
+        mask.hide("at https://example.org/sk-12345678."),
+        "at ${URL}."
+    );
     assert_eq!(mask.hide("no key sk-12345678."), "no key ${KEY}.");
     assert_eq!(mask.hide("no pin 1234."), "no pin ${PIN}.");
     assert_eq!(mask.hide("at example.org?"), "at ${URL}?");
@@ -155,18 +194,31 @@ fn the_label_is_that_of_the_value_that_fits_best() {
 fn a_value_is_hidden_in_the_name_of_a_host() {
     let mask = Mask::new().with_parts_of("Gehéimnis", LABEL);
     for (text, shown) in [
-        ("no host xn--gehimnis-d1a.example.org", "no host [hidden].example.org"),
+        (
+            "no host xn--gehimnis-d1a.example.org",
+            "no host [hidden].example.org",
+        ),
         ("no host XN--GEHIMNIS-D1A", "no host [hidden]"),
         // Of `mein-gehéimnis-ist`.
-        ("no host xn--mein-gehimnis-ist-itb.example", "no host [hidden].example"),
-        ("no host xn--bcher-kva.example", "no host xn--bcher-kva.example"),
+        (
+            "no host xn--mein-gehimnis-ist-itb.example",
+            "no host [hidden].example",
+        ),
+        (
+            "no host xn--bcher-kva.example",
+            "no host xn--bcher-kva.example",
+        ),
         ("xn--", "xn--"),
     ] {
         assert_eq!(mask.hide(text), shown);
     }
+
     // As a server's name it is in small letters, composed.
     let mask = Mask::new().with_parts_of("ＧＥＨＥＩＭＮＩＳ", LABEL);
-    assert_eq!(mask.hide("no host geheimnis.example.org"), "no host [hidden].example.org");
+    assert_eq!(
+        mask.hide("no host geheimnis.example.org"),
+        "no host [hidden].example.org"
+    );
 }
 
 #[test]

@@ -37,23 +37,36 @@ impl Blackboard {
 
     /// An empty one with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self { limits, ..Self::default() }
+        Self {
+            limits,
+            ..Self::default()
+        }
     }
 }
 
 #[async_trait]
 impl Memory for Blackboard {
-    async fn search(&self, _query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        _query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = items.iter().rev().take(top_k).enumerate();
-        let found = newest.map(|(older, text)| Found::new(text.clone(), 1.0 / (older as f32 + 1.0)));
-        Ok(found.take_while(|found| found.score() >= threshold).collect())
+        let found =
+            newest.map(|(older, text)| Found::new(text.clone(), 1.0 / (older as f32 + 1.0)));
+
+        Ok(found
+            .take_while(|found| found.score() >= threshold)
+            .collect())
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         items.push(text.into(), text.len(), self.limits);
+
         Ok(())
     }
 }

@@ -26,13 +26,21 @@ impl InMemory {
 
     /// An empty one with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self { limits, ..Self::default() }
+        Self {
+            limits,
+            ..Self::default()
+        }
     }
 }
 
 #[async_trait]
 impl Memory for InMemory {
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(items.search(query, top_k, threshold))
     }
@@ -41,6 +49,7 @@ impl Memory for InMemory {
         self.limits.check(text)?;
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         items.add(text, self.limits);
+
         Ok(())
     }
 }

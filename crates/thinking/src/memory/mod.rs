@@ -52,7 +52,12 @@ pub trait Memory: Send + Sync {
     /// # Errors
     ///
     /// When the store cannot be read.
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError>;
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError>;
 
     /// Remembers a text.
     ///
@@ -64,7 +69,12 @@ pub trait Memory: Send + Sync {
 
 #[async_trait]
 impl<M: Memory + ?Sized> Memory for Arc<M> {
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         (**self).search(query, top_k, threshold).await
     }
 
@@ -83,8 +93,15 @@ pub struct Found {
 impl Found {
     /// A found text with its score, which is brought into 0 to 1.
     pub fn new(text: impl Into<Arc<str>>, score: f32) -> Self {
-        let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 1.0) };
-        Self { text: text.into(), score }
+        let score = if score.is_nan() {
+            0.0
+        } else {
+            score.clamp(0.0, 1.0)
+        };
+        Self {
+            text: text.into(),
+            score,
+        }
     }
 
     /// The text.
@@ -128,7 +145,10 @@ pub enum MemoryError {
         path: String,
     },
     /// A line of the file is no item, nor the beginning of one at its end.
-    #[error("the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}", file(path))]
+    #[error(
+        "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
+        file(path)
+    )]
     Damaged {
         /// Its path.
         path: String,
@@ -183,7 +203,11 @@ pub struct MemoryLimits {
 
 impl Default for MemoryLimits {
     fn default() -> Self {
-        Self { items: 1_000, item_bytes: 16 * 1024, total_bytes: 16 * 1024 * 1024 }
+        Self {
+            items: 1_000,
+            item_bytes: 16 * 1024,
+            total_bytes: 16 * 1024 * 1024,
+        }
     }
 }
 
@@ -230,13 +254,23 @@ impl MemoryLimits {
         if text.len() <= self.item_bytes() {
             return Ok(());
         }
+
         let (bytes, most) = (text.len() as u64, self.item_bytes() as u64);
-        Err(MemoryError::TooLong { what: "the text to remember".to_owned(), bytes, most })
+        Err(MemoryError::TooLong {
+            what: "the text to remember".to_owned(),
+            bytes,
+            most,
+        })
     }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} {}", self.score, OneLine::new(&self.text).max_chars(80))
+        write!(
+            f,
+            "{:.2} {}",
+            self.score,
+            OneLine::new(&self.text).max_chars(80)
+        )
     }
 }

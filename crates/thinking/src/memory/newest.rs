@@ -20,7 +20,10 @@ impl<T> Newest<T> {
     /// Adds an item with a text of so many bytes, and forgets the oldest items that are too many.
     pub(super) fn push(&mut self, item: T, bytes: usize, limits: MemoryLimits) {
         while self.items.len() >= limits.items() || self.is_full(bytes, limits) {
-            let Some(oldest) = self.items.pop_front() else { break };
+            let Some(oldest) = self.items.pop_front() else {
+                break;
+            };
+
             self.bytes -= oldest.bytes;
         }
 
@@ -43,6 +46,9 @@ impl<T> Newest<T> {
 
 impl<T> Default for Newest<T> {
     fn default() -> Self {
-        Self { items: VecDeque::new(), bytes: 0 }
+        Self {
+            items: VecDeque::new(),
+            bytes: 0,
+        }
     }
 }

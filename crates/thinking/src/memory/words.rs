@@ -37,7 +37,10 @@ impl Items {
         words.sort_unstable();
         words.dedup();
 
-        let item = Item { text: text.into(), words: words.into() };
+        let item = Item {
+            text: text.into(),
+            words: words.into(),
+        };
         self.items.push(item, text.len(), limits);
     }
 
@@ -62,8 +65,10 @@ impl Items {
             let score = shared.map(|word| word.weight).sum::<f32>() / whole;
             Found::new(item.text.clone(), score)
         });
-        let mut found: Vec<_> =
-            scored.filter(|found| found.score() > 0.0 && found.score() >= threshold).collect();
+
+        let mut found: Vec<_> = scored
+            .filter(|found| found.score() > 0.0 && found.score() >= threshold)
+            .collect();
 
         found.sort_by(|one, other| other.score().total_cmp(&one.score()));
         found.truncate(top_k);
@@ -85,8 +90,10 @@ impl Items {
             let hash = self.hasher.hash_one(word);
             let having = self.items.iter().filter(|item| item.has(hash)).count();
             let weight = (1.0 + (self.items.len() as f32 + 0.5) / (having as f32 + 0.5)).ln();
+
             QueryWord { hash, weight }
         };
+
         distinct.into_iter().map(weighed).collect()
     }
 }
@@ -98,7 +105,9 @@ struct QueryWord {
 
 /// Runs of letters and digits in lower case. Scripts without spaces between words count by the letter.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let runs = text.split(|character: char| !character.is_alphanumeric()).filter(|run| !run.is_empty());
+    let runs = text
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|run| !run.is_empty());
     runs.flat_map(|run| {
         let is_dense =
             |character: char| matches!(character, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');

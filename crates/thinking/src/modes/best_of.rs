@@ -53,14 +53,23 @@ pub struct BestOf {
 impl Default for BestOf {
     fn default() -> Self {
         let (judge_prompt, on_failure) = (PROMPT.to_owned(), OnFailure::default());
-        Self { candidates: 3, temperature: None, judge_prompt, on_failure, judge: None }
+        Self {
+            candidates: 3,
+            temperature: None,
+            judge_prompt,
+            on_failure,
+            judge: None,
+        }
     }
 }
 
 impl BestOf {
     /// The best of so many answers, from 2 to 16, the draft included.
     pub fn new(candidates: usize) -> Self {
-        Self { candidates, ..Self::default() }
+        Self {
+            candidates,
+            ..Self::default()
+        }
     }
 
     /// The sampling temperature of the other candidates. Unset: as of the draft.
@@ -96,16 +105,25 @@ impl BestOf {
         if let Some(temperature) = self.temperature {
             request = request.with_temperature(temperature);
         }
+
         if let Some(seed) = request.seed() {
             request = request.with_seed(seed.wrapping_add(number));
         }
+
         Ok(moment.ask(request).await?.into_text())
     }
 
     /// The index of the best.
-    async fn judge(&self, moment: &Moment<'_>, candidates: &[String]) -> Result<usize, ThinkingError> {
+    async fn judge(
+        &self,
+        moment: &Moment<'_>,
+        candidates: &[String],
+    ) -> Result<usize, ThinkingError> {
         // No candidate may end the block that marks it off.
-        let numbered = candidates.iter().map(|text| text.replace("</answer", "< /answer")).enumerate();
+        let numbered = candidates
+            .iter()
+            .map(|text| text.replace("</answer", "< /answer"))
+            .enumerate();
         let numbered: Vec<_> = numbered
             .map(|(index, text)| format!("<answer number=\"{0}\">\n{text}\n</answer>", index + 1))
             .collect();
@@ -114,13 +132,19 @@ impl BestOf {
             numbered.join("\n"),
             self.judge_prompt.trim(),
         );
+
         // Behind the conversation without any draft: none of the candidates is the judge's own.
         let request = moment.aside(moment.conversation(&Payload::default(), &prompt));
         let reply = ask(moment, self.judge.as_ref(), request).await?;
-        let numbers = reply.text().split(|character: char| !character.is_ascii_digit());
+        let numbers = reply
+            .text()
+            .split(|character: char| !character.is_ascii_digit());
         let numbers: BTreeSet<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
+
         match numbers.first() {
-            Some(number) if numbers.len() == 1 && (1..=candidates.len()).contains(number) => Ok(number - 1),
+            Some(number) if numbers.len() == 1 && (1..=candidates.len()).contains(number) => {
+                Ok(number - 1)
+            }
             _ => {
                 let expected = format!("one number from 1 to {}", candidates.len());
                 Err(ThinkingError::unexpected(reply.into_text(), expected))
@@ -144,33 +168,53 @@ impl ThinkingMode for BestOf {
     }
 
     async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
-        let others = (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(moment, number));
+        let others =
+            (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(moment, number));
         let mut candidates = vec![draft.text().to_owned()];
         candidates.retain(|text| !text.trim().is_empty());
+
         for other in join_all(others).await {
             match other {
                 Ok(text) => {
                     moment.draft(text.as_str());
-                    if !candidates.iter().any(|candidate| candidate.trim() == text.trim()) {
+                    if !candidates
+                        .iter()
+                        .any(|candidate| candidate.trim() == text.trim())
+                    {
                         candidates.push(text);
                     }
                 }
                 Err(error) => moment.report(&error),
             }
         }
+
         let best = match candidates.len() {
             0 => return Err(ThinkingError::Empty),
             1 => 0,
             _ => self.judge(moment, &candidates).await?,
         };
-        let best = candidates.into_iter().nth(best).ok_or(ThinkingError::Empty)?;
-        Ok(if best == draft.text() { Verdict::Keep } else { Verdict::ReplaceText(best) })
+
+        let best = candidates
+            .into_iter()
+            .nth(best)
+            .ok_or(ThinkingError::Empty)?;
+        Ok(if best == draft.text() {
+            Verdict::Keep
+        } else {
+            Verdict::ReplaceText(best)
+        })
     }
 }
 
 impl fmt::Debug for BestOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { candidates, temperature, judge_prompt, on_failure, .. } = self;
+        let Self {
+            candidates,
+            temperature,
+            judge_prompt,
+            on_failure,
+            ..
+        } = self;
         f.debug_struct("BestOf")
             .field("candidates", candidates)
             .field("temperature", temperature)

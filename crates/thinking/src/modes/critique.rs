@@ -47,7 +47,11 @@ impl Critique {
     /// One round by these criteria, of which the first 32 count.
     pub fn new<T: Into<String>>(criteria: impl IntoIterator<Item = T>) -> Self {
         let criteria = criteria.into_iter().take(32).map(Into::into).collect();
-        Self { criteria, rounds: one(), on_failure: OnFailure::default() }
+        Self {
+            criteria,
+            rounds: one(),
+            on_failure: OnFailure::default(),
+        }
     }
 
     /// How often the draft is judged and revised at most, from 1 to 8. Default: 1.
@@ -66,7 +70,9 @@ impl Critique {
 
     fn prompt(&self) -> String {
         let criteria = self.criteria.iter().enumerate();
-        let criteria: Vec<_> = criteria.map(|(index, text)| format!("{}. {text}", index + 1)).collect();
+        let criteria: Vec<_> = criteria
+            .map(|(index, text)| format!("{}. {text}", index + 1))
+            .collect();
         format!(
             "Judge your answer by each of these criteria:\n{}\n\nFor each that is not met, write a line with its \
              number and why. Do not write a new answer yet. If all are met, reply with {ALL_MET} and nothing else.",
@@ -93,22 +99,34 @@ impl ThinkingMode for Critique {
         some(draft)?;
         let prompt = self.prompt();
         let mut best = draft.clone();
+
         for _ in 0..self.rounds.clamp(1, 8) {
-            let found = moment.ask(moment.aside(moment.conversation(&best, &prompt))).await?;
+            let found = moment
+                .ask(moment.aside(moment.conversation(&best, &prompt)))
+                .await?;
             if says(found.text(), ALL_MET) {
                 break;
             }
+
             let prompt = format!(
                 "A reviewer found in your answer:\n{}\n\nRevise it accordingly. Reply with the whole answer and nothing else.",
                 found.text().trim(),
             );
-            let revised = moment.ask(moment.answering(moment.conversation(&best, &prompt))).await?;
+            let revised = moment
+                .ask(moment.answering(moment.conversation(&best, &prompt)))
+                .await?;
             if revised.text().trim() == best.text().trim() {
                 break;
             }
+
             best = best.with_text(revised.into_text());
             moment.stand(&best);
         }
-        Ok(if best == *draft { Verdict::Keep } else { Verdict::Replace(best) })
+
+        Ok(if best == *draft {
+            Verdict::Keep
+        } else {
+            Verdict::Replace(best)
+        })
     }
 }

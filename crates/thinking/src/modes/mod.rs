@@ -24,8 +24,14 @@ use crate::{Moment, Payload, ThinkingError};
 /// Whether the first line of a reply is this word and nothing else; marks around it do not count, unless
 /// the word is nothing but marks.
 fn says(reply: &str, word: &str) -> bool {
-    let bare = |text: &str| text.trim_matches(|mark: char| !mark.is_alphanumeric()).to_lowercase();
-    let Some(line) = reply.trim().lines().next() else { return false };
+    let bare = |text: &str| {
+        text.trim_matches(|mark: char| !mark.is_alphanumeric())
+            .to_lowercase()
+    };
+    let Some(line) = reply.trim().lines().next() else {
+        return false;
+    };
+
     let (said, word) = (line.trim(), word.trim());
     said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
@@ -33,7 +39,9 @@ fn says(reply: &str, word: &str) -> bool {
 /// A draft with something in it to work on.
 fn some(draft: &Payload) -> Result<(), ThinkingError> {
     match draft.text().trim().is_empty() {
-        true => Err(ThinkingError::new("the draft is empty; expected a text to work on")),
+        true => Err(ThinkingError::new(
+            "the draft is empty; expected a text to work on",
+        )),
         false => Ok(()),
     }
 }

@@ -4,8 +4,7 @@ use serde::Deserialize;
 
 use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
 
-const PROMPT: &str =
-    "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
+const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
 
 /// The model plans its answer before it gives it. The plan is added to the user's message.
 ///
@@ -36,7 +35,10 @@ pub struct PlanFirst {
 
 impl Default for PlanFirst {
     fn default() -> Self {
-        Self { plan_prompt: PROMPT.to_owned(), on_failure: OnFailure::default() }
+        Self {
+            plan_prompt: PROMPT.to_owned(),
+            on_failure: OnFailure::default(),
+        }
     }
 }
 
@@ -78,6 +80,9 @@ impl ThinkingMode for PlanFirst {
     async fn before(&self, moment: &Moment<'_>, input: &Payload) -> Result<Verdict, ThinkingError> {
         let messages = moment.conversation(input, &self.plan_prompt);
         let plan = moment.ask(moment.aside(messages)).await?;
-        Ok(Verdict::Append(format!("Follow this plan:\n{}", plan.text().trim())))
+        Ok(Verdict::Append(format!(
+            "Follow this plan:\n{}",
+            plan.text().trim()
+        )))
     }
 }

@@ -119,11 +119,16 @@ impl Reflection {
              improved answer."
                 .to_owned()
         });
-        let verdict = self
-            .verdict
-            .as_ref()
-            .map(|word| format!("If your answer needs no change, reply with {word} and nothing else."));
-        let parts = [Some(self.reflection_prompt.trim_end().to_owned()), score, verdict];
+
+        let verdict = self.verdict.as_ref().map(|word| {
+            format!("If your answer needs no change, reply with {word} and nothing else.")
+        });
+        let parts = [
+            Some(self.reflection_prompt.trim_end().to_owned()),
+            score,
+            verdict,
+        ];
+
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 
@@ -132,10 +137,14 @@ impl Reflection {
         if self.verdict.as_ref().is_some_and(|word| says(reply, word)) {
             return Ok(None);
         }
-        let Some(least) = self.score else { return Ok(Some(reply.to_owned())) };
+
+        let Some(least) = self.score else {
+            return Ok(Some(reply.to_owned()));
+        };
+
         let (first, rest) = reply.trim_start().split_once('\n').unwrap_or((reply, ""));
-        let score =
-            score(first).ok_or_else(|| ThinkingError::unexpected(first, "a first line `Score: N`"))?;
+        let score = score(first)
+            .ok_or_else(|| ThinkingError::unexpected(first, "a first line `Score: N`"))?;
         match rest.trim() {
             _ if score >= least => Ok(None),
             "" => Err(ThinkingError::Empty),
@@ -148,10 +157,18 @@ impl Reflection {
 fn score(line: &str) -> Option<f32> {
     let line = line.to_lowercase();
     let (_, behind) = line.split_once("score")?;
-    let number = behind.trim_start_matches(|character: char| !character.is_ascii_digit() && character != '-');
-    let end = number.find(|character: char| !(character.is_ascii_digit() || ".-".contains(character)));
-    let number = number.get(..end.unwrap_or(number.len()))?.trim_end_matches('.');
-    number.parse().ok().filter(|score| (0.0..=10.0).contains(score))
+    let number = behind
+        .trim_start_matches(|character: char| !character.is_ascii_digit() && character != '-');
+    let end =
+        number.find(|character: char| !(character.is_ascii_digit() || ".-".contains(character)));
+    let number = number
+        .get(..end.unwrap_or(number.len()))?
+        .trim_end_matches('.');
+
+    number
+        .parse()
+        .ok()
+        .filter(|score| (0.0..=10.0).contains(score))
 }
 
 #[async_trait]
@@ -172,6 +189,7 @@ impl ThinkingMode for Reflection {
         some(draft)?;
         let prompt = self.prompt();
         let mut best = draft.clone();
+
         for _ in 0..self.rounds.clamp(1, 16) {
             let request = moment.answering(moment.conversation(&best, &prompt));
             let reply = ask(moment, self.reflector.as_ref(), request).await?;
@@ -179,15 +197,28 @@ impl ThinkingMode for Reflection {
                 Some(text) if text.trim() != best.text().trim() => best = best.with_text(text),
                 _ => break,
             }
+
             moment.stand(&best);
         }
-        Ok(if best == *draft { Verdict::Keep } else { Verdict::Replace(best) })
+
+        Ok(if best == *draft {
+            Verdict::Keep
+        } else {
+            Verdict::Replace(best)
+        })
     }
 }
 
 impl fmt::Debug for Reflection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reflection_prompt, rounds, verdict, score, on_failure, .. } = self;
+        let Self {
+            reflection_prompt,
+            rounds,
+            verdict,
+            score,
+            on_failure,
+            ..
+        } = self;
         f.debug_struct("Reflection")
             .field("reflection_prompt", reflection_prompt)
             .field("rounds", rounds)

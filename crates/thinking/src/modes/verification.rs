@@ -46,7 +46,10 @@ pub struct Verification {
 
 impl Default for Verification {
     fn default() -> Self {
-        Self { questions: 3, on_failure: OnFailure::default() }
+        Self {
+            questions: 3,
+            on_failure: OnFailure::default(),
+        }
     }
 }
 
@@ -70,21 +73,39 @@ impl Verification {
         self
     }
 
-    async fn questions(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Vec<String>, ThinkingError> {
+    async fn questions(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<Vec<String>, ThinkingError> {
         let most = self.questions.clamp(1, 16);
         let prompt = format!(
             "Write questions by which the facts in your answer can be verified, at most {most}, one a line. Each must \
              be understood by someone who has not read your answer.",
         );
-        let reply = moment.ask(moment.aside(moment.conversation(draft, &prompt))).await?;
+        let reply = moment
+            .ask(moment.aside(moment.conversation(draft, &prompt)))
+            .await?;
         let bare = |line: &str| {
             let mark = |character: char| !character.is_alphabetic();
-            line.trim_start_matches(mark).trim().trim_end_matches('*').to_owned()
+            line.trim_start_matches(mark)
+                .trim()
+                .trim_end_matches('*')
+                .to_owned()
         };
-        let questions = reply.text().lines().map(bare).filter(|line| line.ends_with(['?', '？']));
+
+        let questions = reply
+            .text()
+            .lines()
+            .map(bare)
+            .filter(|line| line.ends_with(['?', '？']));
+
         let questions: Vec<_> = questions.take(most).collect();
         match questions.is_empty() {
-            true => Err(ThinkingError::unexpected(reply.into_text(), "questions, one a line")),
+            true => Err(ThinkingError::unexpected(
+                reply.into_text(),
+                "questions, one a line",
+            )),
             false => Ok(questions),
         }
     }
@@ -95,6 +116,7 @@ impl Verification {
         if !moment.role().is_empty() {
             messages.push(Message::system(moment.role()));
         }
+
         messages.push(Message::user(question).with_blocks(moment.input().blocks().iter().cloned()));
         Ok(moment.ask(moment.aside(messages)).await?.into_text())
     }
@@ -117,28 +139,41 @@ impl ThinkingMode for Verification {
     async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
         some(draft)?;
         let questions = self.questions(moment, draft).await?;
-        let answers = join_all(questions.iter().map(|question| Self::answer(moment, question))).await;
+        let answers = join_all(
+            questions
+                .iter()
+                .map(|question| Self::answer(moment, question)),
+        )
+        .await;
+
         let mut known = Vec::new();
         let mut last = ThinkingError::Empty;
         for (question, answer) in questions.iter().zip(answers) {
             match answer {
-                Ok(answer) => known.push(format!("Question: {question}\nAnswer: {}", answer.trim())),
+                Ok(answer) => {
+                    known.push(format!("Question: {question}\nAnswer: {}", answer.trim()))
+                }
                 Err(error) => {
                     moment.report(&error);
                     last = error;
                 }
             }
         }
+
         if known.is_empty() {
             return Err(last);
         }
+
         let prompt = format!(
             "These questions were answered independently of your answer:\n\n{}\n\nWhere your answer contradicts them, \
              correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with \
              {NO_CHANGE} and nothing else.",
             known.join("\n\n"),
         );
-        let reply = moment.ask(moment.answering(moment.conversation(draft, &prompt))).await?;
+
+        let reply = moment
+            .ask(moment.answering(moment.conversation(draft, &prompt)))
+            .await?;
         match says(reply.text(), NO_CHANGE) {
             true => Ok(Verdict::Keep),
             false => {

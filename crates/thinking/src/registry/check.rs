@@ -17,8 +17,18 @@ pub(super) fn problems(schema: &Value, settings: &Value) -> Vec<SettingsProblem>
     found(schema, schema, settings, &[])
 }
 
-fn found(root: &Value, schema: &Value, settings: &Value, path: &[PathPart]) -> Vec<SettingsProblem> {
-    let mut check = Check { root, path: path.to_vec(), problems: Vec::new() };
+fn found(
+    root: &Value,
+    schema: &Value,
+    settings: &Value,
+    path: &[PathPart],
+) -> Vec<SettingsProblem> {
+    let mut check = Check {
+        root,
+        path: path.to_vec(),
+        problems: Vec::new(),
+    };
+
     check.value(schema, settings);
     check.problems
 }
@@ -28,8 +38,12 @@ pub(super) fn close(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             map.values_mut().for_each(close);
+
             // The parts of an `allOf`, and of a flattened field, know only their own keys.
-            let is_part = ["allOf", "anyOf", "oneOf", "$ref"].iter().any(|key| map.contains_key(*key));
+            let is_part = ["allOf", "anyOf", "oneOf", "$ref"]
+                .iter()
+                .any(|key| map.contains_key(*key));
+
             // One that may be left out is an object or null.
             let is_object = match map.get("type") {
                 Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
@@ -55,7 +69,12 @@ impl Check<'_> {
     fn add(&mut self, message: String, expected: Option<String>, nearest: Option<String>) {
         if self.problems.len() < MOST {
             let path = self.path.clone();
-            self.problems.push(SettingsProblem { path, message, expected, nearest });
+            self.problems.push(SettingsProblem {
+                path,
+                message,
+                expected,
+                nearest,
+            });
         }
     }
 
@@ -66,7 +85,10 @@ impl Check<'_> {
     }
 
     fn value(&mut self, schema: &Value, value: &Value) {
-        let Some(schema) = resolved(self.root, schema) else { return };
+        let Some(schema) = resolved(self.root, schema) else {
+            return;
+        };
+
         if self.path.len() > DEEPEST {
             return self.add(
                 "it is nested too deep".to_owned(),
@@ -74,9 +96,11 @@ impl Check<'_> {
                 None,
             );
         }
+
         if !self.choice(schema, value) || !self.kind(schema, value) {
             return;
         }
+
         self.range(schema, value);
         match value {
             Value::Object(map) => self.object(schema, map),
@@ -99,22 +123,47 @@ impl Check<'_> {
         if let Some(named) = &named
             && !named.contains(&value)
         {
-            let names: Vec<_> =
-                named.iter().map(|name| name.as_str().map_or(name.to_string(), str::to_owned)).collect();
-            let nearest = value.as_str().and_then(|text| nearest(text, names.iter().map(String::as_str)));
-            self.add(format!("it is {}", shown(value)), Some(NameList::or(&names).to_string()), nearest);
+            let names: Vec<_> = named
+                .iter()
+                .map(|name| name.as_str().map_or(name.to_string(), str::to_owned))
+                .collect();
+            let nearest = value
+                .as_str()
+                .and_then(|text| nearest(text, names.iter().map(String::as_str)));
+            self.add(
+                format!("it is {}", shown(value)),
+                Some(NameList::or(&names).to_string()),
+                nearest,
+            );
+
             return false;
         }
-        let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-        let Some(choices) = choices.filter(|_| named.is_none()) else { return true };
+
+        let choices = ["anyOf", "oneOf"]
+            .iter()
+            .find_map(|key| schema.get(*key)?.as_array());
+        let Some(choices) = choices.filter(|_| named.is_none()) else {
+            return true;
+        };
+
         // The choice that is nearest to right is the one that was meant.
-        let tried = choices.iter().map(|choice| found(self.root, choice, value, &self.path));
+        let tried = choices
+            .iter()
+            .map(|choice| found(self.root, choice, value, &self.path));
         let here = self.path.len();
         let fewest = tried.min_by_key(|found| {
-            (found.len(), found.iter().filter(|problem| problem.path.len() == here).count())
+            (
+                found.len(),
+                found
+                    .iter()
+                    .filter(|problem| problem.path.len() == here)
+                    .count(),
+            )
         });
+
         let room = MOST.saturating_sub(self.problems.len());
-        self.problems.extend(fewest.into_iter().flatten().take(room));
+        self.problems
+            .extend(fewest.into_iter().flatten().take(room));
         true
     }
 
@@ -124,6 +173,7 @@ impl Check<'_> {
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             _ => return true,
         };
+
         let is = |kind: &&str| match *kind {
             "null" => value.is_null(),
             "boolean" => value.is_boolean(),
@@ -134,11 +184,15 @@ impl Check<'_> {
             "object" => value.is_object(),
             _ => true,
         };
+
         if kinds.iter().any(is) {
             return true;
         }
-        let named =
-            kinds.iter().filter(|kind| **kind != "null" || kinds.len() == 1).map(|kind| match *kind {
+
+        let named = kinds
+            .iter()
+            .filter(|kind| **kind != "null" || kinds.len() == 1)
+            .map(|kind| match *kind {
                 "boolean" => "true or false",
                 "integer" => "a whole number",
                 "number" => "a number",
@@ -147,22 +201,33 @@ impl Check<'_> {
                 "object" => "a map",
                 other => other,
             });
-        self.add(format!("it is {}", shown(value)), Some(named.collect::<Vec<_>>().join(" or ")), None);
+
+        self.add(
+            format!("it is {}", shown(value)),
+            Some(named.collect::<Vec<_>>().join(" or ")),
+            None,
+        );
+
         false
     }
 
     fn range(&mut self, schema: &Map<String, Value>, value: &Value) {
         let (size, least, most, unit) = match value {
             Value::Number(number) => (number.as_f64(), "minimum", "maximum", ""),
-            Value::String(text) => {
-                (Some(text.chars().count() as f64), "minLength", "maxLength", " characters")
-            }
+            Value::String(text) => (
+                Some(text.chars().count() as f64),
+                "minLength",
+                "maxLength",
+                " characters",
+            ),
             Value::Array(items) => (Some(items.len() as f64), "minItems", "maxItems", " items"),
             _ => return,
         };
+
         let Some(size) = size else { return };
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
         let (least, most) = (limit(least), limit(most));
+
         if least.is_some_and(|least| size < least) || most.is_some_and(|most| size > most) {
             let expected = match (least, most) {
                 (Some(least), Some(most)) => format!("from {least} to {most}{unit}"),
@@ -170,15 +235,23 @@ impl Check<'_> {
                 (None, Some(most)) => format!("at most {most}{unit}"),
                 (None, None) => return,
             };
-            let found =
-                if unit.is_empty() { format!("it is {size}") } else { format!("it has {size}{unit}") };
+
+            let found = if unit.is_empty() {
+                format!("it is {size}")
+            } else {
+                format!("it has {size}{unit}")
+            };
+
             self.add(found, Some(expected), None);
         }
     }
 
     fn object(&mut self, schema: &Map<String, Value>, map: &Map<String, Value>) {
         let none = Map::new();
-        let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let known = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&none);
         for (key, value) in map {
             match (known.get(key), schema.get("additionalProperties")) {
                 (Some(schema), _) => self.at(PathPart::Key(key.clone()), schema, value),
@@ -186,15 +259,29 @@ impl Check<'_> {
                     let names: Vec<_> = known.keys().collect();
                     self.path.push(PathPart::Key(key.clone()));
                     let nearest = nearest(key, known.keys().map(String::as_str));
-                    self.add("unknown setting".to_owned(), Some(NameList::or(&names).to_string()), nearest);
+                    self.add(
+                        "unknown setting".to_owned(),
+                        Some(NameList::or(&names).to_string()),
+                        nearest,
+                    );
+
                     self.path.pop();
                 }
                 (None, Some(schema)) => self.at(PathPart::Key(key.clone()), schema, value),
                 (None, None) => {}
             }
         }
-        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        for name in required.filter_map(Value::as_str).filter(|name| !map.contains_key(*name)) {
+
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+
+        for name in required
+            .filter_map(Value::as_str)
+            .filter(|name| !map.contains_key(*name))
+        {
             self.path.push(PathPart::Key(name.to_owned()));
             self.add("it is missing".to_owned(), None, None);
             self.path.pop();
@@ -217,10 +304,14 @@ fn constants(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
     if let Some(value) = schema.get("const") {
         return Some(vec![value]);
     }
+
     if let Some(Value::Array(values)) = schema.get("enum") {
         return Some(values.iter().collect());
     }
-    let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+
+    let choices = ["anyOf", "oneOf"]
+        .iter()
+        .find_map(|key| schema.get(*key)?.as_array())?;
     let listed = choices.iter().map(|choice| constants(choice.as_object()?));
     Some(listed.collect::<Option<Vec<_>>>()?.concat())
 }

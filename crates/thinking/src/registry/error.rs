@@ -13,7 +13,10 @@ pub enum RegistryError {
     #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
     Name(String),
     /// There is no room.
-    #[error("no room for the thinking mode `{}`; expected at most {most} modes", Name(name))]
+    #[error(
+        "no room for the thinking mode `{}`; expected at most {most} modes",
+        Name(name)
+    )]
     Full {
         /// The mode's name.
         name: String,
@@ -77,13 +80,22 @@ impl SettingsProblem {
                 PathPart::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
+
         path
     }
 
     /// What is wrong and what would have been accepted, without the path.
     pub fn problem(&self) -> String {
-        let nearest = self.nearest.as_ref().map(|name| format!("; did you mean `{}`?", Name(name)));
-        let expected = || self.expected.as_ref().map(|expected| format!("; expected {expected}"));
+        let nearest = self
+            .nearest
+            .as_ref()
+            .map(|name| format!("; did you mean `{}`?", Name(name)));
+        let expected = || {
+            self.expected
+                .as_ref()
+                .map(|expected| format!("; expected {expected}"))
+        };
+
         let hint = nearest.or_else(expected).unwrap_or_default();
         format!("{}{hint}", self.message)
     }
@@ -112,25 +124,42 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     let name: String = name.chars().take(100).collect();
     let scored = known.map(|known| (strsim::jaro_winkler(&name, known), known));
     let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    best.filter(|(score, _)| *score > 0.8).map(|(_, known)| known.to_owned())
+
+    best.filter(|(score, _)| *score > 0.8)
+        .map(|(_, known)| known.to_owned())
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { name, nearest, known } => {
-                write!(f, "unknown thinking mode `{}`; expected {}", Name(name), NameList::or(known))?;
-                nearest.iter().try_for_each(|nearest| write!(f, "; did you mean `{}`?", Name(nearest)))
+            Self::Unknown {
+                name,
+                nearest,
+                known,
+            } => {
+                write!(
+                    f,
+                    "unknown thinking mode `{}`; expected {}",
+                    Name(name),
+                    NameList::or(known)
+                )?;
+                nearest
+                    .iter()
+                    .try_for_each(|nearest| write!(f, "; did you mean `{}`?", Name(nearest)))
             }
             Self::Settings { mode, problems } => {
                 write!(f, "settings of the thinking mode `{}`", Name(mode))?;
                 if f.alternate() {
-                    return problems.iter().try_for_each(|problem| write!(f, "\n{problem}"));
+                    return problems
+                        .iter()
+                        .try_for_each(|problem| write!(f, "\n{problem}"));
                 }
+
                 let mut problems = problems.iter();
                 if let Some(first) = problems.next() {
                     write!(f, ": {first}")?;
                 }
+
                 match problems.len() {
                     0 => Ok(()),
                     1 => f.write_str(" (and 1 more problem)"),

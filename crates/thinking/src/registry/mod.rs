@@ -93,12 +93,28 @@ impl Registry {
     /// `best_of`.
     pub fn with_built_in() -> Self {
         let mut registry = Self::new();
-        registry.put::<Reflection, _>("reflection", "The model reflects on its draft and improves it", Ok);
-        registry.put::<PlanFirst, _>("plan_first", "The model plans its answer before it gives it", Ok);
-        registry.put::<Critique, _>("critique", "The model judges its draft by criteria and revises it", Ok);
+        registry.put::<Reflection, _>(
+            "reflection",
+            "The model reflects on its draft and improves it",
+            Ok,
+        );
+
+        registry.put::<PlanFirst, _>(
+            "plan_first",
+            "The model plans its answer before it gives it",
+            Ok,
+        );
+
+        registry.put::<Critique, _>(
+            "critique",
+            "The model judges its draft by criteria and revises it",
+            Ok,
+        );
+
         let summary = "Facts in the draft are verified by independent questions";
         registry.put::<Verification, _>("verification", summary, Ok);
         registry.put::<BestOf, _>("best_of", "A judge picks the best of several answers", Ok);
+
         registry
     }
 
@@ -143,14 +159,22 @@ impl Registry {
         S: DeserializeOwned + JsonSchema,
         M: ThinkingMode + 'static,
     {
-        let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        let is_part =
+            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
             return Err(RegistryError::Name(name.to_owned()));
         }
+
         if self.modes.len() >= MOST_MODES && !self.modes.contains_key(name) {
-            return Err(RegistryError::Full { name: name.to_owned(), most: MOST_MODES });
+            return Err(RegistryError::Full {
+                name: name.to_owned(),
+                most: MOST_MODES,
+            });
         }
-        Ok(self.put(name, summary, factory).map(|entry| info(name, &entry)))
+
+        Ok(self
+            .put(name, summary, factory)
+            .map(|entry| info(name, &entry)))
     }
 
     fn put<S, M>(
@@ -167,7 +191,12 @@ impl Registry {
             let settings = serde_json::from_value(settings).map_err(|error| error.to_string())?;
             Ok(Box::new(factory(settings)?))
         };
-        let entry = Entry { summary: summary.to_owned(), schema: schema_of::<S>(), make: Arc::new(make) };
+        let entry = Entry {
+            summary: summary.to_owned(),
+            schema: schema_of::<S>(),
+            make: Arc::new(make),
+        };
+
         self.modes.insert(name.to_owned(), entry)
     }
 
@@ -190,15 +219,26 @@ impl Registry {
         let Some(entry) = self.modes.get(name) else {
             return Err(BuildError::unknown(name, self.names()));
         };
+
         let empty = json!({});
         let settings = if settings.is_null() { &empty } else { settings };
         let problems = check::problems(&entry.schema, settings);
-        let failed = |problems| BuildError::Settings { mode: name.to_owned(), problems };
+        let failed = |problems| BuildError::Settings {
+            mode: name.to_owned(),
+            problems,
+        };
+
         if !problems.is_empty() {
             return Err(failed(problems));
         }
+
         (entry.make)(settings.clone()).map_err(|message| {
-            failed(vec![SettingsProblem { path: Vec::new(), message, expected: None, nearest: None }])
+            failed(vec![SettingsProblem {
+                path: Vec::new(),
+                message,
+                expected: None,
+                nearest: None,
+            }])
         })
     }
 
@@ -214,7 +254,12 @@ impl Registry {
         let choices = self.modes.iter().map(|(name, entry)| {
             let needs_config = entry.schema.get("required").and_then(Value::as_array);
             let mut required = vec!["type"];
-            required.extend(needs_config.filter(|names| !names.is_empty()).map(|_| "config"));
+            required.extend(
+                needs_config
+                    .filter(|names| !names.is_empty())
+                    .map(|_| "config"),
+            );
+
             json!({
                 "type": "object",
                 "description": entry.summary,
@@ -231,15 +276,22 @@ impl Registry {
     /// versions apart; it does not withstand someone who wants two listings to look the same.
     pub fn fingerprint(&self) -> String {
         let listing = json!(self.modes().collect::<Vec<_>>()).to_string();
-        let hash = listing.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let hash = listing
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+
         format!("{hash:016x}")
     }
 }
 
 fn info(name: &str, entry: &Entry) -> ModeInfo {
-    ModeInfo { name: name.to_owned(), summary: entry.summary.clone(), schema: entry.schema.clone() }
+    ModeInfo {
+        name: name.to_owned(),
+        summary: entry.summary.clone(),
+        schema: entry.schema.clone(),
+    }
 }
 
 /// The schema of the settings alone, to stand in a larger one, and closed against unknown settings.
@@ -250,10 +302,12 @@ fn schema_of<S: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<S>();
     schema.remove("title");
+
     // The documentation of the type is for who writes Rust, with its example; there is the summary.
     schema.remove("description");
     let mut schema = schema.to_value();
     check::close(&mut schema);
+
     schema
 }
 
@@ -263,8 +317,13 @@ impl fmt::Display for Registry {
         let width = self.names().map(str::len).max().unwrap_or_default();
         for (index, (name, entry)) in self.modes.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };
-            write!(f, "{end}{name:width$}  {}", OneLine::new(&entry.summary).max_chars(200))?;
+            write!(
+                f,
+                "{end}{name:width$}  {}",
+                OneLine::new(&entry.summary).max_chars(200)
+            )?;
         }
+
         Ok(())
     }
 }

@@ -1,6 +1,11 @@
 //! Stores of texts, and what they find.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 #[cfg(unix)]
 mod obstacles;
@@ -12,7 +17,9 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use cogwork_thinking::{Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits};
+use cogwork_thinking::{
+    Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits,
+};
 use proptest::prelude::*;
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
@@ -21,22 +28,36 @@ async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) 
 }
 
 async fn filled(memory: impl Memory) -> impl Memory {
-    for text in ["The cat sleeps on the mat.", "The dog sleeps.", "Rain falls on the roof.", "雨が屋根に降る"]
-    {
+    for text in [
+        "The cat sleeps on the mat.",
+        "The dog sleeps.",
+        "Rain falls on the roof.",
+        "雨が屋根に降る",
+    ] {
         memory.add(text).await.unwrap();
     }
+
     memory
 }
 
 #[tokio::test]
 async fn words_find_texts_and_rare_words_count_more() {
     let memory = filled(InMemory::new()).await;
-    assert_eq!(texts(&memory, "Does the DOG sleep?", 1, 0.0).await, ["The dog sleeps."]);
-    assert_eq!(texts(&memory, "the roof", 1, 0.0).await, ["Rain falls on the roof."]);
+    assert_eq!(
+        texts(&memory, "Does the DOG sleep?", 1, 0.0).await,
+        ["The dog sleeps."]
+    );
+    assert_eq!(
+        texts(&memory, "the roof", 1, 0.0).await,
+        ["Rain falls on the roof."]
+    );
     assert_eq!(texts(&memory, "屋根", 9, 0.9).await, ["雨が屋根に降る"]);
     assert_eq!(texts(&memory, "submarine", 9, 0.0).await, [""; 0]);
     assert_eq!(texts(&memory, "", 9, 0.0).await, [""; 0]);
-    assert_eq!(texts(&memory, "the", 2, 0.0).await, ["Rain falls on the roof.", "The dog sleeps."]);
+    assert_eq!(
+        texts(&memory, "the", 2, 0.0).await,
+        ["Rain falls on the roof.", "The dog sleeps."]
+    );
     assert_eq!(
         memory.search("cat mat", 1, 0.0).await.unwrap(),
         [Found::new("The cat sleeps on the mat.", 1.0)]
@@ -47,7 +68,10 @@ async fn words_find_texts_and_rare_words_count_more() {
 async fn a_threshold_and_a_number_bound_what_is_found() {
     let memory = filled(InMemory::new()).await;
     assert_eq!(texts(&memory, "the cat", 9, 0.0).await.len(), 3);
-    assert_eq!(texts(&memory, "the cat", 9, 0.6).await, ["The cat sleeps on the mat."]);
+    assert_eq!(
+        texts(&memory, "the cat", 9, 0.6).await,
+        ["The cat sleeps on the mat."]
+    );
     assert_eq!(texts(&memory, "the cat", 0, 0.0).await, [""; 0]);
     assert_eq!(texts(&memory, "the cat", 9, f32::NAN).await, [""; 0]);
 }
@@ -57,23 +81,37 @@ async fn stores_forget_the_oldest_and_refuse_what_is_too_long() {
     let folder = tempfile::tempdir().unwrap();
     let limits = MemoryLimits::default().with_items(2).with_item_bytes(10);
     let file = FileMemory::open_with(folder.path().join("notes.jsonl"), limits).unwrap();
-    let stores: [Box<dyn Memory>; 3] =
-        [Box::new(InMemory::with_limits(limits)), Box::new(Blackboard::with_limits(limits)), Box::new(file)];
+    let stores: [Box<dyn Memory>; 3] = [
+        Box::new(InMemory::with_limits(limits)),
+        Box::new(Blackboard::with_limits(limits)),
+        Box::new(file),
+    ];
+
     for store in stores {
         for text in ["note 1", "note 2", "note 3"] {
             store.add(text).await.unwrap();
         }
+
         let error = store.add("note 4, too long").await.unwrap_err();
-        assert_eq!(error.to_string(), "the text to remember has 16 bytes; expected at most 10");
+        assert_eq!(
+            error.to_string(),
+            "the text to remember has 16 bytes; expected at most 10"
+        );
         let found = store.search("note", 9, 0.0).await.unwrap();
-        assert_eq!(found.iter().map(Found::text).collect::<Vec<_>>(), ["note 3", "note 2"]);
+        assert_eq!(
+            found.iter().map(Found::text).collect::<Vec<_>>(),
+            ["note 3", "note 2"]
+        );
     }
 }
 
 #[tokio::test]
 async fn a_blackboard_is_read_by_recency() {
     let board = filled(Blackboard::new()).await;
-    assert_eq!(texts(&board, "whatever", 2, 0.0).await, ["雨が屋根に降る", "Rain falls on the roof."]);
+    assert_eq!(
+        texts(&board, "whatever", 2, 0.0).await,
+        ["雨が屋根に降る", "Rain falls on the roof."]
+    );
     assert_eq!(texts(&board, "whatever", 9, 0.3).await.len(), 3);
 }
 
@@ -86,7 +124,11 @@ fn notes(content: &str) -> Notes {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.jsonl");
     fs::write(&path, content).unwrap();
-    Notes { _folder: folder, path }
+
+    Notes {
+        _folder: folder,
+        path,
+    }
 }
 
 #[tokio::test]
@@ -94,7 +136,10 @@ async fn a_file_keeps_what_it_was_given() {
     let notes = notes("");
     filled(FileMemory::open(&notes.path).unwrap()).await;
     let memory = FileMemory::open(&notes.path).unwrap();
-    assert_eq!(texts(&memory, "roof", 9, 0.0).await, ["Rain falls on the roof."]);
+    assert_eq!(
+        texts(&memory, "roof", 9, 0.0).await,
+        ["Rain falls on the roof."]
+    );
     assert_eq!(
         fs::read_to_string(&notes.path).unwrap().lines().nth(1),
         Some(r#"{"text":"The dog sleeps."}"#)
@@ -117,7 +162,10 @@ async fn a_last_line_that_was_not_written_whole_is_forgotten() {
         let memory = FileMemory::open(&notes.path).unwrap();
         assert_eq!(texts(&memory, "one two three", 9, 0.0).await.len(), 2);
         memory.add("four").await.unwrap();
-        assert_eq!(fs::read_to_string(&notes.path).unwrap(), format!("{whole}{{\"text\":\"four\"}}\n"));
+        assert_eq!(
+            fs::read_to_string(&notes.path).unwrap(),
+            format!("{whole}{{\"text\":\"four\"}}\n")
+        );
     }
 }
 
@@ -130,7 +178,10 @@ fn a_new_file_that_a_crash_left_is_cleared_away() {
 
     FileMemory::open(&notes.path).unwrap();
     assert!(!beside("notes.jsonl.0badf00d.new").exists());
-    assert_eq!(fs::read_to_string(beside("notes.jsonl.new")).unwrap(), "somebody's");
+    assert_eq!(
+        fs::read_to_string(beside("notes.jsonl.new")).unwrap(),
+        "somebody's"
+    );
 }
 
 #[test]
@@ -139,7 +190,11 @@ fn damage_in_another_line_is_an_error_and_touches_nothing() {
     let notes = notes(content);
     let error = FileMemory::open(&notes.path).unwrap_err().to_string();
     let expected = "line 2: this is no item; expected {\"text\": \"…\"}";
-    assert_eq!(error, format!("the memory file {}, {expected}", notes.path.display()));
+
+    assert_eq!(
+        error,
+        format!("the memory file {}, {expected}", notes.path.display())
+    );
     assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
 }
 
@@ -165,15 +220,18 @@ async fn a_file_does_not_grow_without_bound() {
     let notes = notes("");
     let limits = MemoryLimits::default().with_items(5).with_item_bytes(20);
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
+
     for number in 0..103 {
         memory.add(&format!("note {number}")).await.unwrap();
         assert!(fs::read_to_string(&notes.path).unwrap().lines().count() < 10);
     }
+
     // The file that was put in the place of the first is locked like it.
     let error = FileMemory::open_with(&notes.path, limits).unwrap_err();
     assert!(matches!(error, MemoryError::InUse { .. }), "{error}");
     drop(memory);
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
+
     assert_eq!(
         texts(&memory, "note", 9, 0.0).await,
         ["note 102", "note 101", "note 100", "note 99", "note 98"]
@@ -181,10 +239,15 @@ async fn a_file_does_not_grow_without_bound() {
     drop(memory);
 
     fs::write(&notes.path, "x".repeat(10_000)).unwrap();
-    let error = FileMemory::open_with(&notes.path, limits).unwrap_err().to_string();
+    let error = FileMemory::open_with(&notes.path, limits)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
-        format!("the memory file {} has 10000 bytes; expected at most 1360", notes.path.display())
+        format!(
+            "the memory file {} has 10000 bytes; expected at most 1360",
+            notes.path.display()
+        )
     );
 }
 
@@ -192,13 +255,29 @@ async fn a_file_does_not_grow_without_bound() {
 fn a_file_is_for_one_process_and_an_error_says_where() {
     let notes = notes("");
     let first = FileMemory::open(&notes.path).unwrap();
+
     // A second handle in this process is refused as one of another would be.
     let error = FileMemory::open(&notes.path).unwrap_err().to_string();
-    assert_eq!(error, format!("the memory file {} is in use in this process", notes.path.display()));
+    assert_eq!(
+        error,
+        format!(
+            "the memory file {} is in use in this process",
+            notes.path.display()
+        )
+    );
+
     drop(first);
     FileMemory::open(&notes.path).unwrap();
-    let error = FileMemory::open(notes.path.join("below")).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("the memory file {}", notes.path.join("below").display())), "{error}");
+    let error = FileMemory::open(notes.path.join("below"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with(&format!(
+            "the memory file {}",
+            notes.path.join("below").display()
+        )),
+        "{error}"
+    );
 }
 
 proptest! {

@@ -26,14 +26,21 @@ fn only_regular_files_are_memories_and_locks() {
                 taken.display(),
                 obstacle.found
             );
+
             let error = at_once(move || FileMemory::open(path)).unwrap_err();
             assert_eq!(error.to_string(), expected);
             let place = Folder::open(folder.path()).unwrap();
             let error = FileMemory::check_place(&place, "notes.jsonl").unwrap_err();
+
             assert_eq!(error.to_string(), expected);
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was created");
+            assert_eq!(
+                fs::read_dir(folder.path()).unwrap().count(),
+                1,
+                "nothing was created"
+            );
         }
     }
+
     theirs.assert_untouched();
 }
 
@@ -50,7 +57,10 @@ fn a_place_is_checked_without_a_trace() {
 
 /// With one item kept, each one that is added makes the file be written anew.
 fn small(folder: &Path) -> Result<FileMemory, MemoryError> {
-    FileMemory::open_with(folder.join("notes.jsonl"), MemoryLimits::default().with_items(1))
+    FileMemory::open_with(
+        folder.join("notes.jsonl"),
+        MemoryLimits::default().with_items(1),
+    )
 }
 
 #[tokio::test]
@@ -59,16 +69,24 @@ async fn names_beside_the_file_are_not_written_through() {
 
     for obstacle in OBSTACLES {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["notes.jsonl.new", "notes.jsonl.tmp", "notes.jsonl~", ".notes.jsonl.swp"] {
+        for name in [
+            "notes.jsonl.new",
+            "notes.jsonl.tmp",
+            "notes.jsonl~",
+            ".notes.jsonl.swp",
+        ] {
             obstacle.put(&folder.path().join(name), &theirs);
         }
+
         let memory = small(folder.path()).unwrap();
         for text in ["one", "two", "three"] {
             memory.add(text).await.unwrap();
         }
+
         let written = fs::read_to_string(folder.path().join("notes.jsonl")).unwrap();
         assert_eq!(written, "{\"text\":\"three\"}\n");
     }
+
     theirs.assert_untouched();
 }
 
@@ -78,7 +96,9 @@ fn links_that_are_swapped_in_at_any_time_are_not_written_through() {
     const ROUNDS: usize = 300;
     let theirs = Theirs::new();
     let folder = tempfile::tempdir().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let done = AtomicBool::new(false);
     let mut failed = 0;
 
@@ -88,6 +108,7 @@ fn links_that_are_swapped_in_at_any_time_are_not_written_through() {
                 swap_all(folder.path(), &theirs.path());
             }
         });
+
         for _ in 0..ROUNDS {
             let added = small(folder.path()).and_then(|memory| {
                 runtime.block_on(async {
@@ -97,8 +118,10 @@ fn links_that_are_swapped_in_at_any_time_are_not_written_through() {
             });
             failed += usize::from(added.is_err());
         }
+
         done.store(true, Ordering::Relaxed);
     });
+
     assert!(failed > 0);
     theirs.assert_untouched();
 }
@@ -121,12 +144,14 @@ async fn a_file_that_is_gone_takes_no_items() {
         let folder = disk.path().join("inside");
         fs::create_dir(&folder).unwrap();
         let memory = FileMemory::open(folder.join("notes.jsonl")).unwrap();
+
         memory.add("kept").await.unwrap();
 
         lose(&folder);
         let error = memory.add("lost").await.unwrap_err();
         assert!(matches!(error, MemoryError::Lost { .. }), "{error:?}");
         let found = memory.search("kept lost", 9, 0.0).await.unwrap();
+
         assert_eq!(found.len(), 1);
     }
 }

@@ -42,7 +42,9 @@ fn check(memory: &FileMemory, runtime: &tokio::runtime::Runtime, ledger: &str) {
 }
 
 fn hold(folder: &Path) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let (marker, ledger) = (folder.join("held"), folder.join("ledger"));
 
     for turn in 0..TURNS {
@@ -57,6 +59,7 @@ fn hold(folder: &Path) {
             added.push_str(&item);
             added.push('\n');
         }
+
         fs::write(&ledger, added).unwrap();
 
         fs::remove_file(&marker).unwrap();
@@ -65,11 +68,19 @@ fn hold(folder: &Path) {
 
 /// Adds items until it is killed, and writes down each one that was added.
 fn add(folder: &Path) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let memory = opened(&folder.join("notes.jsonl"));
-    let mut ledger = fs::OpenOptions::new().append(true).open(folder.join("ledger")).unwrap();
+    let mut ledger = fs::OpenOptions::new()
+        .append(true)
+        .open(folder.join("ledger"))
+        .unwrap();
 
-    let first = fs::read_to_string(folder.join("ledger")).unwrap().lines().count();
+    let first = fs::read_to_string(folder.join("ledger"))
+        .unwrap()
+        .lines()
+        .count();
     for number in first.. {
         let item = format!("item {number}");
         runtime.block_on(memory.add(&item)).unwrap();
@@ -80,7 +91,9 @@ fn add(folder: &Path) {
 /// No test, but what the processes run that the tests start.
 #[test]
 fn child() {
-    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
+        return;
+    };
 
     match std::env::var(WORK).unwrap().as_str() {
         "hold" => hold(&folder),
@@ -104,23 +117,42 @@ fn fight(meddle: impl Fn(&Path)) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ledger"), "").unwrap();
 
-    let mut children: Vec<_> = (0..PROCESSES).map(|_| start("hold", folder.path())).collect();
-    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+    let mut children: Vec<_> = (0..PROCESSES)
+        .map(|_| start("hold", folder.path()))
+        .collect();
+    while children
+        .iter_mut()
+        .any(|child| child.try_wait().unwrap().is_none())
+    {
         meddle(folder.path());
     }
-    assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
+
+    assert!(
+        children
+            .iter_mut()
+            .all(|child| child.wait().unwrap().success())
+    );
 
     let ledger = fs::read_to_string(folder.path().join("ledger")).unwrap();
     assert_eq!(ledger.lines().count(), PROCESSES * TURNS * ADDS);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    check(&opened(&folder.path().join("notes.jsonl")), &runtime, &ledger);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    check(
+        &opened(&folder.path().join("notes.jsonl")),
+        &runtime,
+        &ledger,
+    );
 }
 
 #[test]
 fn a_file_has_one_holder_while_it_is_written_anew() {
     fight(|folder| {
         let memory = FileMemory::open_with(folder.join("notes.jsonl"), limits());
-        assert!(matches!(memory, Ok(_) | Err(MemoryError::InUse { .. })), "{memory:?}");
+        assert!(
+            matches!(memory, Ok(_) | Err(MemoryError::InUse { .. })),
+            "{memory:?}"
+        );
     });
 }
 
@@ -138,29 +170,43 @@ fn what_was_added_survives_a_kill() {
     let ledger = folder.path().join("ledger");
     let written = || fs::read_to_string(&ledger).unwrap().lines().count();
     fs::write(&ledger, "").unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
 
     for kill in 0..KILLS {
         let before = written();
         let mut child = start("add", folder.path());
+
         // At another place of its work each time.
         while written() <= before + kill {
             assert!(child.try_wait().unwrap().is_none());
         }
+
         child.kill().unwrap();
         child.wait().unwrap();
 
         let memory = opened(&folder.path().join("notes.jsonl"));
         let found = runtime.block_on(memory.search("item", 9, 0.0)).unwrap();
         let last = written();
+
         // It may have been killed between adding and writing down.
         let kept = [format!("item {}", last - 1), format!("item {last}")];
-        assert!(kept.iter().any(|item| found[0].text() == item), "{found:?} of {last}");
+        assert!(
+            kept.iter().any(|item| found[0].text() == item),
+            "{found:?} of {last}"
+        );
         drop(memory);
 
-        let names = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name());
+        let names = fs::read_dir(folder.path())
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name());
         assert!(
-            names.into_iter().all(|name| !name.to_string_lossy().ends_with(".new")),
+            names
+                .into_iter()
+                .all(|name| !name.to_string_lossy().ends_with(".new")),
             "it was cleared away"
         );
     }

@@ -1,8 +1,8 @@
 //! Thinking that is switched off, or keeps everything, cannot be told from none.
 
 use cogwork_llm::{
-    Block, Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Role,
-    ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
+    Block, Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, Message,
+    Role, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
 use cogwork_thinking::{Blackboard, Hooks, InMemory, Limits, Recall, Thinking, ThinkingMode};
 use proptest::prelude::*;
@@ -25,10 +25,18 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
     vec![
         plain.clone(),
         plain.clone().with_mode(Off),
-        plain.clone().with_mode(Defaults).with_mode(before("keeps", keep)).with_mode(after("keeps", keep)),
+        plain
+            .clone()
+            .with_mode(Defaults)
+            .with_mode(before("keeps", keep))
+            .with_mode(after("keeps", keep)),
         plain.clone().with_memory(InMemory::new()),
-        plain.clone().with_memory(Recall::from(Blackboard::new()).with_stages([])),
-        plain.with_limits(Limits::default().with_calls(0)).reporting_to(|_| {}),
+        plain
+            .clone()
+            .with_memory(Recall::from(Blackboard::new()).with_stages([])),
+        plain
+            .with_limits(Limits::default().with_calls(0))
+            .reporting_to(|_| {}),
     ]
 }
 
@@ -40,20 +48,43 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
             Role::Assistant if block => return Message::assistant(text).with_tool_calls([call]),
             role => Message::new(role, text),
         };
-        if block { message.with_blocks([Block::image_url("http://localhost/a.png")]) } else { message }
+
+        if block {
+            message.with_blocks([Block::image_url("http://localhost/a.png")])
+        } else {
+            message
+        }
     });
     prop::collection::vec(message, 0..6)
 }
 
 fn responses() -> impl Strategy<Value = ChatResponse> {
-    ("\\PC{0,20}", any::<bool>(), any::<bool>(), 0..3_usize).prop_map(|(text, calls, known, reason)| {
-        let reason =
-            [FinishReason::Stop, FinishReason::Length, FinishReason::Other("odd".to_owned())][reason].clone();
-        let response =
-            ChatResponse::new(text).with_finish_reason(reason).with_reasoning("Hm.").with_request_id("r1");
-        let response = if known { response.with_usage(Usage::new(7, 3)).with_model("m") } else { response };
-        if calls { response.with_tool_calls([ToolCall::new("1", "weather", "{}")]) } else { response }
-    })
+    ("\\PC{0,20}", any::<bool>(), any::<bool>(), 0..3_usize).prop_map(
+        |(text, calls, known, reason)| {
+            let reason = [
+                FinishReason::Stop,
+                FinishReason::Length,
+                FinishReason::Other("odd".to_owned()),
+            ][reason]
+                .clone();
+
+            let response = ChatResponse::new(text)
+                .with_finish_reason(reason)
+                .with_reasoning("Hm.")
+                .with_request_id("r1");
+            let response = if known {
+                response.with_usage(Usage::new(7, 3)).with_model("m")
+            } else {
+                response
+            };
+
+            if calls {
+                response.with_tool_calls([ToolCall::new("1", "weather", "{}")])
+            } else {
+                response
+            }
+        },
+    )
 }
 
 proptest! {
@@ -81,14 +112,22 @@ proptest! {
 
 async fn call(client: &dyn LlmClient, request: &ChatRequest, streamed: bool) -> ChatResponse {
     match streamed {
-        true => client.stream(request.clone()).await.unwrap().collect().await.unwrap(),
+        true => client
+            .stream(request.clone())
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap(),
         false => client.complete(request.clone()).await.unwrap(),
     }
 }
 
 #[test]
 fn capabilities_are_those_of_the_client() {
-    let can = Capabilities::none().with(Capability::Tools).with(Capability::JsonSchema);
+    let can = Capabilities::none()
+        .with(Capability::Tools)
+        .with(Capability::JsonSchema);
     let script = ScriptedClient::new([ScriptedReply::from("")]).with_capabilities(can);
     for thinking in thinkings(script) {
         assert_eq!(thinking.capabilities(), can);

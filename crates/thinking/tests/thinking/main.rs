@@ -42,11 +42,19 @@ where
         self.hooks
     }
 
-    async fn before(&self, _moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn before(
+        &self,
+        _moment: &Moment<'_>,
+        payload: &Payload,
+    ) -> Result<Verdict, ThinkingError> {
         (self.before)(payload)
     }
 
-    async fn after(&self, _moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        _moment: &Moment<'_>,
+        payload: &Payload,
+    ) -> Result<Verdict, ThinkingError> {
         (self.after)(payload)
     }
 }
@@ -59,14 +67,24 @@ fn before(
     name: &'static str,
     hook: impl Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
-    Mode { name, hooks: Hooks::BEFORE, before: hook, after: keep }
+    Mode {
+        name,
+        hooks: Hooks::BEFORE,
+        before: hook,
+        after: keep,
+    }
 }
 
 fn after(
     name: &'static str,
     hook: impl Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
-    Mode { name, hooks: Hooks::AFTER, before: keep, after: hook }
+    Mode {
+        name,
+        hooks: Hooks::AFTER,
+        before: keep,
+        after: hook,
+    }
 }
 
 fn ask(text: &str) -> ChatRequest {
@@ -81,7 +99,11 @@ fn reply(text: &str, prompt: u64, completion: u64) -> ChatResponse {
 /// The conversation as lines.
 fn shown(request: &ChatRequest) -> String {
     let lines = request.messages().iter().map(|message| {
-        let blocks = message.blocks().iter().map(|block| format!(" {block:?}")).collect::<String>();
+        let blocks = message
+            .blocks()
+            .iter()
+            .map(|block| format!(" {block:?}"))
+            .collect::<String>();
         format!("[{}{blocks}] {}", message.role(), message.text())
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -91,5 +113,8 @@ fn shown(request: &ChatRequest) -> String {
 fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let to = reports.clone();
-    (thinking.reporting_to(move |report| to.lock().unwrap().push(report.clone())), reports)
+    (
+        thinking.reporting_to(move |report| to.lock().unwrap().push(report.clone())),
+        reports,
+    )
 }

@@ -5,12 +5,24 @@ use cogwork_thinking::{BestOf, Critique, PlanFirst, Thinking, ThinkingMode, Veri
 
 use crate::{ask, shown};
 
-async fn thought(mode: impl ThinkingMode + 'static, script: &ScriptedClient) -> cogwork_thinking::Generation {
-    Thinking::new(script.clone()).with_mode(mode).generate(ask("Who was born in Bergen?")).await.unwrap()
+async fn thought(
+    mode: impl ThinkingMode + 'static,
+    script: &ScriptedClient,
+) -> cogwork_thinking::Generation {
+    Thinking::new(script.clone())
+        .with_mode(mode)
+        .generate(ask("Who was born in Bergen?"))
+        .await
+        .unwrap()
 }
 
 fn all(script: &ScriptedClient) -> String {
-    script.requests().iter().map(shown).collect::<Vec<_>>().join("\n--- next call\n")
+    script
+        .requests()
+        .iter()
+        .map(shown)
+        .collect::<Vec<_>>()
+        .join("\n--- next call\n")
 }
 
 #[tokio::test]
@@ -43,8 +55,13 @@ async fn without_a_plan_the_answer_comes_all_the_same() {
 
 #[tokio::test]
 async fn a_critique_revises_by_what_it_found_until_all_is_met() {
-    let script =
-        ScriptedClient::new(["Grieg, I think.", "2: \"I think\" is no answer.", "Grieg.", "All met."]);
+    let script = ScriptedClient::new([
+        "Grieg, I think.",
+        "2: \"I think\" is no answer.",
+        "Grieg.",
+        "All met.",
+    ]);
+
     let mode = Critique::new(["It names a person.", "It is sure."]).with_rounds(3);
     let generation = thought(mode, &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
@@ -82,22 +99,45 @@ async fn a_critique_revises_by_what_it_found_until_all_is_met() {
 
 #[tokio::test]
 async fn a_judgement_is_free_text_even_where_the_answer_is_not() {
-    let request = ask("?").with_format(ReplyFormat::Json).with_stop(["}"]).with_max_tokens(9);
+    let request = ask("?")
+        .with_format(ReplyFormat::Json)
+        .with_stop(["}"])
+        .with_max_tokens(9);
     let script = ScriptedClient::new(["{}", "ALL MET"]);
-    Thinking::new(script.clone()).with_mode(Critique::new(["It is JSON."])).complete(request).await.unwrap();
+    Thinking::new(script.clone())
+        .with_mode(Critique::new(["It is JSON."]))
+        .complete(request)
+        .await
+        .unwrap();
+
     let judged = &script.requests()[1];
-    assert_eq!((judged.format(), judged.stop().len(), judged.max_tokens()), (None, 0, Some(9)));
+    assert_eq!(
+        (judged.format(), judged.stop().len(), judged.max_tokens()),
+        (None, 0, Some(9))
+    );
 }
 
 #[tokio::test]
 async fn questions_are_answered_without_sight_of_the_draft() {
     let questions = "Here are questions:\n1. Where was Grieg born?\n- **Where was Ibsen born?**\n3. Where was Ole Bull born?";
-    let script = ScriptedClient::new(["Grieg and Ibsen.", questions, "In Bergen.", "In Skien.", "Grieg."]);
+    let script = ScriptedClient::new([
+        "Grieg and Ibsen.",
+        questions,
+        "In Bergen.",
+        "In Skien.",
+        "Grieg.",
+    ]);
+
     let generation = thought(Verification::new().with_questions(2), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     for request in &script.requests()[2..4] {
-        assert!(!shown(request).contains("Grieg and Ibsen"), "{}", shown(request));
+        assert!(
+            !shown(request).contains("Grieg and Ibsen"),
+            "{}",
+            shown(request)
+        );
     }
+
     insta::assert_snapshot!(all(&script), @r"
     [system] Be brief.
     [user] Who was born in Bergen?
@@ -136,7 +176,10 @@ async fn a_verified_draft_stands_and_an_unanswered_question_is_left_out() {
         .then("NO CHANGE");
     let generation = thought(Verification::new(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    assert_eq!(generation.report.failures().collect::<Vec<_>>(), [("verification", "server: on fire")]);
+    assert_eq!(
+        generation.report.failures().collect::<Vec<_>>(),
+        [("verification", "server: on fire")]
+    );
     assert!(!all(&script).contains("Question: Where was Grieg born?"));
 }
 
@@ -146,9 +189,13 @@ async fn a_verification_without_questions_or_answers_keeps_the_draft() {
     let generation = thought(Verification::new(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     let failures: Vec<_> = generation.report.failures().collect();
+
     assert_eq!(
         failures,
-        [("verification", "the model answered `I am sure of it.`; expected questions, one a line")]
+        [(
+            "verification",
+            "the model answered `I am sure of it.`; expected questions, one a line"
+        )]
     );
 
     let script = ScriptedClient::new(["Grieg.", "Where was Grieg born?", ""]);
@@ -162,16 +209,27 @@ async fn a_question_about_a_picture_is_asked_with_the_picture() {
     let picture = Block::image("image/png", "iVBORw0KGgo=");
     let script = ScriptedClient::new(["A cat.", "What animal is it?", "A dog.", "A dog."]);
     let request = ChatRequest::new([Message::user("What is it?").with_blocks([picture.clone()])]);
-    Thinking::new(script.clone()).with_mode(Verification::new()).complete(request).await.unwrap();
-    assert_eq!(script.requests()[2].messages().last().unwrap().blocks(), [picture]);
+    Thinking::new(script.clone())
+        .with_mode(Verification::new())
+        .complete(request)
+        .await
+        .unwrap();
+
+    assert_eq!(
+        script.requests()[2].messages().last().unwrap().blocks(),
+        [picture]
+    );
 }
 
 #[tokio::test]
 async fn a_judge_picks_among_the_candidates() {
     let script = ScriptedClient::new(["Grieg?", "Grieg.", " Grieg?\n", "Ole Bull."]);
     let judge = ScriptedClient::new(["**2**"]);
-    let mode = BestOf::new(4).with_judge(judge.clone()).with_temperature(0.9);
+    let mode = BestOf::new(4)
+        .with_judge(judge.clone())
+        .with_temperature(0.9);
     let generation = thought(mode, &script).await;
+
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(script.requests()[1].temperature(), Some(0.9));
     assert_eq!(generation.report.drafts.len(), 4);
@@ -200,9 +258,19 @@ async fn a_judge_picks_among_the_candidates() {
 async fn equal_candidates_need_no_judge_and_seeds_differ() {
     let script = ScriptedClient::new(["Grieg.", "Grieg.", "Grieg."]);
     let request = ask("?").with_seed(7);
-    let response = Thinking::new(script.clone()).with_mode(BestOf::new(3)).complete(request).await.unwrap();
+    let response = Thinking::new(script.clone())
+        .with_mode(BestOf::new(3))
+        .complete(request)
+        .await
+        .unwrap();
+
     assert_eq!(response.text(), "Grieg.");
-    let seeds: Vec<_> = script.requests().iter().map(|request| request.seed()).collect();
+    let seeds: Vec<_> = script
+        .requests()
+        .iter()
+        .map(|request| request.seed())
+        .collect();
+
     assert_eq!(seeds, [Some(7), Some(8), Some(9)]);
 }
 
@@ -213,14 +281,19 @@ async fn a_judge_who_names_no_candidate_leaves_the_first() {
         let generation = thought(BestOf::new(3), &script).await;
         assert_eq!(generation.response.text(), "a");
         let expected = format!("the model answered `{verdict}`; expected one number from 1 to 3");
-        assert_eq!(generation.report.failures().collect::<Vec<_>>(), [("best_of", expected.as_str())]);
+
+        assert_eq!(
+            generation.report.failures().collect::<Vec<_>>(),
+            [("best_of", expected.as_str())]
+        );
     }
 }
 
 #[tokio::test]
 async fn a_candidate_may_save_an_empty_draft() {
-    let script =
-        ScriptedClient::new([""]).then(LlmError::new(LlmErrorKind::Server, "on fire")).then("Grieg.");
+    let script = ScriptedClient::new([""])
+        .then(LlmError::new(LlmErrorKind::Server, "on fire"))
+        .then("Grieg.");
     let generation = thought(BestOf::new(3), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
 }

@@ -8,8 +8,8 @@ use cogwork_llm::{
     ScriptedClient, ToolCall,
 };
 use cogwork_thinking::{
-    BestOf, Critique, Found, InMemory, Memory, MemoryError, PlanFirst, Reflection, Thinking, ThinkingMode,
-    Verdict, Verification, async_trait,
+    BestOf, Critique, Found, InMemory, Memory, MemoryError, PlanFirst, Reflection, Thinking,
+    ThinkingMode, Verdict, Verification, async_trait,
 };
 
 use crate::{after, ask, before, kept, shown};
@@ -17,7 +17,10 @@ use crate::{after, ask, before, kept, shown};
 #[tokio::test]
 async fn a_reflection_that_fails_keeps_the_draft_and_is_reported() {
     let failures: [(ChatReply, &str); 4] = [
-        (Err(LlmError::new(LlmErrorKind::Overloaded, "come back later")), "overloaded: come back later"),
+        (
+            Err(LlmError::new(LlmErrorKind::Overloaded, "come back later")),
+            "overloaded: come back later",
+        ),
         (Ok(ChatResponse::new(" \n")), "the model answered nothing"),
         (
             Ok(ChatResponse::new("The answer i").with_finish_reason(FinishReason::Length)),
@@ -30,12 +33,17 @@ async fn a_reflection_that_fails_keeps_the_draft_and_is_reported() {
     ];
     for (failure, expected) in failures {
         let script = ScriptedClient::new(["A good draft."]).then(failure);
-        let (client, reports) = kept(Thinking::new(script).with_mode(Reflection::new("Look again.")));
+        let (client, reports) =
+            kept(Thinking::new(script).with_mode(Reflection::new("Look again.")));
         let response = client.complete(ask("Well?")).await.unwrap();
         assert_eq!(response.text(), "A good draft.");
         assert_eq!(*response.finish_reason(), FinishReason::Stop);
+
         let reports = reports.lock().unwrap();
-        assert_eq!(reports[0].failures().collect::<Vec<_>>(), [("reflection", expected)]);
+        assert_eq!(
+            reports[0].failures().collect::<Vec<_>>(),
+            [("reflection", expected)]
+        );
     }
 }
 
@@ -61,7 +69,12 @@ struct Counting(InMemory, AtomicUsize);
 
 #[async_trait]
 impl Memory for Counting {
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.search(query, top_k, threshold).await
     }
@@ -81,11 +94,18 @@ async fn the_memory_is_looked_up_once_whatever_reads_it() {
         .with_mode(PlanFirst::new())
         .with_mode(Reflection::new("Look again."))
         .with_mode(Critique::new(["It is short."]));
+
     client.complete(ask("What can Ada eat?")).await.unwrap();
     assert_eq!(memory.1.load(Ordering::Relaxed), 1);
+
     // All of them saw it, and each of them once.
     for request in script.requests() {
-        assert_eq!(shown(&request).matches("Ada is allergic to nuts.").count(), 1, "{}", shown(&request));
+        assert_eq!(
+            shown(&request).matches("Ada is allergic to nuts.").count(),
+            1,
+            "{}",
+            shown(&request)
+        );
     }
 }
 
@@ -100,10 +120,15 @@ async fn a_reply_of_tool_calls_goes_through_as_it_is() {
         Box::new(Verification::new()),
         Box::new(BestOf::new(2)),
     ];
+
     for mode in modes {
         let script = ScriptedClient::new([calls.clone()]);
-        let response =
-            Thinking::new(script.clone()).with_mode(mode).complete(ask("Umbrella?")).await.unwrap();
+        let response = Thinking::new(script.clone())
+            .with_mode(mode)
+            .complete(ask("Umbrella?"))
+            .await
+            .unwrap();
+
         assert_eq!(response, calls);
         assert_eq!(script.requests().len(), 1);
     }
@@ -115,14 +140,20 @@ async fn attachments_reach_the_model_at_every_call() {
     let request = ChatRequest::new([Message::user("what is this").with_blocks([picture.clone()])]);
     let script = ScriptedClient::new(["A plan.", "A cat.", "A dog."]);
     let client = Thinking::new(script.clone())
-        .with_mode(before("tidy", |_| Ok(Verdict::replace_text("What is this?"))))
+        .with_mode(before("tidy", |_| {
+            Ok(Verdict::replace_text("What is this?"))
+        }))
         .with_mode(PlanFirst::new())
         .with_mode(Reflection::new("Look again."));
+
     client.complete(request).await.unwrap();
     assert_eq!(script.requests().len(), 3);
     for request in script.requests() {
-        let user =
-            request.messages().iter().find(|message| message.text().contains("What is this?")).unwrap();
+        let user = request
+            .messages()
+            .iter()
+            .find(|message| message.text().contains("What is this?"))
+            .unwrap();
         assert_eq!(user.blocks(), std::slice::from_ref(&picture));
     }
 }
@@ -136,9 +167,17 @@ async fn a_mode_may_have_one_hook_or_none() {
     let script = ScriptedClient::new(["hello"]);
     let client = Thinking::new(script.clone())
         .with_mode(Nothing)
-        .with_mode(before("louder", |input| Ok(Verdict::replace_text(input.text().to_uppercase()))))
-        .with_mode(after("softer", |draft| Ok(Verdict::append(draft.text().to_owned()))));
-    let response = client.complete(ChatRequest::new([Message::user("hi")])).await.unwrap();
+        .with_mode(before("louder", |input| {
+            Ok(Verdict::replace_text(input.text().to_uppercase()))
+        }))
+        .with_mode(after("softer", |draft| {
+            Ok(Verdict::append(draft.text().to_owned()))
+        }));
+
+    let response = client
+        .complete(ChatRequest::new([Message::user("hi")]))
+        .await
+        .unwrap();
     assert_eq!(shown(&script.requests()[0]), "[user] HI");
     assert_eq!(response.text(), "hello\n\nhello");
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::testing::{Shown, texts};
 use cogwork_thinking::{
-    BestOf, BuildError, Critique, Found, MemoryError, OnFailure, Outcome, PlanFirst, Reflection, Registry,
-    RegistryError, Report, Thinking, ThinkingError, Verdict, Verification,
+    BestOf, BuildError, Critique, Found, MemoryError, OnFailure, Outcome, PlanFirst, Reflection,
+    Registry, RegistryError, Report, Thinking, ThinkingError, Verdict, Verification,
 };
 use serde_json::json;
 
@@ -27,6 +27,7 @@ async fn nothing_unsafe_is_shown() {
         show_outcomes(&shown, &text);
         show_reports(&shown, &text).await;
     }
+
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
@@ -34,24 +35,47 @@ fn show_registries(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
     shown.error(&RegistryError::Duplicate(owned()));
     shown.error(&RegistryError::Name(owned()));
-    shown.error(&RegistryError::Full { name: owned(), most: 1 });
+    shown.error(&RegistryError::Full {
+        name: owned(),
+        most: 1,
+    });
 
     let mut registry = Registry::with_built_in();
     let made = |_: serde_json::Map<_, _>| Ok(PlanFirst::new());
     registry.register("odd", text, made).unwrap();
     shown.lines(&registry);
 
-    let settings = [json!({ text: text }), json!({ "rounds": text, "criteria": [text, 1] }), json!(text)];
+    let settings = [
+        json!({ text: text }),
+        json!({ "rounds": text, "criteria": [text, 1] }),
+        json!(text),
+    ];
+
     for mode in ["reflection", "critique", "best_of", text] {
         for settings in &settings {
-            let Err(error) = registry.build(mode, settings) else { continue };
+            let Err(error) = registry.build(mode, settings) else {
+                continue;
+            };
+
             show_build(shown, error);
         }
     }
-    show_build(shown, BuildError::Settings { mode: owned(), problems: Vec::new() });
+
     show_build(
         shown,
-        BuildError::Unknown { name: owned(), nearest: Some(owned()), known: vec![owned(), owned()] },
+        BuildError::Settings {
+            mode: owned(),
+            problems: Vec::new(),
+        },
+    );
+
+    show_build(
+        shown,
+        BuildError::Unknown {
+            name: owned(),
+            nearest: Some(owned()),
+            known: vec![owned(), owned()],
+        },
     );
 }
 
@@ -77,12 +101,16 @@ fn show_errors(shown: &Shown, text: &str) {
         ThinkingError::CutOff { bytes: 1 },
         ThinkingError::Withheld,
         ThinkingError::TooLong { bytes: 2, most: 1 },
-        ThinkingError::Unexpected { found: owned(), expected: owned() },
+        ThinkingError::Unexpected {
+            found: owned(),
+            expected: owned(),
+        },
         ThinkingError::Timeout(Duration::from_secs(1)),
         ThinkingError::Panic(owned()),
         ThinkingError::Misplaced(owned()),
         ThinkingError::Other(owned()),
     ];
+
     errors.iter().for_each(|error| shown.error(error));
 }
 
@@ -90,13 +118,27 @@ fn show_memories(shown: &Shown, text: &str) {
     let path = || text.to_owned();
 
     let errors = [
-        MemoryError::File { path: path(), source: io::Error::other(text) },
-        MemoryError::InUse { path: path(), holder: Some(1) },
+        MemoryError::File {
+            path: path(),
+            source: io::Error::other(text),
+        },
+        MemoryError::InUse {
+            path: path(),
+            holder: Some(1),
+        },
         MemoryError::Lost { path: path() },
-        MemoryError::Damaged { path: path(), line: 1 },
-        MemoryError::TooLong { what: text.to_owned(), bytes: 2, most: 1 },
+        MemoryError::Damaged {
+            path: path(),
+            line: 1,
+        },
+        MemoryError::TooLong {
+            what: text.to_owned(),
+            bytes: 2,
+            most: 1,
+        },
         MemoryError::Other(text.to_owned()),
     ];
+
     errors.iter().for_each(|error| shown.error(error));
     shown.line(&Found::new(text, 0.5));
 }
@@ -110,6 +152,7 @@ fn show_outcomes(shown: &Shown, text: &str) {
         Outcome::Refused(text.to_owned()),
         Outcome::Failed(text.to_owned()),
     ];
+
     outcomes.iter().for_each(|outcome| shown.line(outcome));
 
     let mut report = Report::default();
@@ -130,16 +173,24 @@ async fn show_reports(shown: &Shown, text: &str) {
         Thinking::new(script()).with_mode(Verification::new()),
         Thinking::new(script()).with_mode(BestOf::new(2)),
         Thinking::new(script()).with_mode(PlanFirst::new()),
-        Thinking::new(script()).with_mode(before("odd", move |_| Err(ThinkingError::new(words.clone())))),
+        Thinking::new(script()).with_mode(before("odd", move |_| {
+            Err(ThinkingError::new(words.clone()))
+        })),
         Thinking::new(script()).with_mode(after("odd", move |_| Ok(Verdict::Fail(reason.clone())))),
         Thinking::new(ScriptedClient::new([failure])).with_mode(Reflection::new("Again.")),
         Thinking::new(script()).with_mode(Verification::new().with_on_failure(OnFailure::Fail)),
     ];
+
     for thinking in thinking {
         let (thinking, reports) = kept(thinking);
         if let Err(error) = thinking.complete(ask(text)).await {
             cogwork_text::testing::assert_safe_line(&error.to_string());
         }
-        reports.lock().unwrap().iter().for_each(|report| shown.lines(report));
+
+        reports
+            .lock()
+            .unwrap()
+            .iter()
+            .for_each(|report| shown.lines(report));
     }
 }

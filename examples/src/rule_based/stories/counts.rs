@@ -14,8 +14,9 @@ const GAINING: [&str; 20] = [
     "received", "wins", "win", "won", "earns", "earn", "earned", "adds", "collects",
 ];
 const LOSING: [&str; 23] = [
-    "gives", "give", "gave", "eats", "eat", "ate", "loses", "lose", "lost", "sells", "sell", "sold",
-    "spends", "spend", "spent", "uses", "use", "used", "drops", "drop", "breaks", "throws", "throw",
+    "gives", "give", "gave", "eats", "eat", "ate", "loses", "lose", "lost", "sells", "sell",
+    "sold", "spends", "spend", "spent", "uses", "use", "used", "drops", "drop", "breaks", "throws",
+    "throw",
 ];
 
 /// One number after a verb of having, then numbers after verbs of gaining or losing, all of the
@@ -27,17 +28,22 @@ pub(super) fn read(tokens: &[&Token]) -> Option<Reading> {
     });
     let (question, _) = question?;
     let story = tokens.get(..question)?;
-    if is_beyond(tokens) || (question..tokens.len()).any(|index| number_at(tokens, index).is_some()) {
+
+    if is_beyond(tokens) || (question..tokens.len()).any(|index| number_at(tokens, index).is_some())
+    {
         return None;
     }
+
     let mut total: Option<Expr> = None;
     let mut thing = "";
     let mut verb = None;
+
     for index in 0..story.len() {
         let Some(value) = number_at(story, index) else {
             verb = role(word_at(story, index)).or(verb);
             continue;
         };
+
         let after = word_at(story, index + 1);
         let amount = Expr::Number(value);
         total = Some(match (total, verb.take()?) {
@@ -45,18 +51,33 @@ pub(super) fn read(tokens: &[&Token]) -> Option<Reading> {
                 thing = after;
                 amount
             }
-            (Some(before), Role::Gains) if is_of(thing, after) => Expr::binary(Op::Add, before, amount),
-            (Some(before), Role::Loses) if is_of(thing, after) => Expr::binary(Op::Subtract, before, amount),
+            (Some(before), Role::Gains) if is_of(thing, after) => {
+                Expr::binary(Op::Add, before, amount)
+            }
+            (Some(before), Role::Loses) if is_of(thing, after) => {
+                Expr::binary(Op::Subtract, before, amount)
+            }
             _ => return None,
         });
     }
+
     // Somebody else's things: `Ann has 5. Ben has some too.`
-    let expression = total.filter(|total| total.operations() > 0 && !matches!(verb, Some(Role::Has)))?;
+    let expression =
+        total.filter(|total| total.operations() > 0 && !matches!(verb, Some(Role::Has)))?;
     let thing: String = thing.chars().take(MAX_NAME).collect();
     let asked = tokens.get(question..).unwrap_or_default();
-    let subject =
-        if mentions(asked, &["left", "remain", "remains"]) { "The number left is" } else { "The answer is" };
-    Some(Reading::story(expression, "start + gained - lost", subject.into(), &thing))
+    let subject = if mentions(asked, &["left", "remain", "remains"]) {
+        "The number left is"
+    } else {
+        "The answer is"
+    };
+
+    Some(Reading::story(
+        expression,
+        "start + gained - lost",
+        subject.into(),
+        &thing,
+    ))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +102,8 @@ fn role(word: &str) -> Option<Role> {
 /// Whether the word after a number leaves it a number of the same thing.
 fn is_of(thing: &str, after: &str) -> bool {
     let one = |word: &str| word.trim_end_matches('s').to_owned();
-    matches!(after, "" | "more" | "of" | "to" | "away" | "and" | "from" | "then" | "on")
-        || one(after) == one(thing)
+    matches!(
+        after,
+        "" | "more" | "of" | "to" | "away" | "and" | "from" | "then" | "on"
+    ) || one(after) == one(thing)
 }

@@ -14,7 +14,9 @@ use super::words::Reading;
 /// The first story that fits.
 pub(super) fn read(lexemes: &[Lexeme]) -> Option<Reading> {
     let tokens: Vec<&Token> = lexemes.iter().map(|lexeme| &lexeme.token).collect();
-    motion::read(&tokens).or_else(|| prices::read(&tokens)).or_else(|| counts::read(&tokens))
+    motion::read(&tokens)
+        .or_else(|| prices::read(&tokens))
+        .or_else(|| counts::read(&tokens))
 }
 
 /// The word at `index`, or an empty one.
@@ -36,7 +38,9 @@ fn number_at(tokens: &[&Token], index: usize) -> Option<BigRational> {
 
 /// Whether any of these words stands in the text.
 fn mentions(tokens: &[&Token], words: &[&str]) -> bool {
-    tokens.iter().any(|token| matches!(token, Token::Word(word) if words.contains(&word.as_str())))
+    tokens
+        .iter()
+        .any(|token| matches!(token, Token::Word(word) if words.contains(&word.as_str())))
 }
 
 /// Words that need more understanding than any of these stories has.
@@ -77,5 +81,10 @@ const BEYOND: [&str; 32] = [
 
 fn is_beyond(tokens: &[&Token]) -> bool {
     mentions(tokens, &BEYOND)
-        || tokens.iter().any(|token| matches!(token, Token::Symbol('%' | '-' | '+' | '*' | '^' | '=' | '(')))
+        || tokens.iter().any(|token| {
+            matches!(
+                token,
+                Token::Symbol('%' | '-' | '+' | '*' | '^' | '=' | '(')
+            )
+        })
 }

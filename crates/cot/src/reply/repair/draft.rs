@@ -105,6 +105,7 @@ impl Written {
             ("next_thought_needed", Some(text @ ("true" | "false"))) => format!(" {text}"),
             (_, Some(text)) => format!(" {}", in_quotes(text)),
         };
+
         let place = (field.line, field.column, field.value_column);
         self.line(place, &format!("{indent}{name}:{value}"));
     }
@@ -118,20 +119,34 @@ impl Written {
                 (Key::Result, &step.result),
                 (Key::Mark, &step.mark),
             ];
-            let known = known.iter().filter_map(|(key, field)| Some((key.as_str(), field.as_ref()?)));
-            let unknown = step.unknown.iter().map(|(name, field)| (name.as_str(), field));
+
+            let known = known
+                .iter()
+                .filter_map(|(key, field)| Some((key.as_str(), field.as_ref()?)));
+            let unknown = step
+                .unknown
+                .iter()
+                .map(|(name, field)| (name.as_str(), field));
             let mut before = dash.as_str();
+
             for (name, field) in known.chain(unknown) {
                 self.field(before, name, field);
                 before = &indent;
             }
-            let sub_steps = if step.sub_steps.is_empty() { None } else { Some("sub_steps:") };
+
+            let sub_steps = if step.sub_steps.is_empty() {
+                None
+            } else {
+                Some("sub_steps:")
+            };
+
             if before == dash.as_str() || sub_steps.is_some() {
                 self.line(
                     (step.line, step.column, step.column),
                     &format!("{before}{}", sub_steps.unwrap_or("{}")),
                 );
             }
+
             self.steps(depth + 1, &step.sub_steps);
         }
     }
@@ -141,25 +156,40 @@ impl Draft {
     /// The draft as YAML that says the same and nothing else.
     pub(super) fn write(&self) -> Written {
         let mut out = Written::default();
-        let thinking = self.thinking.iter().map(|field| (Key::Thinking.as_str(), field));
-        for (name, field) in thinking.chain(self.unknown.iter().map(|(name, field)| (name.as_str(), field))) {
+        let thinking = self
+            .thinking
+            .iter()
+            .map(|field| (Key::Thinking.as_str(), field));
+        for (name, field) in thinking.chain(
+            self.unknown
+                .iter()
+                .map(|(name, field)| (name.as_str(), field)),
+        ) {
             out.field("", name, field);
         }
+
         if let Some((line, steps)) = &self.planning {
             let empty = if steps.is_empty() { " []" } else { "" };
             out.line((*line, 1, 1), &format!("planning:{empty}"));
             out.steps(0, steps);
         }
+
         if let Some(field) = &self.needed {
             out.field("", Key::Needed.as_str(), field);
         }
+
         out
     }
 
     /// What of it can be read.
     pub(super) fn partial(&self) -> Partial {
         let text = |field: &Option<Field>| field.as_ref().and_then(|field| field.text.clone());
-        let steps = self.planning.as_ref().map(|(_, steps)| steps.as_slice()).unwrap_or_default();
+        let steps = self
+            .planning
+            .as_ref()
+            .map(|(_, steps)| steps.as_slice())
+            .unwrap_or_default();
+
         Partial {
             current_thinking: text(&self.thinking).filter(|text| !text.trim().is_empty()),
             planning: Plan::from(whole(steps)),
@@ -175,7 +205,9 @@ fn whole(steps: &[DraftStep]) -> Vec<Step> {
         let [description, status, result, mark] = step.texts();
         Some(Step {
             description: description?.to_owned(),
-            status: status.and_then(words::status).or(status.is_none().then_some(Status::Pending))?,
+            status: status
+                .and_then(words::status)
+                .or(status.is_none().then_some(Status::Pending))?,
             result: result.map(str::to_owned),
             mark: mark.map(str::to_owned),
             sub_steps: whole(&step.sub_steps),

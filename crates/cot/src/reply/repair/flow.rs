@@ -21,6 +21,7 @@ pub(super) fn expand<'t>(
     if !lines.iter().any(has_bracket) {
         return Some(lines);
     }
+
     let mut starts = Vec::with_capacity(lines.len());
     let mut source = String::new();
     for line in &lines {
@@ -28,6 +29,7 @@ pub(super) fn expand<'t>(
         source.push_str(&line.dedented(0));
         source.push('\n');
     }
+
     charge(source.len());
 
     let numbers: Vec<usize> = lines.iter().map(|line| line.number).collect();
@@ -42,6 +44,7 @@ pub(super) fn expand<'t>(
         cut: None,
         unclosed: 0,
     };
+
     let mut out = Output::for_source(&source, lines.len());
 
     for (index, line) in lines.into_iter().enumerate() {
@@ -51,16 +54,19 @@ pub(super) fn expand<'t>(
         if reader.at >= end {
             continue;
         }
+
         if reader.at > start {
             let rest = source.get(reader.at..end).unwrap_or_default();
             out.push_rest(&line, rest);
             continue;
         }
+
         let next = source.get(end..).unwrap_or_default();
         let Some((before, column)) = opens(&line, out.is_blank(), next) else {
             out.push(line);
             continue;
         };
+
         reader.at = start + before;
         let is_whole_block = line.text().starts_with('{');
         let node = reader.value(0, Place::Value)?;
@@ -72,8 +78,10 @@ pub(super) fn expand<'t>(
             let text = source.get(start..start + before).unwrap_or_default().trim();
             writer.after(line.number, column, text, &node)?;
         }
+
         reader.leave_brackets();
     }
+
     Some(out.into_lines())
 }
 
@@ -99,6 +107,7 @@ fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
         Some(_) => return None,
         None => item,
     };
+
     let opens = match value.chars().next()? {
         '{' if known.is_none() && !text.starts_with('-') => first,
         '{' if known.is_none() => {
@@ -109,6 +118,7 @@ fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
         '[' => known.is_some() && (value.len() > 1 || !skipped_blanks(next).starts_with('-')),
         _ => false,
     };
+
     // The value is the rest of its line without blanks at its end.
     opens.then(|| (line.text_offset() + text.len() - value.len(), column))
 }
@@ -122,8 +132,15 @@ fn skipped_blanks(text: &str) -> &str {
 /// A piece of flow style, with its line and its place in the source.
 pub(super) enum Node {
     Scalar(Scalar),
-    Seq { span: (usize, usize), items: Vec<Node> },
-    Map { span: (usize, usize), line: usize, pairs: Vec<(Scalar, Node)> },
+    Seq {
+        span: (usize, usize),
+        items: Vec<Node>,
+    },
+    Map {
+        span: (usize, usize),
+        line: usize,
+        pairs: Vec<(Scalar, Node)>,
+    },
 }
 
 pub(super) struct Reader<'s, 'r> {
@@ -149,7 +166,10 @@ impl<'s> Reader<'s, '_> {
     /// The line in the raw reply.
     pub(super) fn line(&self) -> usize {
         let index = self.starts.partition_point(|start| *start <= self.at);
-        self.numbers.get(index.saturating_sub(1)).copied().unwrap_or(1)
+        self.numbers
+            .get(index.saturating_sub(1))
+            .copied()
+            .unwrap_or(1)
     }
 
     fn value(&mut self, depth: usize, place: Place) -> Option<Node> {
@@ -164,6 +184,7 @@ impl<'s> Reader<'s, '_> {
                 if !whole {
                     self.cut.get_or_insert(depth);
                 }
+
                 Some(Node::Scalar(scalar))
             }
         }
@@ -173,6 +194,7 @@ impl<'s> Reader<'s, '_> {
         let (from, line) = (self.at, self.line());
         self.at += 1;
         let mut pairs = Vec::new();
+
         loop {
             self.skip_blanks();
             match self.rest().chars().next() {
@@ -186,7 +208,8 @@ impl<'s> Reader<'s, '_> {
                 }
                 // The bracket around this collection: this one was left open.
                 Some(']') if depth > 0 => {
-                    self.report.add(RepairKind::Json, self.line(), "closed a bracket");
+                    self.report
+                        .add(RepairKind::Json, self.line(), "closed a bracket");
                     break;
                 }
                 Some(',' | ']') => {
@@ -195,35 +218,51 @@ impl<'s> Reader<'s, '_> {
                 }
                 Some(_) => {}
             }
+
             let (key, _) = self.scalar(Place::Key);
             self.skip_blanks();
             if self.rest().is_empty() {
                 continue;
             }
+
             if !self.rest().starts_with(':') {
-                let empty = Scalar { line: key.line, text: String::new(), quoted: false };
+                let empty = Scalar {
+                    line: key.line,
+                    text: String::new(),
+                    quoted: false,
+                };
+
                 pairs.push((key, Node::Scalar(empty)));
                 continue;
             }
+
             self.at += 1;
             self.skip_blanks();
             let whole = self.cut.is_none();
             let value = self.value(depth + 1, Place::Value)?;
+
             // A scalar that the text ends in is not known to be whole.
             if whole && self.cut.is_some() && matches!(value, Node::Scalar(_)) {
                 self.cut = Some(depth);
                 break;
             }
+
             pairs.push((key, value));
             self.comma('"');
         }
-        Some(Node::Map { span: (from, self.at), line, pairs })
+
+        Some(Node::Map {
+            span: (from, self.at),
+            line,
+            pairs,
+        })
     }
 
     fn seq(&mut self, depth: usize) -> Option<Node> {
         let from = self.at;
         self.at += 1;
         let mut items = Vec::new();
+
         loop {
             self.skip_blanks();
             match self.rest().chars().next() {
@@ -236,7 +275,8 @@ impl<'s> Reader<'s, '_> {
                     break;
                 }
                 Some('}') if depth > 0 => {
-                    self.report.add(RepairKind::Json, self.line(), "closed a bracket");
+                    self.report
+                        .add(RepairKind::Json, self.line(), "closed a bracket");
                     break;
                 }
                 Some(',' | '}') => {
@@ -245,17 +285,24 @@ impl<'s> Reader<'s, '_> {
                 }
                 Some(_) => {}
             }
+
             let (line, whole) = (self.line(), self.cut.is_none());
             let item = self.value(depth + 1, Place::Item)?;
+
             // What holds the step that was cut off is whole so far.
             if whole && self.cut == Some(depth + 1) && !matches!(item, Node::Seq { .. }) {
                 self.report.add(RepairKind::CutOff, line, CUT);
                 break;
             }
+
             items.push(item);
             self.comma('{');
         }
-        Some(Node::Seq { span: (from, self.at), items })
+
+        Some(Node::Seq {
+            span: (from, self.at),
+            items,
+        })
     }
 
     /// Reports a comma that is missing before another of the same kind.
@@ -275,13 +322,20 @@ impl<'s> Reader<'s, '_> {
 
         if behind.len() < rest.len() {
             if rest.starts_with([']', '}']) {
-                self.report.add(RepairKind::Json, self.line(), "left out a bracket that closes nothing");
+                self.report.add(
+                    RepairKind::Json,
+                    self.line(),
+                    "left out a bracket that closes nothing",
+                );
             }
+
             self.at = self.source.len() - behind.len();
         }
+
         // Asked once: a collection that was cut off reaches to the end.
         if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
-            self.report.add(RepairKind::Json, self.line(), "closed the brackets");
+            self.report
+                .add(RepairKind::Json, self.line(), "closed the brackets");
         }
     }
 
@@ -301,12 +355,16 @@ impl<'s> Reader<'s, '_> {
             } else {
                 0
             };
+
             charge(blanks + skipped + 1);
             let comment = trimmed.starts_with('/') && skipped > 0;
             self.at += blanks;
+
             if comment {
-                self.report.add(RepairKind::Json, self.line(), "left out a comment");
+                self.report
+                    .add(RepairKind::Json, self.line(), "left out a comment");
             }
+
             self.at += skipped;
             if skipped == 0 {
                 return;

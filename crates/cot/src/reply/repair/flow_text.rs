@@ -30,7 +30,12 @@ impl Reader<'_, '_> {
     /// A key, a value or an item, and whether its end was there.
     pub(super) fn scalar(&mut self, place: Place) -> (Scalar, bool) {
         let line = self.line();
-        let quote = self.rest().chars().next().filter(|c| matches!(c, '"' | '\'' | '“' | '”' | '‘'));
+        let quote = self
+            .rest()
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '"' | '\'' | '“' | '”' | '‘'));
+
         let mut found = match quote {
             Some(quote) => in_quotes(self.rest(), quote, place),
             None => plain(self.rest(), place, self.open),
@@ -39,12 +44,21 @@ impl Reader<'_, '_> {
             self.unclosed += 1;
             found = before_bracket(self.rest()).unwrap_or(found);
         }
+
         self.at += found.length;
         for (kind, what) in found.faults {
             self.report.add(kind, line, what);
         }
+
         let quoted = quote.is_some() && place != Place::Key;
-        (Scalar { line, text: found.text, quoted }, !found.cut)
+        (
+            Scalar {
+                line,
+                text: found.text,
+                quoted,
+            },
+            !found.cut,
+        )
     }
 }
 
@@ -62,8 +76,10 @@ fn before_bracket(rest: &str) -> Option<Found> {
                 faults: vec![(RepairKind::Quotes, "closed a quote")],
             });
         }
+
         end += line.len();
     }
+
     None
 }
 
@@ -89,14 +105,17 @@ fn quoted(rest: &str, open: char, place: Place) -> Found {
         '‘' => (&['’'], true),
         _ => (&['”', '“', '"'], true),
     };
+
     let mut faults = Vec::new();
     if curly {
         faults.push((RepairKind::Quotes, "took curly quotes for quotes"));
     }
+
     let from = open.len_utf8();
     let inner = rest.get(from..).unwrap_or_default();
     let mut chars = inner.char_indices();
     let mut inner_quote = false;
+
     while let Some((at, c)) = chars.next() {
         if c == '\\' && open == '"' {
             chars.next();
@@ -104,27 +123,51 @@ fn quoted(rest: &str, open: char, place: Place) -> Found {
             faults.push((RepairKind::Quotes, "closed a quote"));
             let body = inner.get(..at).unwrap_or_default();
             let text = body.trim_end().trim_end_matches(',').to_owned();
-            return Found { text, length: from + at, cut: false, faults };
+            return Found {
+                text,
+                length: from + at,
+                cut: false,
+                faults,
+            };
         } else if close.contains(&c) {
             let behind = inner.get(at + c.len_utf8()..).unwrap_or_default();
             if !closes(behind, is_value) {
                 inner_quote = true;
                 continue;
             }
+
             let body = inner.get(..at).unwrap_or_default();
             let (text, verbatim) = unescaped_or_verbatim(body, if curly { '\'' } else { open });
-            let text = if inner_quote { text.replace("\\'", "'") } else { text };
+            let text = if inner_quote {
+                text.replace("\\'", "'")
+            } else {
+                text
+            };
+
             if inner_quote && !(open == '\'' && body.replace("''", "").find('\'').is_none()) {
                 faults.push((RepairKind::Quotes, "escaped the quotes inside of a text"));
             }
+
             if verbatim {
                 faults.push((RepairKind::Quotes, "kept the backslashes in a text"));
             }
-            return Found { text, length: from + at + c.len_utf8(), cut: false, faults };
+
+            return Found {
+                text,
+                length: from + at + c.len_utf8(),
+                cut: false,
+                faults,
+            };
         }
     }
+
     let (text, _) = unescaped_or_verbatim(inner.trim_end(), open);
-    Found { text, length: rest.len(), cut: true, faults }
+    Found {
+        text,
+        length: rest.len(),
+        cut: true,
+        faults,
+    }
 }
 
 /// Bytes that are looked at behind a quote.
@@ -143,7 +186,9 @@ fn closes(behind: &str, is_value: bool) -> bool {
             Some(':') => return !is_value,
             // On the next line, or a comment.
             Some(c) => {
-                return broken && matches!(c, '"' | '\'' | '{' | '/' | '#' | '“') || c == '/' || c == '#';
+                return broken && matches!(c, '"' | '\'' | '{' | '/' | '#' | '“')
+                    || c == '/'
+                    || c == '#';
             }
         }
     }
@@ -182,19 +227,32 @@ fn plain(rest: &str, place: Place, open: bool) -> Found {
             '\n' => begins_pair(rest.get(at..).unwrap_or_default()),
             _ => false,
         };
+
         if ends {
             end = at;
             break;
         }
     }
+
     charge(end + 1);
     let text = rest.get(..end).unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
+
     // At least one character is read, so that the reader goes on.
-    let length = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
+    let length = if end == 0 {
+        rest.chars().next().map_or(0, char::len_utf8)
+    } else {
+        end
+    };
+
     let text = words.join(" ");
     let cut = end == rest.len() && open && !matches!(text.as_str(), "true" | "false");
-    Found { text, length, cut, faults: Vec::new() }
+    Found {
+        text,
+        length,
+        cut,
+        faults: Vec::new(),
+    }
 }
 
 /// Whether a comma ends a value: a known key, a bracket or another item follows.

@@ -24,8 +24,15 @@ pub(super) struct Output<'t> {
 
 impl<'t> Output<'t> {
     pub(super) fn for_source(source: &str, lines: usize) -> Self {
-        let room = source.len().saturating_mul(MAX_GROWTH).saturating_add(LEAST_ROOM);
-        Self { lines: Vec::with_capacity(lines), room, is_blank: true }
+        let room = source
+            .len()
+            .saturating_mul(MAX_GROWTH)
+            .saturating_add(LEAST_ROOM);
+        Self {
+            lines: Vec::with_capacity(lines),
+            room,
+            is_blank: true,
+        }
     }
 
     pub(super) fn push(&mut self, line: Line<'t>) {
@@ -83,19 +90,37 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
     }
 
     fn pairs(&mut self, column: usize, pairs: &[(Scalar, Node)]) -> Option<()> {
-        pairs
-            .iter()
-            .try_for_each(|(key, value)| self.after(key.line, column, &format!("{}:", key.text), value))
+        pairs.iter().try_for_each(|(key, value)| {
+            self.after(key.line, column, &format!("{}:", key.text), value)
+        })
     }
 
     /// A value behind a key or a dash.
-    pub(super) fn after(&mut self, number: usize, column: usize, before: &str, value: &Node) -> Option<()> {
-        let indent = if before.starts_with('-') { column.saturating_sub(2) } else { column };
+    pub(super) fn after(
+        &mut self,
+        number: usize,
+        column: usize,
+        before: &str,
+        value: &Node,
+    ) -> Option<()> {
+        let indent = if before.starts_with('-') {
+            column.saturating_sub(2)
+        } else {
+            column
+        };
 
         match value {
             Node::Scalar(scalar) => {
-                let text = if scalar.quoted { in_quotes(&scalar.text) } else { scalar.text.clone() };
-                self.out.write(number, indent, format!("{before} {text}").trim_end().to_owned())
+                let text = if scalar.quoted {
+                    in_quotes(&scalar.text)
+                } else {
+                    scalar.text.clone()
+                };
+                self.out.write(
+                    number,
+                    indent,
+                    format!("{before} {text}").trim_end().to_owned(),
+                )
             }
             Node::Seq { span, .. } | Node::Map { span, .. } if !takes_list(before) => {
                 self.verbatim(number, indent, before, *span)
@@ -108,7 +133,9 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
             }
             Node::Seq { items, .. } => {
                 self.out.write(number, indent, before.to_owned())?;
-                items.iter().try_for_each(|item| self.item(column + 2, item))
+                items
+                    .iter()
+                    .try_for_each(|item| self.item(column + 2, item))
             }
             Node::Map { pairs, .. } if before == "-" => self.item_pairs(number, indent, pairs),
             Node::Map { pairs, .. } => {
@@ -119,8 +146,18 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
     }
 
     /// A collection where a text was meant: it stays as it is written.
-    fn verbatim(&mut self, number: usize, column: usize, before: &str, span: (usize, usize)) -> Option<()> {
-        let text = self.source.get(span.0..span.1).unwrap_or_default().replace('\n', " ");
+    fn verbatim(
+        &mut self,
+        number: usize,
+        column: usize,
+        before: &str,
+        span: (usize, usize),
+    ) -> Option<()> {
+        let text = self
+            .source
+            .get(span.0..span.1)
+            .unwrap_or_default()
+            .replace('\n', " ");
         self.out.write(number, column, format!("{before} {text}"))
     }
 
@@ -137,6 +174,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         let Some(((key, value), rest)) = pairs.split_first() else {
             return self.out.write(line, column, "-".to_owned());
         };
+
         self.after(line, column + 2, &format!("- {}:", key.text), value)?;
         self.pairs(column + 2, rest)
     }

@@ -52,7 +52,13 @@ impl Key {
 }
 
 const TOP: [Key; 3] = [Key::Thinking, Key::Planning, Key::Needed];
-const STEP: [Key; 5] = [Key::Description, Key::Status, Key::Result, Key::Mark, Key::SubSteps];
+const STEP: [Key; 5] = [
+    Key::Description,
+    Key::Status,
+    Key::Result,
+    Key::Mark,
+    Key::SubSteps,
+];
 
 /// Other words for a key, in small letters without what stands between words.
 const TOP_SYNONYMS: [(&str, Key); 8] = [
@@ -85,6 +91,7 @@ const REACH: usize = 64;
 /// A key of the top level with which a text begins, in any spelling but another word.
 pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
+
     // Most lines are told by one letter, which matters where every line of a reply is looked at.
     let stands_before = |byte: &u8| {
         let is_blank = byte.is_ascii() && is_blank(char::from(*byte));
@@ -97,7 +104,10 @@ pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     if !matches!(letter.to_ascii_lowercase(), b'c' | b'p' | b'n') && letter.is_ascii() {
         return None;
     }
-    top(text).filter(|found| found.spelling < Spelling::Synonym).map(|found| found.key)
+
+    top(text)
+        .filter(|found| found.spelling < Spelling::Synonym)
+        .map(|found| found.key)
 }
 
 /// A known key at the beginning of a text, and what follows its colon.
@@ -128,22 +138,50 @@ pub(super) fn step(text: &str) -> Option<Known<'_>> {
 }
 
 fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Known<'t>> {
-    let Pair { name, rest, spaced, apart } = pair(text)?;
+    let Pair {
+        name,
+        rest,
+        spaced,
+        apart,
+    } = pair(text)?;
+
     let exact = keys.iter().find(|key| key.as_str() == name);
+
     // Only of a key that is spelt as asked for it is certain that a blank was forgotten.
     if let Some(key) = exact {
-        return Some(Known { key: *key, spelling: Spelling::Exact, rest, spaced });
+        return Some(Known {
+            key: *key,
+            spelling: Spelling::Exact,
+            rest,
+            spaced,
+        });
     }
+
     let bare = letters(name);
     let bare = bare.as_str();
     let variant = keys.iter().find(|key| key.letters() == bare);
     let quoted = name.starts_with(['"', '\'', '“', '*', '`']);
     let separate = apart || quoted;
+
     if let Some(key) = variant.filter(|_| separate) {
-        return Some(Known { key: *key, spelling: Spelling::Variant, rest, spaced });
+        return Some(Known {
+            key: *key,
+            spelling: Spelling::Variant,
+            rest,
+            spaced,
+        });
     }
-    let synonym = synonyms.iter().find(|(word, _)| *word == bare).filter(|_| separate);
-    synonym.map(|(_, key)| Known { key: *key, spelling: Spelling::Synonym, rest, spaced })
+
+    let synonym = synonyms
+        .iter()
+        .find(|(word, _)| *word == bare)
+        .filter(|_| separate);
+    synonym.map(|(_, key)| Known {
+        key: *key,
+        spelling: Spelling::Synonym,
+        rest,
+        spaced,
+    })
 }
 
 /// A name before the first colon, and what stands behind it.
@@ -173,13 +211,26 @@ fn trimmed(text: &str) -> &str {
 /// A colon in bold belongs to the name: `**status:** Done`.
 pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
     charge(REACH.min(text.len()));
-    let colon = text.char_indices().take(REACH).find(|(_, c)| matches!(c, ':' | '：'))?;
+    let colon = text
+        .char_indices()
+        .take(REACH)
+        .find(|(_, c)| matches!(c, ':' | '：'))?;
     let (name, rest) = text.split_at_checked(colon.0)?;
     let rest = rest.get(colon.1.len_utf8()..)?;
-    let rest = if name.starts_with("**") { rest.strip_prefix("**").unwrap_or(rest) } else { rest };
+    let rest = if name.starts_with("**") {
+        rest.strip_prefix("**").unwrap_or(rest)
+    } else {
+        rest
+    };
+
     let spaced = colon.1 == ':' && (rest.is_empty() || rest.starts_with([' ', '\t']));
     let apart = colon.1 == '：' || rest.is_empty() || rest.starts_with(is_blank);
-    Some(Pair { name: name.trim_end(), rest, spaced, apart })
+    Some(Pair {
+        name: name.trim_end(),
+        rest,
+        spaced,
+        apart,
+    })
 }
 
 /// Blanks of any kind, and the marks that are none and look like it.
@@ -192,5 +243,9 @@ pub(super) fn is_blank(c: char) -> bool {
 fn letters(name: &str) -> String {
     let between = |c: char| is_blank(c) || "_-*`\"'“”‘’".contains(c);
     let letters: String = name.chars().filter(|c| !between(*c)).collect();
-    if letters.chars().all(char::is_alphanumeric) { letters.to_lowercase() } else { String::new() }
+    if letters.chars().all(char::is_alphanumeric) {
+        letters.to_lowercase()
+    } else {
+        String::new()
+    }
 }

@@ -34,12 +34,19 @@ struct Layout<'r> {
 
 /// The draft that the entries make. None if its steps nest deeper than a plan may.
 pub(super) fn lay_out(entries: &[Entry<'_>], report: &mut Report) -> Option<Draft> {
-    let mut layout =
-        Layout { draft: Draft::default(), levels: Vec::new(), opened: None, beside: None, report };
+    let mut layout = Layout {
+        draft: Draft::default(),
+        levels: Vec::new(),
+        opened: None,
+        beside: None,
+        report,
+    };
+
     for entry in entries {
         charge(layout.levels.len() + 1);
         layout.add(entry)?;
     }
+
     layout.close_plan();
     Some(layout.draft)
 }
@@ -52,11 +59,21 @@ impl Layout<'_> {
             Name::Key(Key::Thinking) => {
                 let text = value.text(Key::Thinking.as_str(), self.report);
                 let field = field(value, text);
-                set(&mut self.draft.thinking, field, Key::Thinking.as_str(), self.report);
+                set(
+                    &mut self.draft.thinking,
+                    field,
+                    Key::Thinking.as_str(),
+                    self.report,
+                );
             }
             Name::Key(Key::Needed) => {
                 let text = Some(value.one_line()).filter(|text| !text.is_empty());
-                set(&mut self.draft.needed, field(value, text), Key::Needed.as_str(), self.report);
+                set(
+                    &mut self.draft.needed,
+                    field(value, text),
+                    Key::Needed.as_str(),
+                    self.report,
+                );
             }
             Name::Key(Key::Planning) => self.planning(value),
             Name::Key(key) => self.key(*key, entry, opened)?,
@@ -68,13 +85,18 @@ impl Layout<'_> {
             }
             Name::Unknown(name) => {
                 let unknown = (name.clone(), field(value, Some(value.one_line())));
-                match self.owner(value.column).and_then(|level| self.levels.get_mut(level)?.steps.last_mut())
+                match self
+                    .owner(value.column)
+                    .and_then(|level| self.levels.get_mut(level)?.steps.last_mut())
                 {
-                    Some(step) if value.column > 0 || entry.dash.is_some() => step.unknown.push(unknown),
+                    Some(step) if value.column > 0 || entry.dash.is_some() => {
+                        step.unknown.push(unknown)
+                    }
                     _ => self.draft.unknown.push(unknown),
                 }
             }
         }
+
         Some(())
     }
 
@@ -85,11 +107,13 @@ impl Layout<'_> {
         if let Some(text) = self.list_as_text(value, Key::Planning) {
             steps = text;
         }
+
         let older = self.draft.planning.take();
         if let Some((line, _)) = &older {
             let what = format!("used the last `planning` and left out the one of line {line}");
             self.report.add(RepairKind::DuplicateKey, value.line, what);
         }
+
         self.draft.planning = Some((value.line, steps));
     }
 
@@ -99,6 +123,7 @@ impl Layout<'_> {
         if head.is_empty() || head.starts_with('#') {
             return None;
         }
+
         let mut ignored = Report::default();
         let text = value.text(key.as_str(), &mut ignored).unwrap_or_default();
         if words::is_nothing(&text) {
@@ -109,19 +134,25 @@ impl Layout<'_> {
             }
             return None;
         }
+
         self.report.add(
             RepairKind::Form,
             value.line,
             format!("read the text behind `{}` as steps", key.as_str()),
         );
+
         charge(text.len());
-        let lines = text.lines().map(|line| unnumbered(line.trim())).filter(|line| !line.is_empty());
+        let lines = text
+            .lines()
+            .map(|line| unnumbered(line.trim()))
+            .filter(|line| !line.is_empty());
         let step = |line: &str| DraftStep {
             line: value.line,
             column: value.column + 1,
             description: Some(field(value, Some(line.to_owned()))),
             ..DraftStep::default()
         };
+
         Some(lines.map(step).collect())
     }
 
@@ -133,7 +164,8 @@ impl Layout<'_> {
                 self.levels.len().saturating_sub(1)
             }
             None if self.is_beneath(opened, value.column) => {
-                self.report.add(RepairKind::Form, value.line, "read the mapping as a step");
+                self.report
+                    .add(RepairKind::Form, value.line, "read the mapping as a step");
                 self.step(value.column.saturating_sub(1), value, opened)?;
                 self.levels.len().saturating_sub(1)
             }
@@ -146,11 +178,17 @@ impl Layout<'_> {
                 }
             },
         };
+
         if entry.dash.is_none() {
             level = self.nearest_without(key, level, value.column);
             if key == Key::Description && self.says_otherwise(level, &value.head) {
                 self.close_to(level);
-                self.report.add(RepairKind::Form, value.line, "began a step where `description` came again");
+                self.report.add(
+                    RepairKind::Form,
+                    value.line,
+                    "began a step where `description` came again",
+                );
+
                 let list = self.levels.last_mut()?;
                 list.steps.push(DraftStep {
                     line: value.line,
@@ -159,46 +197,63 @@ impl Layout<'_> {
                 });
             }
         }
+
         self.close_to(level);
         self.check_column(level, value);
         if key == Key::SubSteps {
             self.opened = Some(level);
-            let before = self.last(level).and_then(|step| step.sub_steps_line.replace(value.line));
+            let before = self
+                .last(level)
+                .and_then(|step| step.sub_steps_line.replace(value.line));
             if let Some(before) = before {
                 let what = format!("joined the steps with those of `sub_steps` in line {before}");
                 self.report.add(RepairKind::DuplicateKey, value.line, what);
             }
+
             if let Some(steps) = self.list_as_text(value, key)
                 && let Some(step) = self.last(level)
             {
                 step.sub_steps.extend(steps);
             }
+
             return Some(());
         }
+
         let text = match key {
             Key::Status => Some(value.one_line()).filter(|text| !text.is_empty()),
             _ => value.text(key.as_str(), self.report),
         };
         let list = self.levels.get_mut(level)?;
         list.bare = false;
+
         if let Some(slot) = list.steps.last_mut()?.field(key) {
             set(slot, field(value, text), key.as_str(), self.report);
         }
+
         Some(())
     }
 
     /// Whether a column is deeper than the keys of the step that has just got `sub_steps`.
     fn is_beneath(&self, opened: Option<usize>, column: usize) -> bool {
         let level = opened.and_then(|level| self.levels.get(level));
-        level.and_then(|level| level.keys).is_some_and(|keys| column > keys)
+        level
+            .and_then(|level| level.keys)
+            .is_some_and(|keys| column > keys)
     }
 
     /// Reports a key that stands at another column than the keys of its step.
     fn check_column(&mut self, level: usize, value: &Value<'_>) {
-        let Some(list) = self.levels.get_mut(level) else { return };
+        let Some(list) = self.levels.get_mut(level) else {
+            return;
+        };
+
         match list.keys {
             Some(column) if column != value.column => {
-                self.report.add(RepairKind::Indentation, value.line, "moved a key to the column of its step");
+                self.report.add(
+                    RepairKind::Indentation,
+                    value.line,
+                    "moved a key to the column of its step",
+                );
             }
             Some(_) => {}
             None => list.keys = Some(value.column),
@@ -207,10 +262,17 @@ impl Layout<'_> {
 
     /// The innermost level whose last step a key at this column belongs to.
     fn owner(&self, column: usize) -> Option<usize> {
-        let exact = self.levels.iter().rposition(|level| level.keys == Some(column) && level.dash <= column);
+        let exact = self
+            .levels
+            .iter()
+            .rposition(|level| level.keys == Some(column) && level.dash <= column);
         let inside = self.levels.iter().rposition(|level| level.dash < column);
         let beside = self.levels.iter().rposition(|level| level.dash == column);
-        exact.max(inside).or(beside).or(self.levels.len().checked_sub(1))
+
+        exact
+            .max(inside)
+            .or(beside)
+            .or(self.levels.len().checked_sub(1))
     }
 
     /// That level, or the innermost one if its step lacks a key that the other has: under a dash
@@ -218,11 +280,20 @@ impl Layout<'_> {
     fn nearest_without(&mut self, key: Key, level: usize, column: usize) -> usize {
         let innermost = self.levels.len().saturating_sub(1);
         let has = |step: Option<&mut DraftStep>| {
-            step.and_then(|step| step.field(key).map(|field| field.is_some())).unwrap_or(true)
+            step.and_then(|step| step.field(key).map(|field| field.is_some()))
+                .unwrap_or(true)
         };
-        let beside = self.levels.get(innermost).is_some_and(|level| level.dash == column);
+        let beside = self
+            .levels
+            .get(innermost)
+            .is_some_and(|level| level.dash == column);
         let began = self.beside == Some(column);
-        if level != innermost && beside && (began || has(self.last(level))) && !has(self.last(innermost)) {
+
+        if level != innermost
+            && beside
+            && (began || has(self.last(level)))
+            && !has(self.last(innermost))
+        {
             self.beside = Some(column);
             innermost
         } else {
@@ -250,21 +321,33 @@ impl Layout<'_> {
             (_, None) => true,
             (Some(level), _) => {
                 self.close_to(level);
-                self.levels.get(level).is_some_and(|level| dash > level.dash)
+                self.levels
+                    .get(level)
+                    .is_some_and(|level| dash > level.dash)
             }
             (None, Some(level)) => level.bare && dash > level.dash,
         };
+
         if child {
             if self.levels.len() >= MAX_DEPTH {
                 return None;
             }
-            self.levels.push(Level { first: dash, dash, keys: None, bare: false, steps: Vec::new() });
+            self.levels.push(Level {
+                first: dash,
+                dash,
+                keys: None,
+                bare: false,
+                steps: Vec::new(),
+            });
         } else {
             let nearest = self.levels.iter().rposition(|level| level.dash <= dash);
             let last = self.levels.len().saturating_sub(1);
             let exact = self.levels.iter().rposition(|level| level.dash == dash);
             let begun = self.levels.iter().rposition(|level| level.first == dash);
-            let level = exact.or(begun).unwrap_or(nearest.map_or(0, |level| (level + 1).min(last)));
+            let level = exact
+                .or(begun)
+                .unwrap_or(nearest.map_or(0, |level| (level + 1).min(last)));
+
             self.close_to(level);
             let list = self.levels.last_mut()?;
             if list.dash != dash {
@@ -273,26 +356,51 @@ impl Layout<'_> {
                 list.dash = dash;
             }
         }
+
         let list = self.levels.last_mut()?;
         (list.keys, list.bare, self.beside) = (None, false, None);
-        list.steps.push(DraftStep { line: value.line, column: dash + 1, ..DraftStep::default() });
+        list.steps.push(DraftStep {
+            line: value.line,
+            column: dash + 1,
+            ..DraftStep::default()
+        });
+
         Some(())
     }
 
     fn begin_without_dash(&mut self, value: &Value<'_>) -> Option<()> {
         self.draft.planning.as_ref()?;
-        self.report.add(RepairKind::Form, value.line, "read the mapping as a step");
+        self.report
+            .add(RepairKind::Form, value.line, "read the mapping as a step");
         let dash = value.column.saturating_sub(1);
-        let first = DraftStep { line: value.line, column: value.column + 1, ..DraftStep::default() };
-        self.levels.push(Level { first: dash, dash, keys: None, bare: false, steps: vec![first] });
+        let first = DraftStep {
+            line: value.line,
+            column: value.column + 1,
+            ..DraftStep::default()
+        };
+
+        self.levels.push(Level {
+            first: dash,
+            dash,
+            keys: None,
+            bare: false,
+            steps: vec![first],
+        });
+
         Some(())
     }
 
     /// The text of a bare step.
     fn text(&mut self, value: &Value<'_>) {
-        let Some(list) = self.levels.last_mut() else { return };
+        let Some(list) = self.levels.last_mut() else {
+            return;
+        };
+
         list.bare = true;
-        let Some(step) = list.steps.last_mut() else { return };
+        let Some(step) = list.steps.last_mut() else {
+            return;
+        };
+
         let mut ignored = Report::default();
         if let Some(text) = value.text(Key::Description.as_str(), &mut ignored) {
             super::steps::read_bare(step, value, &text, self.report);
@@ -302,8 +410,15 @@ impl Layout<'_> {
     /// Puts the lists deeper than a level into the steps that hold them.
     fn close_to(&mut self, level: usize) {
         while self.levels.len() > level + 1 {
-            let Some(inner) = self.levels.pop() else { return };
-            if let Some(step) = self.levels.last_mut().and_then(|outer| outer.steps.last_mut()) {
+            let Some(inner) = self.levels.pop() else {
+                return;
+            };
+
+            if let Some(step) = self
+                .levels
+                .last_mut()
+                .and_then(|outer| outer.steps.last_mut())
+            {
                 charge(inner.steps.len());
                 step.sub_steps.extend(inner.steps);
             }
@@ -316,23 +431,33 @@ impl Layout<'_> {
             charge(list.steps.len());
             steps.extend(list.steps);
         }
+
         self.opened = None;
     }
 }
 
 fn field(value: &Value<'_>, text: Option<String>) -> Field {
-    Field { line: value.line, column: value.column + 1, value_column: value.value_column, text }
+    Field {
+        line: value.line,
+        column: value.column + 1,
+        value_column: value.value_column,
+        text,
+    }
 }
 
 /// Sets a value; of two the last one that says anything counts.
 fn set(slot: &mut Option<Field>, field: Field, name: &str, report: &mut Report) {
     if let Some(before) = slot {
-        let what = format!("used the last `{name}` and left out the one of line {}", before.line);
+        let what = format!(
+            "used the last `{name}` and left out the one of line {}",
+            before.line
+        );
         report.add(RepairKind::DuplicateKey, field.line, what);
         if field.text.is_none() {
             return;
         }
     }
+
     *slot = Some(field);
 }
 

@@ -45,10 +45,17 @@ impl<'t> Line<'t> {
             }
             indent = next_column(indent, c);
         }
+
         let end = raw.trim_end_matches(is_blank).len();
         charge(start + raw.len() - end + 1);
 
-        Self { number, indent, raw, text: start..end.max(start), padding }
+        Self {
+            number,
+            indent,
+            raw,
+            text: start..end.max(start),
+            padding,
+        }
     }
 
     /// The text without the blanks around it.
@@ -68,7 +75,9 @@ impl<'t> Line<'t> {
     /// Whether something other than spaces indents the text, or fills a line without one.
     pub(super) fn has_odd_blanks(&self) -> bool {
         charge(self.text.start);
-        self.raw.get(..self.text.start).is_some_and(|blanks| blanks.contains(|c| c != ' '))
+        self.raw
+            .get(..self.text.start)
+            .is_some_and(|blanks| blanks.contains(|c| c != ' '))
     }
 
     /// The line without so many columns of indentation.
@@ -78,6 +87,7 @@ impl<'t> Line<'t> {
             charge(padding.len() + self.raw.len());
             return Cow::Owned(padding + &self.raw);
         }
+
         let mut column = self.padding;
         let mut from = self.text.start;
         for (at, c) in self.raw.char_indices() {
@@ -87,6 +97,7 @@ impl<'t> Line<'t> {
             }
             column = next_column(column, c);
         }
+
         charge(from + 1);
         Cow::Borrowed(self.raw.get(from..).unwrap_or_default())
     }

@@ -57,12 +57,29 @@ impl Mended {
 
     /// The line and the column in the raw reply of what stands at this offset, both from 1.
     pub(super) fn place(&self, offset: usize) -> (usize, usize) {
-        let before = self.written.text.get(..offset).unwrap_or(&self.written.text);
+        let before = self
+            .written
+            .text
+            .get(..offset)
+            .unwrap_or(&self.written.text);
+
         charge(before.len());
-        let index = before.matches('\n').count().min(self.written.places.len().saturating_sub(1));
-        let (line, column, value_column) = self.written.places.get(index).copied().unwrap_or((1, 1, 1));
+        let index = before
+            .matches('\n')
+            .count()
+            .min(self.written.places.len().saturating_sub(1));
+        let (line, column, value_column) =
+            self.written.places.get(index).copied().unwrap_or((1, 1, 1));
         let in_line = before.rsplit('\n').next().unwrap_or_default();
-        (line, if in_line.ends_with(": ") { value_column } else { column })
+
+        (
+            line,
+            if in_line.ends_with(": ") {
+                value_column
+            } else {
+                column
+            },
+        )
     }
 }
 
@@ -74,12 +91,15 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
     let lines = flow::expand(lines, open, bounds.nesting, &mut report)?;
     let entries = scan::scan(lines, &mut report)?;
     let mut draft = layout::lay_out(&entries, &mut report)?;
+
     if open {
         drop_unfinished(&mut draft, entries.last(), &mut report);
     }
+
     steps::repair(&mut draft, &mut report);
     let truncated = report.has(RepairKind::CutOff);
     let (written, partial) = (draft.write(), draft.partial());
+
     (!written.places.is_empty()).then(|| Mended {
         written,
         repairs: report.into_sorted(),
@@ -91,16 +111,29 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
 /// Takes off the last step if the text ends in it and it shows: no status yet, or not a whole one, or a
 /// quote that nothing closes.
 fn drop_unfinished(draft: &mut Draft, last: Option<&Entry<'_>>, report: &mut Report) {
-    let Some((line, mut steps)) = draft.planning.as_mut().map(|(line, steps)| (*line, steps)) else { return };
-    let Some(entry) = last.filter(|entry| entry.is_in_plan() && entry.value.line > line) else { return };
+    let Some((line, mut steps)) = draft.planning.as_mut().map(|(line, steps)| (*line, steps))
+    else {
+        return;
+    };
+
+    let Some(entry) = last.filter(|entry| entry.is_in_plan() && entry.value.line > line) else {
+        return;
+    };
+
     while steps.last().is_some_and(|step| !step.sub_steps.is_empty()) {
         let Some(step) = steps.last_mut() else { return };
         steps = &mut step.sub_steps;
     }
-    let status =
-        |step: &DraftStep| step.status.as_ref().and_then(|field| words::status(field.text.as_deref()?));
-    let unfinished =
-        |step: &DraftStep| status(step).is_none() || !step.unknown.is_empty() || entry.is_in_open_quote();
+
+    let status = |step: &DraftStep| {
+        step.status
+            .as_ref()
+            .and_then(|field| words::status(field.text.as_deref()?))
+    };
+
+    let unfinished = |step: &DraftStep| {
+        status(step).is_none() || !step.unknown.is_empty() || entry.is_in_open_quote()
+    };
     if let Some(step) = steps.pop_if(|step| unfinished(step)) {
         report.add(RepairKind::CutOff, step.line, flow::CUT);
     }

@@ -14,18 +14,32 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
     let inner = text.get(1..).unwrap_or_default();
     let found = |text: String, fault| Quoted { text, fault };
     let Some(end) = closing(inner, quote) else {
-        return found(unescaped_or_verbatim(inner, quote).0, Some("closed the quote of"));
+        return found(
+            unescaped_or_verbatim(inner, quote).0,
+            Some("closed the quote of"),
+        );
     };
+
     let (body, rest) = inner.split_at_checked(end).unwrap_or((inner, ""));
     let rest = rest.get(1..).unwrap_or_default().trim();
     if rest.is_empty() || rest.starts_with('#') {
         let (text, faulty) = unescaped_or_verbatim(body, quote);
-        return found(text, faulty.then_some("kept the backslashes in the text of"));
+        return found(
+            text,
+            faulty.then_some("kept the backslashes in the text of"),
+        );
     } else if rest == "," {
-        return found(unescaped_or_verbatim(body, quote).0, Some("left out the comma behind"));
+        return found(
+            unescaped_or_verbatim(body, quote).0,
+            Some("left out the comma behind"),
+        );
     }
+
     match wrapped(inner, quote, body, rest) {
-        Some(body) => found(unescaped_or_verbatim(body, quote).0, Some("escaped the quotes inside of")),
+        Some(body) => found(
+            unescaped_or_verbatim(body, quote).0,
+            Some("escaped the quotes inside of"),
+        ),
         None => found(text.to_owned(), Some("put quotes around the text of")),
     }
 }
@@ -35,12 +49,17 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
 fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Option<&'t str> {
     charge(inner.len());
     let body = inner.trim_end().strip_suffix(quote)?;
-    let opens =
-        before.is_empty() || before.ends_with(char::is_whitespace) || before.ends_with(['(', '[', '=']);
-    let apostrophe =
-        quote == '\'' && before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric);
+    let opens = before.is_empty()
+        || before.ends_with(char::is_whitespace)
+        || before.ends_with(['(', '[', '=']);
+    let apostrophe = quote == '\''
+        && before.ends_with(char::is_alphanumeric)
+        && behind.starts_with(char::is_alphanumeric);
+
     // The blanks before `behind` were taken off: a quote with one on its right closes.
-    let glued = inner.get(before.len() + 1..).is_some_and(|rest| !rest.starts_with(char::is_whitespace));
+    let glued = inner
+        .get(before.len() + 1..)
+        .is_some_and(|rest| !rest.starts_with(char::is_whitespace));
     (glued && (opens || apostrophe)).then_some(body)
 }
 
@@ -64,6 +83,7 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
             }
         }
     }
+
     None
 }
 
@@ -74,6 +94,7 @@ pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
     if quote != '"' {
         return (body.replace("''", "'"), false);
     }
+
     match unescaped(body) {
         Some(text) => (text, false),
         None => (body.replace("\\\"", "\"").replace("\\\\", "\\"), true),
@@ -88,6 +109,7 @@ fn unescaped(body: &str) -> Option<String> {
             out.push(c);
             continue;
         }
+
         let digits = match chars.next()? {
             'n' => {
                 out.push('\n');
@@ -110,8 +132,10 @@ fn unescaped(body: &str) -> Option<String> {
             'U' => 8,
             _ => return None,
         };
+
         out.push(character(&mut chars, digits)?);
     }
+
     Some(out)
 }
 
@@ -119,22 +143,31 @@ fn unescaped(body: &str) -> Option<String> {
 fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     let mut number = || {
         let text: String = chars.by_ref().take(digits).collect();
-        (text.len() == digits).then(|| u32::from_str_radix(&text, 16).ok()).flatten()
+        (text.len() == digits)
+            .then(|| u32::from_str_radix(&text, 16).ok())
+            .flatten()
     };
+
     let first = number()?;
     if !(0xd800..0xdc00).contains(&first) {
         return char::from_u32(first);
     }
+
     chars.as_str().starts_with("\\u").then_some(())?;
     chars.by_ref().take(2).for_each(drop);
     let text: String = chars.by_ref().take(4).collect();
-    let second = u32::from_str_radix(&text, 16).ok().filter(|low| (0xdc00..0xe000).contains(low))?;
+    let second = u32::from_str_radix(&text, 16)
+        .ok()
+        .filter(|low| (0xdc00..0xe000).contains(low))?;
+
     char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))
 }
 
 /// What stands between curly quotes that enclose the whole of a text.
 pub(super) fn in_curly_quotes(text: &str) -> Option<&str> {
     charge(text.len());
-    let inner = text.strip_prefix(['“', '”', '„'])?.strip_suffix(['”', '“'])?;
+    let inner = text
+        .strip_prefix(['“', '”', '„'])?
+        .strip_suffix(['”', '“'])?;
     (!inner.contains(['“', '”', '„'])).then_some(inner)
 }

@@ -111,8 +111,13 @@ impl Report {
         if let Some(line) = self.0.get(LISTED).map(|repair| repair.line) {
             let more = self.0.len() - LISTED;
             self.0.truncate(LISTED);
-            self.add(RepairKind::More, line, format!("made {more} more repairs from here on"));
+            self.add(
+                RepairKind::More,
+                line,
+                format!("made {more} more repairs from here on"),
+            );
         }
+
         self.0
     }
 }

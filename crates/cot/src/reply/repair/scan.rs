@@ -31,11 +31,24 @@ pub(super) enum Name {
 }
 
 impl<'t> Entry<'t> {
-    fn new(dash: Option<usize>, name: Name, line: usize, column: usize, head: impl Into<String>) -> Self {
+    fn new(
+        dash: Option<usize>,
+        name: Name,
+        line: usize,
+        column: usize,
+        head: impl Into<String>,
+    ) -> Self {
         let head = head.into();
         let quote = head.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let open_quote = quote.filter(|quote| closing(head.get(1..).unwrap_or_default(), *quote).is_none());
-        Self { dash, name, value: Value::new(line, column, head), open_quote }
+        let open_quote =
+            quote.filter(|quote| closing(head.get(1..).unwrap_or_default(), *quote).is_none());
+
+        Self {
+            dash,
+            name,
+            value: Value::new(line, column, head),
+            open_quote,
+        }
     }
 
     fn takes_list(&self) -> bool {
@@ -44,7 +57,10 @@ impl<'t> Entry<'t> {
 
     /// Whether it is a part of a plan, beneath its key.
     pub(super) fn is_in_plan(&self) -> bool {
-        !matches!(self.name, Name::Key(Key::Thinking | Key::Planning | Key::Needed))
+        !matches!(
+            self.name,
+            Name::Key(Key::Thinking | Key::Planning | Key::Needed)
+        )
     }
 
     pub(super) fn is_in_open_quote(&self) -> bool {
@@ -52,7 +68,9 @@ impl<'t> Entry<'t> {
     }
 
     fn push(&mut self, line: Line<'t>) {
-        self.open_quote = self.open_quote.filter(|quote| closing(line.text(), *quote).is_none());
+        self.open_quote = self
+            .open_quote
+            .filter(|quote| closing(line.text(), *quote).is_none());
         self.value.tail.push(line);
     }
 }
@@ -74,19 +92,32 @@ struct Accepted {
 
 impl Accepted {
     fn of(lines: &[Line<'_>]) -> Self {
-        let tops = || lines.iter().filter_map(|line| Some((line.indent, top(line.text())?)));
+        let tops = || {
+            lines
+                .iter()
+                .filter_map(|line| Some((line.indent, top(line.text())?)))
+        };
+
         let spelt = || tops().filter(|(_, known)| known.spelling < Spelling::Synonym);
         let margin = spelt().map(|(indent, _)| indent).min().unwrap_or(0);
         charge(lines.len());
-        let keys = [Key::Thinking, Key::Planning, Key::Needed].into_iter().filter_map(|key| {
-            let of_key = tops().filter(|(_, known)| known.key == key);
-            // At the margin before deeper ones; then by spelling. Other words count at the margin only.
-            let ranked = of_key.map(|(indent, known)| (indent > margin, known.spelling));
-            let (deeper, spelling) =
-                ranked.filter(|(deeper, spelling)| !deeper || *spelling < Spelling::Synonym).min()?;
-            Some((key, spelling, !deeper))
-        });
-        Self { margin, keys: keys.collect() }
+        let keys = [Key::Thinking, Key::Planning, Key::Needed]
+            .into_iter()
+            .filter_map(|key| {
+                let of_key = tops().filter(|(_, known)| known.key == key);
+
+                // At the margin before deeper ones; then by spelling. Other words count at the margin only.
+                let ranked = of_key.map(|(indent, known)| (indent > margin, known.spelling));
+                let (deeper, spelling) = ranked
+                    .filter(|(deeper, spelling)| !deeper || *spelling < Spelling::Synonym)
+                    .min()?;
+                Some((key, spelling, !deeper))
+            });
+
+        Self {
+            margin,
+            keys: keys.collect(),
+        }
     }
 
     fn has(&self, key: Key) -> bool {
@@ -104,6 +135,7 @@ impl Accepted {
             Key::Needed => words::truth(known.value()).is_some(),
             _ => false,
         };
+
         (known.spelling == *spelling && (!deeper || !at_margin) && looks).then_some(known)
     }
 }
@@ -122,28 +154,53 @@ fn is_opener(head: &str) -> bool {
 /// can say what they belong to.
 pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<Entry<'t>>> {
     let accepted = Accepted::of(&lines);
-    let swallowed = if accepted.has(Key::Planning) { None } else { swallowed(&lines) };
-    let mut scan = Scan { entries: Vec::new(), region: Region::Before, prose: false, report };
+    let swallowed = if accepted.has(Key::Planning) {
+        None
+    } else {
+        swallowed(&lines)
+    };
+
+    let mut scan = Scan {
+        entries: Vec::new(),
+        region: Region::Before,
+        prose: false,
+        report,
+    };
+
     for (index, line) in lines.into_iter().enumerate() {
         charge(line.text().len() + 1);
         if line.is_blank() {
             if line.has_odd_blanks() {
-                scan.report.add(RepairKind::Blanks, line.number, "took a line of blanks for an empty one");
+                scan.report.add(
+                    RepairKind::Blanks,
+                    line.number,
+                    "took a line of blanks for an empty one",
+                );
             }
+
             if let Some(open) = scan.entries.last_mut() {
                 open.push(line);
             }
+
             continue;
         } else if let Some(known) = accepted.key(&line, scan.region) {
             scan.top(known, &line, accepted.margin);
             continue;
         }
+
         if swallowed == Some(index) && scan.region == Region::Thinking {
             let what = "took the steps behind the thinking for `planning`";
             scan.report.add(RepairKind::Form, line.number, what);
             scan.region = Region::Plan;
-            scan.entries.push(Entry::new(None, Name::Key(Key::Planning), line.number, 0, ""));
+            scan.entries.push(Entry::new(
+                None,
+                Name::Key(Key::Planning),
+                line.number,
+                0,
+                "",
+            ));
         }
+
         match scan.region {
             Region::Thinking if scan.is_unknown(&line, accepted.margin) => scan.unknown(&line),
             Region::Thinking => {
@@ -152,12 +209,15 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
                 }
             }
             Region::Plan => scan.plan(line),
-            Region::After if Item::of(&line).is_some_and(|item| keys::step(item.rest).is_some()) => {
+            Region::After
+                if Item::of(&line).is_some_and(|item| keys::step(item.rest).is_some()) =>
+            {
                 return None;
             }
             Region::Before | Region::After => scan.outside(&line),
         }
     }
+
     Some(scan.entries)
 }
 
@@ -165,10 +225,18 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
 fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
     charge(lines.len());
     let is = |line: &Line<'_>, key| {
-        keys::step(Item::of(line).map_or(line.text(), |item| item.rest)).is_some_and(|known| known.key == key)
+        keys::step(Item::of(line).map_or(line.text(), |item| item.rest))
+            .is_some_and(|known| known.key == key)
     };
-    let first = lines.iter().position(|line| Item::of(line).is_some() && is(line, Key::Description))?;
-    lines.iter().skip(first).any(|line| is(line, Key::Status)).then_some(first)
+    let first = lines
+        .iter()
+        .position(|line| Item::of(line).is_some() && is(line, Key::Description))?;
+
+    lines
+        .iter()
+        .skip(first)
+        .any(|line| is(line, Key::Status))
+        .then_some(first)
 }
 
 /// A step that a line begins with a dash, another bullet or a number.
@@ -185,9 +253,14 @@ impl<'l> Item<'l> {
         let item = |rest: &'l str| {
             let trimmed = rest.trim_start();
             let width = text.chars().count() - trimmed.chars().count();
-            Some(Self { rest: trimmed, width })
+            Some(Self {
+                rest: trimmed,
+                width,
+            })
         };
+
         let bullet = text.strip_prefix(['-', '*', '•', '+', '–']);
+
         // A known key needs no blank to be told from text.
         let begins = |rest: &str| {
             let exact = keys::step(rest).is_some_and(|known| known.spelling == Spelling::Exact);
@@ -196,15 +269,20 @@ impl<'l> Item<'l> {
         if let Some(rest) = bullet.filter(|rest| begins(rest)) {
             return item(rest);
         }
+
         // `1.`, `1)`, `1:`, `step_1:`
         let bare = text.trim_start_matches(['"', '\'']);
-        let word = bare.get(..4).filter(|word| word.eq_ignore_ascii_case("step")).map_or(0, str::len);
+        let word = bare
+            .get(..4)
+            .filter(|word| word.eq_ignore_ascii_case("step"))
+            .map_or(0, str::len);
         let number = bare.get(word..)?.trim_start_matches([' ', '_', '-', '#']);
         let digits = number.trim_start_matches(|c: char| c.is_ascii_digit());
         let behind = digits.trim_start_matches(['"', '\'']);
         let rest = behind.strip_prefix(['.', ')', ':'])?;
-        let numbered =
-            digits.len() < number.len() && (rest.is_empty() || rest.starts_with(char::is_whitespace));
+        let numbered = digits.len() < number.len()
+            && (rest.is_empty() || rest.starts_with(char::is_whitespace));
+
         if numbered { item(rest) } else { None }
     }
 }
@@ -227,6 +305,7 @@ impl<'t> Scan<'t, '_> {
             Key::Planning => Region::Plan,
             _ => Region::After,
         };
+
         if line.indent > margin {
             let what = format!("moved `{}` to the top level", known.key.as_str());
             self.report.add(RepairKind::Indentation, line.number, what);
@@ -237,24 +316,41 @@ impl<'t> Scan<'t, '_> {
                 format!("took `{}` out of a list", known.key.as_str()),
             );
         }
+
         self.begin(None, known, line, line.indent);
     }
 
     /// A marker of documents between two parts of a reply is no text of the first.
     fn drop_marker(&mut self) {
-        let Some(open) = self.entries.last_mut() else { return };
+        let Some(open) = self.entries.last_mut() else {
+            return;
+        };
+
         let last = open.value.tail.iter().rposition(|line| !line.is_blank());
         charge(open.value.tail.len() - last.unwrap_or(0));
-        let Some(marker) = last.and_then(|last| open.value.tail.get(last)) else { return };
+        let Some(marker) = last.and_then(|last| open.value.tail.get(last)) else {
+            return;
+        };
+
         if marker.indent == 0 && matches!(marker.text(), "---" | "...") {
-            self.report.add(RepairKind::Prose, marker.number, "left out a marker between the parts");
+            self.report.add(
+                RepairKind::Prose,
+                marker.number,
+                "left out a marker between the parts",
+            );
             open.value.tail.truncate(last.unwrap_or(0));
         }
     }
 
     /// Begins an entry with a known key.
     fn begin(&mut self, dash: Option<usize>, known: Known<'_>, line: &Line<'_>, column: usize) {
-        let Known { key, spelling, spaced, .. } = known;
+        let Known {
+            key,
+            spelling,
+            spaced,
+            ..
+        } = known;
+
         let value = known.value();
         if spelling != Spelling::Exact {
             let text = Item::of(line).map_or(line.text(), |item| item.rest);
@@ -267,10 +363,12 @@ impl<'t> Scan<'t, '_> {
                 );
             }
         }
+
         if !spaced && !value.is_empty() {
             let what = format!("put a colon and a blank behind `{}`", key.as_str());
             self.report.add(RepairKind::Key, line.number, what);
         }
+
         if line.has_odd_blanks() {
             self.report.add(
                 RepairKind::Blanks,
@@ -278,13 +376,20 @@ impl<'t> Scan<'t, '_> {
                 format!("indented `{}` with spaces", key.as_str()),
             );
         }
+
         let opener = matches!(key, Key::Planning | Key::SubSteps) && is_opener(value);
         if opener {
-            let what = format!("left out the `{}` behind `{}`", excerpt(value), key.as_str());
+            let what = format!(
+                "left out the `{}` behind `{}`",
+                excerpt(value),
+                key.as_str()
+            );
             self.report.add(RepairKind::Form, line.number, what);
         }
+
         let head = if opener { "" } else { value };
         charge(line.text().len());
+
         // A value is the rest of its line.
         let value_column = line.indent + line.text().chars().count() - value.chars().count() + 1;
         let mut entry = Entry::new(dash, Name::Key(key), line.number, column, head);
@@ -294,9 +399,15 @@ impl<'t> Scan<'t, '_> {
 
     fn bare(&mut self, dash: Option<usize>, line: &Line<'_>, text: &str) {
         if line.has_odd_blanks() {
-            self.report.add(RepairKind::Blanks, line.number, "indented a step with spaces");
+            self.report.add(
+                RepairKind::Blanks,
+                line.number,
+                "indented a step with spaces",
+            );
         }
-        self.entries.push(Entry::new(dash, Name::Bare, line.number, line.indent, text));
+
+        self.entries
+            .push(Entry::new(dash, Name::Bare, line.number, line.indent, text));
     }
 
     /// A line of the plan that is no key of the top level.
@@ -308,10 +419,15 @@ impl<'t> Scan<'t, '_> {
         let dash = is_item.then_some(line.indent);
         let column = line.indent + width;
         let known = keys::step(&text);
-        let Some(open) = self.entries.last_mut() else { return };
+
+        let Some(open) = self.entries.last_mut() else {
+            return;
+        };
+
         let (list, deeper) = (open.takes_list(), line.indent > open.value.column);
         let is_text = !list && !matches!(open.name, Name::Unknown(_));
         let keyed = is_text && !matches!(open.name, Name::Bare | Name::Key(Key::Status));
+
         // What is text whatever it looks like: in a block scalar, and where a quote is open.
         let in_block = open.value.is_block() && (deeper || (known.is_none() && !is_item));
         if is_text && (in_block || (known.is_none() && open.open_quote.is_some())) {
@@ -336,7 +452,8 @@ impl<'t> Scan<'t, '_> {
             self.report.add(RepairKind::Prose, line.number, what);
         } else if text.starts_with('#') {
             // A comment, as in YAML.
-        } else if list || (open.name == Name::Bare && open.dash.is_none() && line.indent == open.value.column)
+        } else if list
+            || (open.name == Name::Bare && open.dash.is_none() && line.indent == open.value.column)
         {
             self.bare(None, &line, &text);
         } else if unknown(&text).is_some() && !deeper && open.name != Name::Bare {
@@ -349,10 +466,15 @@ impl<'t> Scan<'t, '_> {
     /// Whether a line behind a thinking of one line begins a key that replies do not have. Beneath a
     /// block scalar, or with a capital, it is text that was not indented.
     fn is_unknown(&self, line: &Line<'_>, margin: usize) -> bool {
-        let one_line =
-            self.entries.last().is_some_and(|open| !open.value.is_block() && !open.value.head.is_empty());
-        let small = line.text().starts_with(|c: char| c.is_ascii_lowercase() || c == '"');
+        let one_line = self
+            .entries
+            .last()
+            .is_some_and(|open| !open.value.is_block() && !open.value.head.is_empty());
+        let small = line
+            .text()
+            .starts_with(|c: char| c.is_ascii_lowercase() || c == '"');
         let one_word = |(name, _): (&str, &str)| !name.contains(char::is_whitespace);
+
         one_line && line.indent <= margin && small && unknown(line.text()).is_some_and(one_word)
     }
 
@@ -360,7 +482,8 @@ impl<'t> Scan<'t, '_> {
     fn unknown(&mut self, line: &Line<'_>) {
         if let Some((name, value)) = unknown(line.text()) {
             let name = Name::Unknown(name.to_owned());
-            self.entries.push(Entry::new(None, name, line.number, line.indent, value));
+            self.entries
+                .push(Entry::new(None, name, line.number, line.indent, value));
         }
     }
 
@@ -373,6 +496,7 @@ impl<'t> Scan<'t, '_> {
             let what = format!("left out what is no part of the reply: `{}`", excerpt(text));
             self.report.add(RepairKind::Prose, line.number, what);
         }
+
         // Once before the reply, and once behind it.
         self.prose = true;
     }
@@ -382,7 +506,10 @@ impl<'t> Scan<'t, '_> {
 fn is_sign(text: &str) -> bool {
     charge(text.len());
     let tag = text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
-    let brackets = text.chars().all(|c| matches!(c, ']' | '}' | '[' | '{' | ','));
+    let brackets = text
+        .chars()
+        .all(|c| matches!(c, ']' | '}' | '[' | '{' | ','));
+
     tag || brackets || text.starts_with("```") || matches!(text, "---" | "...")
 }
 
@@ -391,6 +518,10 @@ fn unknown(text: &str) -> Option<(&str, &str)> {
     let pair = pair(text)?;
     let Pair { name, spaced, .. } = pair;
     let in_quotes = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
-    let is_name = in_quotes || name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    let is_name = in_quotes
+        || name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
+
     (spaced && is_name && name.split_whitespace().count() <= 3).then(|| (name, pair.value()))
 }

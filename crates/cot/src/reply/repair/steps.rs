@@ -19,19 +19,30 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
     charge(text.len());
     let field = |text: &str| {
         let column = value.column + 1;
-        Some(Field { line: value.line, column, value_column: column, text: Some(text.trim().to_owned()) })
-            .filter(|_| !text.trim().is_empty())
+        Some(Field {
+            line: value.line,
+            column,
+            value_column: column,
+            text: Some(text.trim().to_owned()),
+        })
+        .filter(|_| !text.trim().is_empty())
     };
+
     let boxed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let status = boxed.and_then(|(status, rest)| Some((words::status(&format!("[{status}]"))?, rest)));
+    let status =
+        boxed.and_then(|(status, rest)| Some((words::status(&format!("[{status}]"))?, rest)));
     if let Some((status, rest)) = status {
         report.add(RepairKind::Form, value.line, "read a step as it is printed");
         let (description, result, mark) = printed(rest.trim(), status);
         step.status = field(status.as_str());
-        (step.description, step.result, step.mark) = (field(description), field(result), field(mark));
+        (step.description, step.result, step.mark) =
+            (field(description), field(result), field(mark));
         return;
     }
-    let pair = text.rsplit_once(": ").filter(|(_, status)| words::status(status).is_some());
+
+    let pair = text
+        .rsplit_once(": ")
+        .filter(|(_, status)| words::status(status).is_some());
     if let Some((description, status)) = pair {
         report.add(
             RepairKind::Form,
@@ -40,7 +51,11 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
         );
         (step.description, step.status) = (field(description), field(status));
     } else {
-        report.add(RepairKind::Form, value.line, format!("read the text `{}` as a step", excerpt(text)));
+        report.add(
+            RepairKind::Form,
+            value.line,
+            format!("read the text `{}` as a step", excerpt(text)),
+        );
         step.description = field(text);
     }
 }
@@ -48,7 +63,10 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
 /// Description, result and mark of `description: result (mark)`. Only a step that is done has a
 /// result, and only one to be verified a mark.
 fn printed(text: &str, status: Status) -> (&str, &str, &str) {
-    let (text, mark) = match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
+    let (text, mark) = match text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once(" ("))
+    {
         Some((text, mark)) if status == Status::VerificationNeeded => (text, mark),
         _ => (text, ""),
     };
@@ -68,6 +86,7 @@ pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
             steps.iter_mut().for_each(|step| status(step, report));
         });
     }
+
     truth(draft, report);
 }
 
@@ -77,6 +96,7 @@ fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftSte
     for step in steps.iter_mut() {
         each_list(&mut step.sub_steps, work);
     }
+
     work(steps);
 }
 
@@ -92,14 +112,22 @@ fn join_parts(steps: &mut Vec<DraftStep>, report: &mut Report) {
                 && (part.mark.is_none() || whole.mark.is_none())
                 && (part.sub_steps.is_empty() || whole.sub_steps.is_empty())
         };
-        match joined.last_mut().filter(|whole| whole.description.is_some() && lacks(whole)) {
+        match joined
+            .last_mut()
+            .filter(|whole| whole.description.is_some() && lacks(whole))
+        {
             Some(whole)
                 if part.status.is_some()
                     || part.result.is_some()
                     || part.mark.is_some()
                     || !part.sub_steps.is_empty() =>
             {
-                report.add(RepairKind::Form, part.line, "joined a key to the step before it");
+                report.add(
+                    RepairKind::Form,
+                    part.line,
+                    "joined a key to the step before it",
+                );
+
                 for key in [Key::Status, Key::Result, Key::Mark] {
                     if let (Some(to), Some(from)) = (whole.field(key), part.field(key))
                         && from.is_some()
@@ -107,34 +135,58 @@ fn join_parts(steps: &mut Vec<DraftStep>, report: &mut Report) {
                         *to = from.take();
                     }
                 }
+
                 whole.sub_steps.append(&mut part.sub_steps);
             }
             _ => joined.push(part),
         }
     }
+
     *steps = joined;
 }
 
 fn drop_empty(steps: &mut Vec<DraftStep>, report: &mut Report) {
     steps.retain(|step| {
         if step.is_empty() {
-            report.add(RepairKind::EmptyStep, step.line, "left out a step that says nothing");
+            report.add(
+                RepairKind::EmptyStep,
+                step.line,
+                "left out a step that says nothing",
+            );
         }
+
         !step.is_empty()
     });
 }
 
 /// The status in the words of plans. Nothing is made of a word that names none.
 fn status(step: &mut DraftStep, report: &mut Report) {
-    let Some(Field { text: Some(text), line, .. }) = &mut step.status else {
+    let Some(Field {
+        text: Some(text),
+        line,
+        ..
+    }) = &mut step.status
+    else {
         if step.description.is_some() {
-            report.add(RepairKind::MissingStatus, step.line, "took a step without a status as Pending");
+            report.add(
+                RepairKind::MissingStatus,
+                step.line,
+                "took a step without a status as Pending",
+            );
+
             let text = Some("Pending".to_owned());
             let DraftStep { line, column, .. } = *step;
-            step.status = Some(Field { line, column, value_column: column, text });
+            step.status = Some(Field {
+                line,
+                column,
+                value_column: column,
+                text,
+            });
         }
+
         return;
     };
+
     let bare = bare(text);
     if let Some(status) = words::status(bare) {
         if bare != status.as_str() {
@@ -147,12 +199,21 @@ fn status(step: &mut DraftStep, report: &mut Report) {
                 format!("left out what follows the status in `{}`", excerpt(text)),
             );
         }
+
         *text = status.as_str().to_owned();
     }
 }
 
 fn truth(draft: &mut Draft, report: &mut Report) {
-    let Some(Field { text: Some(text), line, .. }) = &mut draft.needed else { return };
+    let Some(Field {
+        text: Some(text),
+        line,
+        ..
+    }) = &mut draft.needed
+    else {
+        return;
+    };
+
     let bare = bare(text);
     if let Some(value) = words::truth(bare) {
         let value = value.to_string();
@@ -160,6 +221,7 @@ fn truth(draft: &mut Draft, report: &mut Report) {
             let what = format!("read `next_thought_needed: {}` as {value}", excerpt(text));
             report.add(RepairKind::TruthValue, *line, what);
         }
+
         *text = value;
     }
 }
@@ -168,7 +230,10 @@ fn truth(draft: &mut Draft, report: &mut Report) {
 fn bare(text: &str) -> &str {
     charge(text.len());
     let text = text.split_once(" #").map_or(text, |(text, _)| text).trim();
-    let inner = text.strip_prefix(['"', '\'']).and_then(|text| text.strip_suffix(['"', '\'']));
+    let inner = text
+        .strip_prefix(['"', '\''])
+        .and_then(|text| text.strip_suffix(['"', '\'']));
+
     inner.unwrap_or(text)
 }
 
@@ -181,10 +246,12 @@ pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
     let (mut equal, mut before) = (0, None);
     plan.walk().any(|entry| {
         charge(1 + entry.step.description.len());
+
         // Sub-steps come deeper, so equal steps side by side have none between them.
         let same = before == Some((entry.depth, entry.step)) && entry.step.sub_steps.is_empty();
         before = Some((entry.depth, entry.step));
         equal = if same { equal + 1 } else { 0 };
+
         equal + 1 >= LOOP
     })
 }
@@ -201,8 +268,10 @@ fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
             close_loop(&mut kept, equal, report);
             equal = 0;
         }
+
         kept.push(step);
     }
+
     close_loop(&mut kept, equal, report);
     *steps = kept;
 }
@@ -212,6 +281,7 @@ fn close_loop(kept: &mut Vec<DraftStep>, equal: usize, report: &mut Report) {
     if equal + 1 < LOOP {
         return;
     }
+
     kept.truncate(kept.len() - equal);
     if let Some(first) = kept.last() {
         let what = format!("left out {equal} repetitions of the same step");

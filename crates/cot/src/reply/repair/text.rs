@@ -24,7 +24,14 @@ pub(super) struct Value<'t> {
 impl Value<'_> {
     pub(super) fn new(line: usize, column: usize, head: String) -> Self {
         let is_block = is_block(&head);
-        Self { line, column, value_column: column + 1, head, tail: Vec::new(), is_block }
+        Self {
+            line,
+            column,
+            value_column: column + 1,
+            head,
+            tail: Vec::new(),
+            is_block,
+        }
     }
 
     pub(super) fn is_block(&self) -> bool {
@@ -34,8 +41,12 @@ impl Value<'_> {
     /// All of it on one line.
     pub(super) fn one_line(&self) -> String {
         let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
-        let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let text = lines
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         charge(text.len() + self.tail.len());
+
         text
     }
 
@@ -45,6 +56,7 @@ impl Value<'_> {
         if self.is_block() {
             return Some(self.block(name, report));
         }
+
         let first = self.head.chars().next();
         match first {
             Some(quote @ ('"' | '\'')) => Some(self.in_quotes(quote, name, report)),
@@ -57,20 +69,37 @@ impl Value<'_> {
         let lines = || self.tail.iter().filter(|line| !line.is_blank());
         let first = lines().next().map_or(0, |line| line.indent);
         let least = lines().map(|line| line.indent).min().unwrap_or(0);
+
         if let Some(line) = lines().find(|line| line.indent <= self.column || line.indent < first) {
-            report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+            report.add(
+                RepairKind::Indentation,
+                line.number,
+                format!("indented the text of `{name}`"),
+            );
         }
+
         if let Some(line) = lines().find(|line| line.has_odd_blanks() && line.indent <= first) {
-            report.add(RepairKind::Blanks, line.number, format!("indented the text of `{name}` with spaces"));
+            report.add(
+                RepairKind::Blanks,
+                line.number,
+                format!("indented the text of `{name}` with spaces"),
+            );
         }
+
         let lines: Vec<_> = self.tail.iter().map(|line| line.dedented(least)).collect();
         let text = if self.head.starts_with('>') {
             folded(lines.iter().map(AsRef::as_ref))
         } else {
             lines.join("\n")
         };
+
         charge(text.len() + self.tail.len());
-        let end = if self.head.contains('-') || text.trim().is_empty() { "" } else { "\n" };
+        let end = if self.head.contains('-') || text.trim().is_empty() {
+            ""
+        } else {
+            "\n"
+        };
+
         text.trim_end_matches('\n').to_owned() + end
     }
 
@@ -78,13 +107,21 @@ impl Value<'_> {
         let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
         let joined = folded(lines);
         let Quoted { text, fault } = quoted::read(&joined, quote);
+
         if let Some(fault) = fault {
             report.add(RepairKind::Quotes, self.line, format!("{fault} `{name}`"));
-        } else if let Some(line) =
-            self.tail.iter().find(|line| !line.is_blank() && line.indent <= self.column)
+        } else if let Some(line) = self
+            .tail
+            .iter()
+            .find(|line| !line.is_blank() && line.indent <= self.column)
         {
-            report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+            report.add(
+                RepairKind::Indentation,
+                line.number,
+                format!("indented the text of `{name}`"),
+            );
         }
+
         text
     }
 
@@ -93,23 +130,38 @@ impl Value<'_> {
         let lines = || lines().skip_while(|line| line.is_empty());
         let folded = folded(lines());
         let text = folded.trim_matches(is_blank);
+
         if text.is_empty() || matches!(text, "~" | "null" | "Null" | "NULL") {
             return None;
         }
-        let outside = self.tail.iter().find(|line| !line.is_blank() && line.indent <= self.column);
+
+        let outside = self
+            .tail
+            .iter()
+            .find(|line| !line.is_blank() && line.indent <= self.column);
         if needs_quotes(text) {
             let (inner, what) = match quoted::in_curly_quotes(text) {
-                Some(inner) => (Some(inner), format!("took the curly quotes around `{name}` for quotes")),
+                Some(inner) => (
+                    Some(inner),
+                    format!("took the curly quotes around `{name}` for quotes"),
+                ),
                 None => (None, format!("put the text of `{name}` in quotes")),
             };
+
             report.add(RepairKind::Quotes, self.line, what);
+
             // What needs quotes on several lines was written as lines, often as a list.
             let whole = || lines().collect::<Vec<_>>().join("\n").trim_end().to_owned();
             Some(inner.map_or_else(whole, str::to_owned))
         } else {
             if let Some(line) = outside {
-                report.add(RepairKind::Indentation, line.number, format!("indented the text of `{name}`"));
+                report.add(
+                    RepairKind::Indentation,
+                    line.number,
+                    format!("indented the text of `{name}`"),
+                );
             }
+
             Some(text.to_owned())
         }
     }
@@ -120,6 +172,7 @@ pub(super) fn is_block(head: &str) -> bool {
     charge(head.len());
     let (header, comment) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
     let mut signs = header.chars();
+
     matches!(signs.next(), Some('|' | '>'))
         && signs.all(|c| matches!(c, '+' | '-' | '1'..='9'))
         && (comment.trim().is_empty() || comment.trim_start().starts_with('#'))
@@ -140,9 +193,11 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
         } else if !text.is_empty() {
             text.push(' ');
         }
+
         breaks = 0;
         text.push_str(line);
     }
+
     text
 }
 
@@ -152,10 +207,12 @@ pub(super) fn needs_quotes(text: &str) -> bool {
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());
     let spaced = second.is_none_or(char::is_whitespace);
+
     match first {
         None => true,
         Some(
-            '@' | '`' | '%' | '*' | '&' | '!' | '|' | '>' | '[' | ']' | '{' | '}' | ',' | '#' | '"' | '\'',
+            '@' | '`' | '%' | '*' | '&' | '!' | '|' | '>' | '[' | ']' | '{' | '}' | ',' | '#' | '"'
+            | '\'',
         ) => true,
         Some('-' | '?' | ':') if spaced => true,
         _ => {
@@ -172,6 +229,7 @@ pub(super) fn in_quotes(text: &str) -> String {
     charge(text.len());
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
@@ -184,6 +242,7 @@ pub(super) fn in_quotes(text: &str) -> String {
             c => out.push(c),
         }
     }
+
     out.push('"');
     out
 }

@@ -8,9 +8,12 @@ pub(super) fn status(text: &str) -> Option<Status> {
     // A box before the word says no more than it.
     let boxes = ["[x]", "[X]", "[ ]"];
     let behind = boxes.iter().find_map(|sign| text.trim().strip_prefix(sign));
-    let text = behind.filter(|rest| !rest.trim().is_empty()).unwrap_or(text);
+    let text = behind
+        .filter(|rest| !rest.trim().is_empty())
+        .unwrap_or(text);
     let words = words(text);
     let is_one = |names: &[&str]| names.contains(&words.as_str());
+
     if is_one(&["done", "complete", "completed", "finished", "x"]) {
         Some(Status::Done)
     } else if is_one(&[
@@ -77,8 +80,10 @@ pub(super) fn truth(text: &str) -> Option<bool> {
 
 /// Whether a text only says that there is nothing.
 pub(super) fn is_nothing(text: &str) -> bool {
-    matches!(words(text).as_str(), "null" | "none" | "nil" | "na" | "empty" | "tbd" | "nothing" | "")
-        || text.trim().is_empty()
+    matches!(
+        words(text).as_str(),
+        "null" | "none" | "nil" | "na" | "empty" | "tbd" | "nothing" | ""
+    ) || text.trim().is_empty()
 }
 
 /// Letters and digits, in small letters. A text with other signs than those around and between words
@@ -88,8 +93,14 @@ fn words(text: &str) -> String {
     let around = |c: char| !c.is_alphanumeric();
     let inner = text.trim_matches(around);
     let between = |c: char| c.is_whitespace() || matches!(c, '_' | '-');
+
     if inner.chars().any(|c| !c.is_alphanumeric() && !between(c)) && inner.to_lowercase() != "n/a" {
         return inner.to_owned();
     }
-    inner.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
+
+    inner
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .collect::<String>()
+        .to_lowercase()
 }

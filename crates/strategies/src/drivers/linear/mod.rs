@@ -4,11 +4,13 @@ mod ways;
 use serde_json::Value;
 
 use self::ways::Way;
-use super::answering::{HOLDS, answered, draft, noted, say_answer, says_yes, take_answer, take_as_it_is};
+use super::answering::{
+    HOLDS, answered, draft, noted, say_answer, says_yes, take_answer, take_as_it_is,
+};
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Reply, SolveError, Solving, Stage, Strategy, StrategyName,
-    Thought, Turn, Work,
+    Answer, Ask, Done, Draft, Driver, Next, Reply, SolveError, Solving, Stage, Strategy,
+    StrategyName, Thought, Turn, Work,
 };
 
 /// Thinks one thought after another; judges, revises and branches, and ends with a verified
@@ -65,7 +67,10 @@ pub struct Linear {
 
 impl Default for Linear {
     fn default() -> Self {
-        Self { max_thoughts: 30, max_branches: 10 }
+        Self {
+            max_thoughts: 30,
+            max_branches: 10,
+        }
     }
 }
 
@@ -168,9 +173,9 @@ impl Driver for Linear {
             LinearStage::HypothesisGeneration => take_hypothesis(solving, stage, &done),
             LinearStage::HypothesisVerification => self.take_verification(solving, stage, &done),
             LinearStage::SolutionFinalization => take_solution(solving, stage, &done),
-            LinearStage::ProblemReception | LinearStage::ThoughtGeneration | LinearStage::FinalResponse => {
-                take_as_it_is(solving, stage, &done)
-            }
+            LinearStage::ProblemReception
+            | LinearStage::ThoughtGeneration
+            | LinearStage::FinalResponse => take_as_it_is(solving, stage, &done),
         }
     }
 
@@ -182,8 +187,12 @@ impl Driver for Linear {
     /// same.
     fn progress(&self, thought: &Thought) -> Option<String> {
         match LinearStage::of(thought.stage()).ok()? {
-            LinearStage::ThoughtGeneration | LinearStage::ThoughtRevision => Some(thought.text().to_owned()),
-            LinearStage::HypothesisGeneration => thought.parameter(HYPOTHESIS).map(Value::to_string),
+            LinearStage::ThoughtGeneration | LinearStage::ThoughtRevision => {
+                Some(thought.text().to_owned())
+            }
+            LinearStage::HypothesisGeneration => {
+                thought.parameter(HYPOTHESIS).map(Value::to_string)
+            }
             LinearStage::ProblemReception
             | LinearStage::InitialThoughtPlanning
             | LinearStage::ThoughtEvaluation
@@ -208,9 +217,11 @@ impl Linear {
         if self.is_over(solving) {
             return vec![Way::Conclude];
         }
+
         if solving.session().branches().len() > self.max_branches {
             return vec![Way::ThinkMore, Way::Conclude];
         }
+
         vec![Way::ThinkMore, Way::Branch, Way::Conclude]
     }
 
@@ -243,15 +254,20 @@ impl Linear {
         let Some(reply) = done.reply() else {
             return take_as_it_is(solving, stage, done);
         };
+
         take_worded(solving, stage, done, reply.field(VERIFICATION))?;
 
         if says_yes(reply, HOLDS) {
             return Ok(Next::stage(LinearStage::SolutionFinalization.name()));
         }
+
         if self.is_over(solving) {
             let thoughts = generated(solving);
-            return Ok(Next::GiveUp(format!("after {thoughts} thoughts the hypothesis does not hold")));
+            return Ok(Next::GiveUp(format!(
+                "after {thoughts} thoughts the hypothesis does not hold"
+            )));
         }
+
         Ok(Next::stage(LinearStage::ContinuationDecision.name()))
     }
 }
@@ -269,7 +285,12 @@ fn generated(solving: &Solving) -> usize {
         LinearStage::ThoughtGeneration.is_stage_of(thought)
             || LinearStage::HypothesisGeneration.is_stage_of(thought)
     };
-    solving.session().thoughts().iter().filter(is_generated).count()
+    solving
+        .session()
+        .thoughts()
+        .iter()
+        .filter(is_generated)
+        .count()
 }
 
 fn last_hypothesis(solving: &Solving) -> Option<&str> {
@@ -285,6 +306,7 @@ fn take_outline(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Nex
     let thought = draft(stage, &reply.text, "The way is open.");
     let thought = with_total(solving, thought, whole_number(reply, NEEDED));
     solving.think(thought)?;
+
     Ok(done.next_of(stage))
 }
 
@@ -293,6 +315,7 @@ fn take_judgement(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<N
     let Some(reply) = done.reply() else {
         return take_as_it_is(solving, stage, done);
     };
+
     solving.think(draft(stage, &reply.text, "Judged."))?;
 
     let revision = Next::stage(LinearStage::ThoughtRevision.name());
@@ -347,13 +370,19 @@ fn take_branch(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next
     let Some(reply) = done.reply() else {
         return take_as_it_is(solving, stage, done);
     };
+
     let name = reply.field(BRANCH);
     let next = take_worded(solving, stage, done, name)?;
 
     let named = whole_number(reply, FROM).unwrap_or_default();
     let leads_on = |thought: &&Thought| {
         let generation = LinearStage::ThoughtGeneration.name();
-        let may_follow = thought.stage().next_names().iter().any(|next| next == generation);
+        let may_follow = thought
+            .stage()
+            .next_names()
+            .iter()
+            .any(|next| next == generation);
+
         may_follow && u64::from(thought.id().get()) >= named
     };
 
@@ -364,6 +393,7 @@ fn take_branch(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next
         let branch = solving.session_mut().fork(from, name)?;
         solving.session_mut().switch(branch)?;
     }
+
     Ok(next)
 }
 
@@ -402,8 +432,11 @@ fn with_total(solving: &Solving, thought: Draft, needed: Option<u64>) -> Draft {
     };
 
     let so_far = u32::try_from(branch.own().len()).unwrap_or(u32::MAX);
-    let needed = needed.and_then(|needed| u32::try_from(needed).ok()).unwrap_or_default();
+    let needed = needed
+        .and_then(|needed| u32::try_from(needed).ok())
+        .unwrap_or_default();
     let expected = so_far.saturating_add(1).saturating_add(needed);
+
     thought.total_thoughts(expected.max(branch.total_thoughts()))
 }
 
@@ -416,5 +449,6 @@ fn whole_number(reply: &Reply, field: &str) -> Option<u64> {
         reason = "fields of whole numbers were held against their range"
     )]
     let number = number as u64;
+
     Some(number)
 }

@@ -8,7 +8,9 @@ use super::ways::Way;
 use super::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use crate::drivers::answering::{ANSWER, answer_field, ask};
 use crate::drivers::stage_names::StageName;
-use crate::{Ask, Branch, Parameter, ParameterType, Reply, Solving, Stage, Thought, ThoughtId, Turn};
+use crate::{
+    Ask, Branch, Parameter, ParameterType, Reply, Solving, Stage, Thought, ThoughtId, Turn,
+};
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the
 /// conversation.
@@ -33,7 +35,9 @@ pub(super) fn choice(turn: &Turn<'_>, ways: &[Way]) -> Ask {
 
     let in_table = |way: &Way| turn.strategy.stage(way.stage().name());
     let stages: Vec<&Stage> = ways.iter().filter_map(in_table).collect();
-    ask(turn, question).with_field(NEEDED, needed_thoughts().optional()).with_next(stages)
+    ask(turn, question)
+        .with_field(NEEDED, needed_thoughts().optional())
+        .with_next(stages)
 }
 
 /// Asks for a better version of an earlier thought.
@@ -80,16 +84,23 @@ fn with_parameters(turn: &Turn<'_>, ask: Ask) -> Ask {
 }
 
 fn needed_thoughts() -> Parameter {
-    let kind = ParameterType::Integer { min: Some(1.0), max: Some(1000.0) };
+    let kind = ParameterType::Integer {
+        min: Some(1.0),
+        max: Some(1000.0),
+    };
     Parameter::new(kind, "how many more thoughts you expect to need")
 }
 
 /// Returns the thoughts that can be revised, the newest last.
 fn revisable(solving: &Solving) -> Vec<ThoughtId> {
-    const REVISABLE: [LinearStage; 3] =
-        [LinearStage::InitialThoughtPlanning, LinearStage::ThoughtGeneration, LinearStage::ThoughtRevision];
+    const REVISABLE: [LinearStage; 3] = [
+        LinearStage::InitialThoughtPlanning,
+        LinearStage::ThoughtGeneration,
+        LinearStage::ThoughtRevision,
+    ];
 
-    let is_revisable = |thought: &&Thought| REVISABLE.iter().any(|stage| stage.is_stage_of(thought));
+    let is_revisable =
+        |thought: &&Thought| REVISABLE.iter().any(|stage| stage.is_stage_of(thought));
     newest(solving.path().filter(is_revisable))
 }
 
@@ -120,18 +131,27 @@ fn check_named(reply: &Reply, field: &str, known: &[ThoughtId]) -> Result<(), St
 
     let found = value.map_or_else(String::new, Value::to_string);
     let found = Name(&found);
-    Err(format!("`{field}` is {found}, expected one of the thoughts {}", list(known)))
+    Err(format!(
+        "`{field}` is {found}, expected one of the thoughts {}",
+        list(known)
+    ))
 }
 
 /// Checks that a branch can have this name.
 fn check_free(name: &str, taken: &[String]) -> Result<(), String> {
     let shown = Name(name);
     if taken.iter().any(|taken| taken == name) {
-        return Err(format!("`{BRANCH}` is `{shown}`, expected a name that no branch has yet"));
+        return Err(format!(
+            "`{BRANCH}` is `{shown}`, expected a name that no branch has yet"
+        ));
     }
+
     if name.trim().is_empty() || name.chars().count() > 64 {
-        return Err(format!("`{BRANCH}` is `{shown}`, expected a name of 1 to 64 characters"));
+        return Err(format!(
+            "`{BRANCH}` is `{shown}`, expected a name of 1 to 64 characters"
+        ));
     }
+
     Ok(())
 }
 
@@ -141,6 +161,7 @@ fn on_new_branch(solving: &Solving) -> String {
         let session = solving.session();
         let branch = session.branch(session.current()).ok()?;
         let from = branch.forked_from().filter(|_| branch.own().is_empty())?;
+
         described(branch, from, session.thoughts().last()?)
     };
     new_branch().unwrap_or_default()
@@ -158,5 +179,8 @@ fn described(branch: &Branch, from: ThoughtId, opening: &Thought) -> Option<Stri
         let first = from.get().saturating_add(1);
         format!(" Thoughts {first} to {last} are left aside.")
     };
-    Some(format!("You are on the branch `{name}` now, from thought {named} on.{aside}\n\n"))
+
+    Some(format!(
+        "You are on the branch `{name}` now, from thought {named} on.{aside}\n\n"
+    ))
 }

@@ -11,8 +11,9 @@ use super::answering::{ask, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Draft, Driver, Next,
-    Parameter, Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought, ThoughtId, Turn, Work,
+    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Draft,
+    Driver, Next, Parameter, Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought,
+    ThoughtId, Turn, Work,
 };
 
 /// Takes several independent paths and the answer of the majority (Wang et al. 2022).
@@ -69,7 +70,12 @@ const MAX_PATHS: usize = 100;
 
 impl Default for SelfConsistency {
     fn default() -> Self {
-        Self { paths: 5, temperature: 0.7, all_paths: false, normalisation: None }
+        Self {
+            paths: 5,
+            temperature: 0.7,
+            all_paths: false,
+            normalisation: None,
+        }
     }
 }
 
@@ -116,7 +122,10 @@ impl SelfConsistency {
     /// must return the same form for the same text. The default is
     /// [`normalised`](Self::normalised).
     #[must_use]
-    pub fn with_normalisation(mut self, form: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub fn with_normalisation(
+        mut self,
+        form: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> Self {
         self.normalisation = Some(Arc::new(form));
         self
     }
@@ -211,8 +220,12 @@ impl Driver for SelfConsistency {
             return None;
         }
 
-        #[expect(clippy::cast_precision_loss, reason = "there are at most a hundred paths")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "there are at most a hundred paths"
+        )]
         let agreement = votes.of_winner() as f64 / votes.finished() as f64;
+
         Some(Answer::new(votes.winner()).with_confidence(agreement))
     }
 
@@ -259,10 +272,17 @@ impl SelfConsistency {
         let form = self.form();
         let enough = move |asked: &[Option<Asked>]| {
             let open = asked.iter().filter(|asked| asked.is_none()).count();
-            let replies = asked.iter().flatten().filter_map(|asked| asked.reply.as_ref().ok());
+            let replies = asked
+                .iter()
+                .flatten()
+                .filter_map(|asked| asked.reply.as_ref().ok());
             is_decided(replies.map(|reply| form(answer_of(reply))), open)
         };
-        Work::AskAll { asks, enough: Some(Arc::new(enough)) }
+
+        Work::AskAll {
+            asks,
+            enough: Some(Arc::new(enough)),
+        }
     }
 
     fn question(&self, turn: &Turn<'_>) -> Ask {
@@ -277,12 +297,20 @@ impl SelfConsistency {
     fn collect_answers(&self, solving: &Solving) -> Work {
         let votes = self.votes(solving);
         let answers = votes.answers.iter();
-        let by_path: Value = answers.map(|(path, answer)| (path.clone(), json!(answer))).collect();
+        let by_path: Value = answers
+            .map(|(path, answer)| (path.clone(), json!(answer)))
+            .collect();
+
         Work::say(votes.collection(self.paths)).with(ANSWERS, by_path)
     }
 
     /// Merges the branches, and gives up without a majority.
-    fn take_collection(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Next, SolveError> {
+    fn take_collection(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        done: &Done,
+    ) -> Result<Next, SolveError> {
         let votes = self.votes(solving);
         merge(solving, &votes, done.draft_at(stage))?;
 
@@ -293,6 +321,7 @@ impl SelfConsistency {
                 votes.finished()
             )));
         }
+
         Ok(done.next_of(stage))
     }
 }
@@ -311,6 +340,7 @@ fn is_short(reply: &Reply) -> Result<(), String> {
     if lines <= MAX_LINES && characters <= MAX_CHARACTERS {
         return Ok(());
     }
+
     Err(format!(
         "`answer` has {lines} lines and {characters} characters, expected the answer alone, of at most \
          {MAX_LINES} lines and {MAX_CHARACTERS} characters"
@@ -323,6 +353,7 @@ fn take_paths(solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, 
     let Done::AllAsked(asked) = done else {
         return take_as_it_is(solving, stage, &done);
     };
+
     let Some(sampled) = solving.path().next().map(Thought::id) else {
         return Err(SolveError::driver("the paths have nothing to begin from"));
     };
@@ -334,6 +365,7 @@ fn take_paths(solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, 
             answers.push((name, answer));
         }
     }
+
     solving.set_note(ANSWERS, json!(answers));
     Ok(next)
 }
@@ -381,6 +413,7 @@ fn merge(solving: &mut Solving, votes: &Votes, draft: Draft) -> Result<(), Solve
     let Some((target, others)) = branches.split_first() else {
         return Err(SolveError::driver("no path has an answer"));
     };
+
     let mut others = others.to_vec();
     others.sort_unstable();
 
@@ -390,5 +423,6 @@ fn merge(solving: &mut Solving, votes: &Votes, draft: Draft) -> Result<(), Solve
     } else {
         session.merge(&others, *target, ConflictRule::KeepTarget, draft)?;
     }
+
     Ok(())
 }

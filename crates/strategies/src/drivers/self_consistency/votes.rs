@@ -22,7 +22,11 @@ struct Group {
 
 impl Votes {
     /// Counts `answers`, of which those with the same `form` are the same.
-    pub(super) fn count(answers: Vec<(String, String)>, lost: usize, form: &dyn Fn(&str) -> String) -> Self {
+    pub(super) fn count(
+        answers: Vec<(String, String)>,
+        lost: usize,
+        form: &dyn Fn(&str) -> String,
+    ) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
 
@@ -30,18 +34,27 @@ impl Votes {
             let place = *places.entry(form(answer)).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.paths.push(path.clone()),
-                None => groups.push(Group { answer: answer.clone(), paths: vec![path.clone()] }),
+                None => groups.push(Group {
+                    answer: answer.clone(),
+                    paths: vec![path.clone()],
+                }),
             }
         }
 
         // The sort is stable, so of groups of the same size the earliest path wins.
         groups.sort_by_key(|group| Reverse(group.paths.len()));
-        Self { answers, lost, groups }
+        Self {
+            answers,
+            lost,
+            groups,
+        }
     }
 
     /// Returns the answer with the most votes; empty if there is none.
     pub(super) fn winner(&self) -> &str {
-        self.groups.first().map_or("", |group| group.answer.as_str())
+        self.groups
+            .first()
+            .map_or("", |group| group.answer.as_str())
     }
 
     /// Returns how many paths gave the winning answer.
@@ -56,7 +69,9 @@ impl Votes {
 
     /// Returns the paths with an answer, those with the winning answer first.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().flat_map(|group| group.paths.iter().map(String::as_str))
+        self.groups
+            .iter()
+            .flat_map(|group| group.paths.iter().map(String::as_str))
     }
 
     /// Says how many of `paths` gave an answer.
@@ -70,6 +85,7 @@ impl Votes {
         if not_needed > 0 {
             text.push_str(&format!(" Not needed any more: {not_needed}."));
         }
+
         text
     }
 
@@ -88,12 +104,18 @@ impl Votes {
         let votes = self.of_winner();
         let finished = self.finished();
 
-        let equal = self.groups.iter().filter(|group| group.paths.len() == votes).count();
+        let equal = self
+            .groups
+            .iter()
+            .filter(|group| group.paths.len() == votes)
+            .count();
+
         let tie = if equal > 1 {
             format!("; {equal} answers have as many, and this one came on the earliest path")
         } else {
             String::new()
         };
+
         format!("{winner}, with {votes} of {finished} votes{tie}.")
     }
 }

@@ -11,7 +11,8 @@ use self::tree::Tree;
 use super::answering::noted;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn,
+    Work,
 };
 
 stage_names! {
@@ -79,7 +80,9 @@ impl Driver for TreeOfThoughts {
             TreeStage::ApproachExploration => self.explore(solving, stage, &done)?,
             TreeStage::BranchCreation => {
                 if !self.create(solving, stage)? {
-                    return Ok(Next::GiveUp("there is no room for another branch".to_owned()));
+                    return Ok(Next::GiveUp(
+                        "there is no room for another branch".to_owned(),
+                    ));
                 }
             }
             TreeStage::BranchDevelopment => self.develop(solving, stage, done)?,
@@ -87,10 +90,11 @@ impl Driver for TreeOfThoughts {
             TreeStage::BranchSelection => self.select(solving, stage)?,
             TreeStage::ContinuationDecision => return self.decide(solving, stage),
             TreeStage::SolutionFormulation => stages::formulate(solving, stage, &done)?,
-            TreeStage::ProblemReception | TreeStage::PathJustification | TreeStage::FinalResponse => {
-                stages::think_if_said(solving, stage, &done)?
-            }
+            TreeStage::ProblemReception
+            | TreeStage::PathJustification
+            | TreeStage::FinalResponse => stages::think_if_said(solving, stage, &done)?,
         }
+
         Ok(next)
     }
 
@@ -101,6 +105,7 @@ impl Driver for TreeOfThoughts {
         if !solution.is_empty() {
             return Some(Answer::new(solution));
         }
+
         Tree::new(self, solving).best_steps().map(Answer::new)
     }
 

@@ -21,7 +21,9 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
     let question = match settings.approaches {
         1 => "Name the approach that promises most, and how much it does, from 0 to 10.".to_owned(),
         several => {
-            format!("Name {several} approaches that differ, and how much each promises, from 0 to 10.")
+            format!(
+                "Name {several} approaches that differ, and how much each promises, from 0 to 10."
+            )
         }
     };
 
@@ -31,8 +33,11 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
 
 fn has_approaches(reply: &Reply) -> Result<(), String> {
     if tree::approaches(reply.fields.get(APPROACHES)).is_empty() {
-        return Err(format!("`{APPROACHES}` has none with an id and a description"));
+        return Err(format!(
+            "`{APPROACHES}` has none with an id and a description"
+        ));
     }
+
     Ok(())
 }
 
@@ -57,10 +62,18 @@ pub(super) fn development(
         "The way so far:\n{steps}\n\nPropose up to {most} different next steps. Each is one step only, on one \
          line, with what it gives. If no step is left to take, write `none`."
     );
-    let items = Box::new(ParameterType::Text { choices: Vec::new() });
-    let list = ParameterType::List { items, min_items: 0 };
+    let items = Box::new(ParameterType::Text {
+        choices: Vec::new(),
+    });
+    let list = ParameterType::List {
+        items,
+        min_items: 0,
+    };
     let proposals = Parameter::new(list, "the steps, each in the place of the others");
-    ask(turn, question).named(tree.name(branch)).with_field(PROPOSALS, proposals)
+
+    ask(turn, question)
+        .named(tree.name(branch))
+        .with_field(PROPOSALS, proposals)
 }
 
 /// Asks what a branch is worth.
@@ -84,18 +97,29 @@ pub(super) fn vote(turn: &Turn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> A
         let steps = numbered(&tree.steps(*branch));
         format!("Way {number}:\n{steps}")
     };
-    let ways: Vec<String> = (1..).zip(branches).map(|(number, branch)| way(number, branch)).collect();
+    let ways: Vec<String> = (1..)
+        .zip(branches)
+        .map(|(number, branch)| way(number, branch))
+        .collect();
     let ways = ways.join("\n\n");
     let question = format!(
         "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
          most likely to lead to a solution."
     );
 
-    #[expect(clippy::cast_precision_loss, reason = "there are at most a thousand branches")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are at most a thousand branches"
+    )]
     let most = branches.len() as f64;
-    let choice = ParameterType::Integer { min: Some(1.0), max: Some(most) };
+
+    let choice = ParameterType::Integer {
+        min: Some(1.0),
+        max: Some(most),
+    };
     let choice = Parameter::new(choice, "the number of the way that is chosen");
     let solved = "whether it holds the whole solution already";
+
     ask(turn, question)
         .with_field(CHOICE, choice)
         .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
@@ -118,7 +142,10 @@ fn stage_parameter(turn: &Turn<'_>, name: &str) -> Option<(String, Parameter)> {
 /// Returns the approach and the steps as a numbered list.
 fn numbered(steps: &[&str]) -> String {
     let line = |number: usize, step: &str| format!("{number}. {step}");
-    let lines: Vec<String> = (1..).zip(steps).map(|(number, step)| line(number, step)).collect();
+    let lines: Vec<String> = (1..)
+        .zip(steps)
+        .map(|(number, step)| line(number, step))
+        .collect();
     lines.join("\n")
 }
 
@@ -138,11 +165,20 @@ pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
         return Err(problem(asked));
     };
 
-    let solved = replies(asked).filter(|reply| says_yes(reply, SOLVED)).count();
-    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty values")]
+    let solved = replies(asked)
+        .filter(|reply| says_yes(reply, SOLVED))
+        .count();
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are at most twenty values"
+    )]
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+
     let worth = Worth::new(rounded(mean)).or_solved(is_majority(solved, scores.len()));
-    Ok(Judged { text: first.text.clone(), worth })
+    Ok(Judged {
+        text: first.text.clone(),
+        worth,
+    })
 }
 
 /// A vote for one of several branches.
@@ -163,7 +199,11 @@ impl Vote {
             reason = "it was checked to be an integer from 1 to the number of branches"
         )]
         let choice = choice as usize;
-        Some(Self { choice, solved: says_yes(reply, SOLVED) })
+
+        Some(Self {
+            choice,
+            solved: says_yes(reply, SOLVED),
+        })
     }
 }
 
@@ -173,7 +213,10 @@ pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskP
     if votes.is_empty() {
         return (0..branches).map(|_| Err(problem(asked))).collect();
     }
-    (1..=branches).map(|branch| Ok(share(&votes, branch))).collect()
+
+    (1..=branches)
+        .map(|branch| Ok(share(&votes, branch)))
+        .collect()
 }
 
 /// Returns what the votes say of the branch with this number.
@@ -185,7 +228,10 @@ fn share(votes: &[Vote], branch: usize) -> Judged {
     #[expect(clippy::cast_precision_loss, reason = "there are at most twenty votes")]
     let share = 10.0 * count as f64 / votes.len() as f64;
     let worth = Worth::new(rounded(share)).or_solved(is_majority(solved, count));
-    Judged { text: format!("{count} of {} votes.", votes.len()), worth }
+    Judged {
+        text: format!("{count} of {} votes.", votes.len()),
+        worth,
+    }
 }
 
 fn is_majority(count: usize, of: usize) -> bool {

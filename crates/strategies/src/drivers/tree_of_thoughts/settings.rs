@@ -84,13 +84,23 @@ impl Worth {
     /// Returns a score from 0 to 10. A score outside that range is moved to its nearer end, and
     /// NaN counts as 0.
     pub fn new(score: f64) -> Self {
-        let score = if score.is_nan() { 0.0 } else { score.clamp(0.0, 10.0) };
-        Self { score, solved: false }
+        let score = if score.is_nan() {
+            0.0
+        } else {
+            score.clamp(0.0, 10.0)
+        };
+        Self {
+            score,
+            solved: false,
+        }
     }
 
     /// Returns the worth of a branch that holds the whole solution.
     pub fn solved() -> Self {
-        Self { score: 10.0, solved: true }
+        Self {
+            score: 10.0,
+            solved: true,
+        }
     }
 
     /// Returns the worth of a branch that leads nowhere.
@@ -166,9 +176,9 @@ impl TreeOfThoughts {
     #[must_use]
     pub fn with_search(mut self, search: Search) -> Self {
         self.search = match search {
-            Search::BreadthFirst { beam_width } => {
-                Search::BreadthFirst { beam_width: beam_width.clamp(1, MOST) }
-            }
+            Search::BreadthFirst { beam_width } => Search::BreadthFirst {
+                beam_width: beam_width.clamp(1, MOST),
+            },
             other => other,
         };
         self
@@ -235,7 +245,10 @@ impl TreeOfThoughts {
     /// });
     /// ```
     #[must_use]
-    pub fn with_check(mut self, check: impl Fn(&str, &[&str]) -> Worth + Send + Sync + 'static) -> Self {
+    pub fn with_check(
+        mut self,
+        check: impl Fn(&str, &[&str]) -> Worth + Send + Sync + 'static,
+    ) -> Self {
         self.evaluation = Evaluation::Check(Arc::new(check));
         self
     }

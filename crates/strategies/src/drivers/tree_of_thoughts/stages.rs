@@ -14,8 +14,8 @@ use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, AskProblem, Asked, BranchId, Done, Draft, Limit, Next, Reply, SessionError, SolveError, Solving,
-    Stage, Thought, ThoughtId, Turn, Work,
+    Ask, AskProblem, Asked, BranchId, Done, Draft, Limit, Next, Reply, SessionError, SolveError,
+    Solving, Stage, Thought, ThoughtId, Turn, Work,
 };
 
 impl TreeOfThoughts {
@@ -34,11 +34,14 @@ impl TreeOfThoughts {
     pub(super) fn ask_for_scores(&self, turn: &Turn<'_>, tree: &Tree<'_>) -> Work {
         let branches = tree.to_evaluate();
         let value = |branch: &BranchId| questions::value(turn, tree, *branch);
-        let vote = |number: usize| questions::vote(turn, tree, &branches).named(format!("vote {number}"));
+        let vote =
+            |number: usize| questions::vote(turn, tree, &branches).named(format!("vote {number}"));
 
         match self.evaluation {
             Evaluation::Check(_) => Work::say(""),
-            Evaluation::Votes(votes) if branches.len() > 1 => ask_all((1..=votes).map(vote).collect()),
+            Evaluation::Votes(votes) if branches.len() > 1 => {
+                ask_all((1..=votes).map(vote).collect())
+            }
             // A branch without others can't be compared.
             Evaluation::Votes(_) => ask_all(branches.iter().map(value).collect()),
             Evaluation::Values(times) => {
@@ -59,9 +62,13 @@ impl TreeOfThoughts {
         let approaches = self.best_approaches(tree::approaches(thought.parameters.get(APPROACHES)));
 
         if thought.thought.is_empty() {
-            let ids: Vec<&str> = approaches.iter().map(|approach| approach.id.as_str()).collect();
+            let ids: Vec<&str> = approaches
+                .iter()
+                .map(|approach| approach.id.as_str())
+                .collect();
             thought.thought = format!("Approaches: {}.", ids.join(", "));
         }
+
         solving.think(thought.with(APPROACHES, json!(approaches)))?;
         Ok(())
     }
@@ -74,7 +81,8 @@ impl TreeOfThoughts {
         let mut ids = BTreeSet::new();
         let mut descriptions = BTreeSet::new();
         approaches.retain(|approach| {
-            descriptions.insert(normal_form(&approach.description)) && ids.insert(normal_form(&approach.id))
+            descriptions.insert(normal_form(&approach.description))
+                && ids.insert(normal_form(&approach.id))
         });
 
         approaches.truncate(self.approaches);
@@ -88,7 +96,9 @@ impl TreeOfThoughts {
         let approaches = tree.to_open();
         let hopeless = tree.hopeless();
         let Some(explored) = tree.explored().map(Thought::id) else {
-            return Err(SolveError::driver("there are no approaches to open a branch for"));
+            return Err(SolveError::driver(
+                "there are no approaches to open a branch for",
+            ));
         };
 
         let mut first = None;
@@ -96,6 +106,7 @@ impl TreeOfThoughts {
             let Some(branch) = fork(solving, explored, &approach.id)? else {
                 break;
             };
+
             let thought = Draft::at(stage.name(), approach.description).with(APPROACH, approach.id);
             solving.session_mut().think_on(branch, thought)?;
             first = first.or(Some(branch));
@@ -104,13 +115,19 @@ impl TreeOfThoughts {
         let Some(first) = first else {
             return Ok(false);
         };
+
         solving.session_mut().switch(first)?;
         prune_all(solving, hopeless)?;
         Ok(true)
     }
 
     /// Adds the proposed steps to the branches that were developed.
-    pub(super) fn develop(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<(), SolveError> {
+    pub(super) fn develop(
+        &self,
+        solving: &mut Solving,
+        stage: &Stage,
+        done: Done,
+    ) -> Result<(), SolveError> {
         let Done::AllAsked(asked) = done else {
             return think_if_said(solving, stage, &done);
         };
@@ -127,6 +144,7 @@ impl TreeOfThoughts {
                 }
             }
         }
+
         Ok(())
     }
 
@@ -145,6 +163,7 @@ impl TreeOfThoughts {
         let Some(tip) = solving.session().branch(branch)?.tip() else {
             return Ok(());
         };
+
         let Some((first, others)) = steps.split_first() else {
             return end_branch(solving, branch);
         };
@@ -155,14 +174,20 @@ impl TreeOfThoughts {
             let Some(fork) = fork(solving, tip, &approach)? else {
                 break;
             };
+
             solving.session_mut().think_on(fork, thought(step))?;
         }
+
         Ok(())
     }
 
     /// Returns the steps of a reply that `path` doesn't have yet.
     fn new_steps(&self, path: &[&str], reply: &Reply) -> Vec<String> {
-        let proposed: Vec<&str> = match reply.fields.get(questions::PROPOSALS).and_then(Value::as_array) {
+        let proposed: Vec<&str> = match reply
+            .fields
+            .get(questions::PROPOSALS)
+            .and_then(Value::as_array)
+        {
             Some(proposals) => proposals.iter().filter_map(Value::as_str).collect(),
             None => vec![reply.text.as_str()],
         };
@@ -198,12 +223,22 @@ impl TreeOfThoughts {
                 }
             }
         }
+
         Ok(())
     }
 
     /// Returns what each of the branches is worth.
-    fn judged(&self, tree: &Tree<'_>, branches: &[BranchId], done: Done) -> Vec<Result<Judged, AskProblem>> {
-        let asked: Vec<Asked> = if let Done::AllAsked(asked) = done { asked } else { Vec::new() };
+    fn judged(
+        &self,
+        tree: &Tree<'_>,
+        branches: &[BranchId],
+        done: Done,
+    ) -> Vec<Result<Judged, AskProblem>> {
+        let asked: Vec<Asked> = if let Done::AllAsked(asked) = done {
+            asked
+        } else {
+            Vec::new()
+        };
 
         match &self.evaluation {
             Evaluation::Check(check) => {
@@ -228,9 +263,15 @@ impl TreeOfThoughts {
     ) -> Result<(), SolveError> {
         let worth = judged.worth;
         let approach = Tree::new(self, solving).approach(branch).to_owned();
-        let otherwise = if worth.is_solved() { "This is solved." } else { "This is judged." };
-        let thought =
-            draft(stage, &judged.text, otherwise).with(APPROACH, approach).with(SCORE, worth.score());
+        let otherwise = if worth.is_solved() {
+            "This is solved."
+        } else {
+            "This is judged."
+        };
+
+        let thought = draft(stage, &judged.text, otherwise)
+            .with(APPROACH, approach)
+            .with(SCORE, worth.score());
 
         let session = solving.session_mut();
         session.think_on(branch, thought)?;
@@ -240,6 +281,7 @@ impl TreeOfThoughts {
         if worth.is_solved() && worth.score() >= self.threshold {
             tree::mark(solving, tree::SOLVED, branch);
         }
+
         Ok(())
     }
 
@@ -253,7 +295,12 @@ impl TreeOfThoughts {
         let mut kept: BTreeSet<BranchId> = tree.kept().into_iter().collect();
         kept.extend(selected.iter().map(|selected| selected.branch));
 
-        for Selected { branch, text, approach } in selected {
+        for Selected {
+            branch,
+            text,
+            approach,
+        } in selected
+        {
             let thought = Draft::at(stage.name(), text).with(APPROACH, approach);
             solving.session_mut().think_on(branch, thought)?;
         }
@@ -261,7 +308,11 @@ impl TreeOfThoughts {
         if let Some(current) = chosen.first().or(judged.first()) {
             solving.session_mut().switch(*current)?;
         }
-        prune_all(solving, judged.into_iter().filter(|branch| !kept.contains(branch)))
+
+        prune_all(
+            solving,
+            judged.into_iter().filter(|branch| !kept.contains(branch)),
+        )
     }
 
     /// Goes on as the tree demands.
@@ -294,11 +345,19 @@ impl TreeOfThoughts {
 
 /// Asks questions at the same time. Without questions there is nothing to do.
 fn ask_all(asks: Vec<Ask>) -> Work {
-    if asks.is_empty() { Work::say("") } else { Work::AskAll { asks, enough: None } }
+    if asks.is_empty() {
+        Work::say("")
+    } else {
+        Work::AskAll { asks, enough: None }
+    }
 }
 
 /// Keeps the answer, and adds the thought with the solution.
-pub(super) fn formulate(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<(), SolveError> {
+pub(super) fn formulate(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<(), SolveError> {
     let Some(reply) = done.reply() else {
         return think_if_said(solving, stage, done);
     };
@@ -306,15 +365,21 @@ pub(super) fn formulate(solving: &mut Solving, stage: &Stage, done: &Done) -> Re
     let answer = reply.field(ANSWER);
     solving.set_note(ANSWER, answer);
     solving.think(draft(stage, &reply.text, answer))?;
+
     Ok(())
 }
 
 /// Adds what was done as a thought. A driver that says nothing thinks nothing.
-pub(super) fn think_if_said(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<(), SolveError> {
+pub(super) fn think_if_said(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<(), SolveError> {
     let is_silent = matches!(done, Done::Said { text, .. } if text.is_empty());
     if !is_silent {
         solving.think(done.draft_at(stage))?;
     }
+
     Ok(())
 }
 
@@ -335,7 +400,11 @@ fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]) -> Vec<Se
         text: format!("Chosen with a score of {}.", tree.score(branch)),
         approach: tree.approach(branch).to_owned(),
     };
-    let just_judged = chosen.iter().copied().filter(|branch| judged.contains(branch));
+
+    let just_judged = chosen
+        .iter()
+        .copied()
+        .filter(|branch| judged.contains(branch));
     let all: Vec<Selected> = just_judged.map(chosen_with_score).collect();
     if !all.is_empty() {
         return all;
@@ -344,6 +413,7 @@ fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]) -> Vec<Se
     let Some(last) = judged.first().copied() else {
         return Vec::new();
     };
+
     vec![none_selected(tree, last, chosen.first().copied())]
 }
 
@@ -354,21 +424,36 @@ fn none_selected(tree: &Tree<'_>, branch: BranchId, chosen: Option<BranchId>) ->
     let approach = tree.approach(about).to_owned();
 
     let text = match chosen {
-        Some(chosen) => format!("`{}` stays the best, with a score of {score}.", tree.name(chosen)),
+        Some(chosen) => format!(
+            "`{}` stays the best, with a score of {score}.",
+            tree.name(chosen)
+        ),
         None => format!("None is good enough; this is the best, with a score of {score}."),
     };
-    Selected { branch, text, approach }
+
+    Selected {
+        branch,
+        text,
+        approach,
+    }
 }
 
 /// Opens a branch of an approach under a free name; `None` if the session holds no more
 /// branches.
-fn fork(solving: &mut Solving, from: ThoughtId, approach: &str) -> Result<Option<BranchId>, SolveError> {
+fn fork(
+    solving: &mut Solving,
+    from: ThoughtId,
+    approach: &str,
+) -> Result<Option<BranchId>, SolveError> {
     let session = solving.session_mut();
     let name = tree::free_name(session, approach);
 
     match session.fork(from, name) {
         Ok(branch) => Ok(Some(branch)),
-        Err(SessionError::Full { limit: Limit::Branches, .. }) => Ok(None),
+        Err(SessionError::Full {
+            limit: Limit::Branches,
+            ..
+        }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -381,17 +466,27 @@ fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError>
     if session.branch(branch)?.score().is_none() {
         return prune(solving, branch);
     }
+
     tree::mark(solving, tree::ENDED, branch);
     Ok(())
 }
 
-fn prune_with_remark(solving: &mut Solving, branch: BranchId, why: String) -> Result<(), SolveError> {
+fn prune_with_remark(
+    solving: &mut Solving,
+    branch: BranchId,
+    why: String,
+) -> Result<(), SolveError> {
     solving.session_mut().think_on(branch, Draft::here(why))?;
     prune(solving, branch)
 }
 
-fn prune_all(solving: &mut Solving, branches: impl IntoIterator<Item = BranchId>) -> Result<(), SolveError> {
-    branches.into_iter().try_for_each(|branch| prune(solving, branch))
+fn prune_all(
+    solving: &mut Solving,
+    branches: impl IntoIterator<Item = BranchId>,
+) -> Result<(), SolveError> {
+    branches
+        .into_iter()
+        .try_for_each(|branch| prune(solving, branch))
 }
 
 fn prune(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
@@ -399,5 +494,6 @@ fn prune(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
     if session.current() == branch {
         session.switch(BranchId::MAIN)?;
     }
+
     Ok(session.prune(branch)?)
 }

@@ -51,7 +51,11 @@ pub(super) enum Way {
     /// With approaches that weren't tried.
     Open { ids: Vec<String> },
     /// With the solution of this branch.
-    Formulate { branch: BranchId, name: String, solved: bool },
+    Formulate {
+        branch: BranchId,
+        name: String,
+        solved: bool,
+    },
     /// No branch and no approach is left.
     Exhausted { threshold: f64 },
 }
@@ -61,10 +65,16 @@ impl fmt::Display for Way {
         match self {
             Self::Develop { names, .. } => write!(f, "Go on with {}.", names.join(", ")),
             Self::Open { ids } => write!(f, "Try {}.", ids.join(", ")),
-            Self::Formulate { name, solved: true, .. } => {
+            Self::Formulate {
+                name, solved: true, ..
+            } => {
                 write!(f, "`{name}` holds the solution.")
             }
-            Self::Formulate { name, solved: false, .. } => {
+            Self::Formulate {
+                name,
+                solved: false,
+                ..
+            } => {
                 write!(f, "`{name}` has come to its end and is the best.")
             }
             Self::Exhausted { threshold } => write!(
@@ -96,10 +106,17 @@ impl<'a> Tree<'a> {
             let Ok(at) = session.stage_on(branch.id()) else {
                 return false;
             };
+
             let is_in_stage = stages.iter().any(|stage| stage.name() == at.name());
             is_in_stage && branch.status() == BranchStatus::Open
         };
-        session.branches().iter().filter(is_at).map(Branch::id).collect()
+
+        session
+            .branches()
+            .iter()
+            .filter(is_at)
+            .map(Branch::id)
+            .collect()
     }
 
     /// Returns the thoughts from the last one of a branch back to the first.
@@ -115,7 +132,9 @@ impl<'a> Tree<'a> {
 
     /// Returns the number of steps on a branch.
     fn depth(&self, branch: BranchId) -> usize {
-        self.path(branch).filter(|thought| TreeStage::BranchDevelopment.is_stage_of(thought)).count()
+        self.path(branch)
+            .filter(|thought| TreeStage::BranchDevelopment.is_stage_of(thought))
+            .count()
     }
 
     /// Returns the name of a branch's approach.
@@ -130,7 +149,11 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn score(&self, branch: BranchId) -> f64 {
-        self.session().branch(branch).ok().and_then(Branch::score).unwrap_or_default()
+        self.session()
+            .branch(branch)
+            .ok()
+            .and_then(Branch::score)
+            .unwrap_or_default()
     }
 
     fn is_marked(&self, mark: &str, branch: BranchId) -> bool {
@@ -156,9 +179,12 @@ impl<'a> Tree<'a> {
         let created = thoughts.filter(|thought| TreeStage::BranchCreation.is_stage_of(thought));
         let tried: Vec<&str> = created.filter_map(approach_of).collect();
 
-        let explored = self.explored().and_then(|thought| thought.parameter(APPROACHES));
+        let explored = self
+            .explored()
+            .and_then(|thought| thought.parameter(APPROACHES));
         let mut approaches = approaches(explored);
         approaches.retain(|approach| !tried.contains(&approach.id.as_str()));
+
         approaches
     }
 
@@ -171,7 +197,10 @@ impl<'a> Tree<'a> {
 
     /// Returns the ids of the approaches that are opened next.
     pub(super) fn to_open_ids(&self) -> Vec<String> {
-        self.to_open().into_iter().map(|approach| approach.id).collect()
+        self.to_open()
+            .into_iter()
+            .map(|approach| approach.id)
+            .collect()
     }
 
     /// Returns how many branches are developed at once.
@@ -193,6 +222,7 @@ impl<'a> Tree<'a> {
         let ready = self.at(&[TreeStage::ContinuationDecision]);
         let mut chosen = self.chosen();
         chosen.retain(|branch| ready.contains(branch) && !self.is_leaf(*branch));
+
         chosen
     }
 
@@ -213,8 +243,11 @@ impl<'a> Tree<'a> {
 
     /// Returns all branches that may be followed, in the order in which they are.
     fn frontier(&self) -> Vec<BranchId> {
-        const JUDGED: [TreeStage; 3] =
-            [TreeStage::BranchEvaluation, TreeStage::BranchSelection, TreeStage::ContinuationDecision];
+        const JUDGED: [TreeStage; 3] = [
+            TreeStage::BranchEvaluation,
+            TreeStage::BranchSelection,
+            TreeStage::ContinuationDecision,
+        ];
 
         let mut frontier = self.ordered(self.at(&JUDGED));
         frontier.retain(|branch| self.score(*branch) >= self.settings.threshold);
@@ -224,7 +257,11 @@ impl<'a> Tree<'a> {
     /// Returns the branches with the best first: those that are solved, then by depth if
     /// the search is depth first, then by score.
     fn ordered(&self, branches: Vec<BranchId>) -> Vec<BranchId> {
-        let mut ranked: Vec<Ranked> = branches.into_iter().map(|branch| self.rank(branch)).collect();
+        let mut ranked: Vec<Ranked> = branches
+            .into_iter()
+            .map(|branch| self.rank(branch))
+            .collect();
+
         // The sort is stable: of equal branches, the older one comes first.
         ranked.sort_by(Ranked::best_first);
         ranked.into_iter().map(|ranked| ranked.branch).collect()
@@ -236,7 +273,11 @@ impl<'a> Tree<'a> {
         Ranked {
             branch,
             solved: self.is_marked(SOLVED, branch),
-            depth: if is_depth_first { self.depth(branch) } else { 0 },
+            depth: if is_depth_first {
+                self.depth(branch)
+            } else {
+                0
+            },
             score: self.score(branch),
         }
     }
@@ -263,6 +304,7 @@ impl<'a> Tree<'a> {
         let kept = self.kept();
         let mut branches = self.at(&[TreeStage::BranchSelection, TreeStage::ContinuationDecision]);
         branches.retain(|branch| !kept.contains(branch));
+
         branches
     }
 
@@ -270,20 +312,36 @@ impl<'a> Tree<'a> {
     pub(super) fn way(&self) -> Way {
         let chosen = self.chosen();
         let untried = self.to_open();
-        let open = || Way::Open { ids: self.to_open_ids() };
+        let open = || Way::Open {
+            ids: self.to_open_ids(),
+        };
 
         let Some(best) = chosen.first().copied() else {
             let is_exhausted = untried.is_empty();
-            return if is_exhausted { Way::Exhausted { threshold: self.settings.threshold } } else { open() };
+            return if is_exhausted {
+                Way::Exhausted {
+                    threshold: self.settings.threshold,
+                }
+            } else {
+                open()
+            };
         };
 
         let solved = self.is_marked(SOLVED, best);
-        let formulate = || Way::Formulate { branch: best, name: self.name(best).to_owned(), solved };
+        let formulate = || Way::Formulate {
+            branch: best,
+            name: self.name(best).to_owned(),
+            solved,
+        };
+
         if solved {
             return formulate();
         }
 
-        let further: Vec<BranchId> = chosen.into_iter().filter(|branch| !self.is_leaf(*branch)).collect();
+        let further: Vec<BranchId> = chosen
+            .into_iter()
+            .filter(|branch| !self.is_leaf(*branch))
+            .collect();
         let Some(first) = further.first().copied() else {
             return formulate();
         };
@@ -292,8 +350,12 @@ impl<'a> Tree<'a> {
         if self.settings.search == Search::BestFirst && promise > self.score(first) {
             return open();
         }
+
         let names = further.iter().map(|branch| self.name(*branch).to_owned());
-        Way::Develop { first, names: names.collect() }
+        Way::Develop {
+            first,
+            names: names.collect(),
+        }
     }
 
     /// Returns what the branch with the highest score holds, up to the last step that was
@@ -312,7 +374,12 @@ impl<'a> Tree<'a> {
     /// Says in numbers why the branch that is followed is the best.
     pub(super) fn justification(&self) -> String {
         let current = self.session().current();
-        let mut text = format!("`{}` has a score of {}", self.name(current), self.score(current));
+        let mut text = format!(
+            "`{}` has a score of {}",
+            self.name(current),
+            self.score(current)
+        );
+
         if self.is_marked(SOLVED, current) {
             text.push_str(" and is solved");
         }
@@ -323,16 +390,20 @@ impl<'a> Tree<'a> {
             return text;
         }
 
-        let scored = |branch: &BranchId| format!("`{}` {}", self.name(*branch), self.score(*branch));
+        let scored =
+            |branch: &BranchId| format!("`{}` {}", self.name(*branch), self.score(*branch));
         let best: Vec<String> = others.iter().take(MAX_OTHERS).map(scored).collect();
         text.push_str(&format!("; best of the others: {}.", best.join(", ")));
+
         text
     }
 
     /// Returns the branches that have a score, the best first, without `current`.
     fn scored_except(&self, current: BranchId) -> Vec<BranchId> {
         let branches = self.session().branches().iter();
-        let scored = branches.filter(|branch| branch.score().is_some()).map(Branch::id);
+        let scored = branches
+            .filter(|branch| branch.score().is_some())
+            .map(Branch::id);
 
         let mut others: Vec<BranchId> = scored.filter(|branch| *branch != current).collect();
         others.sort_by(|one, other| self.score(*other).total_cmp(&self.score(*one)));
@@ -354,6 +425,7 @@ impl Ranked {
         let by_solved = Reverse(self.solved).cmp(&Reverse(other.solved));
         let by_depth = Reverse(self.depth).cmp(&Reverse(other.depth));
         let by_score = other.score.total_cmp(&self.score);
+
         by_solved.then(by_depth).then(by_score)
     }
 }
@@ -364,6 +436,7 @@ fn steps<'a>(path: impl Iterator<Item = &'a Thought>) -> Vec<&'a str> {
     let is_step = |thought: &&Thought| {
         let is_in_stage = TreeStage::BranchCreation.is_stage_of(thought)
             || TreeStage::BranchDevelopment.is_stage_of(thought);
+
         // A thought that stays in its stage is a remark.
         is_in_stage && thought.kind() != ThoughtKind::Stay
     };
@@ -389,7 +462,10 @@ pub(super) fn approaches(parameter: Option<&Value>) -> Vec<Approach> {
         description: cut(approach.description.trim()),
         promise: approach.promise,
     });
-    approaches.filter(|approach| !approach.id.is_empty() && !approach.description.is_empty()).collect()
+
+    approaches
+        .filter(|approach| !approach.id.is_empty() && !approach.description.is_empty())
+        .collect()
 }
 
 /// Returns a text that is short enough to be repeated in every question.
@@ -413,13 +489,15 @@ pub(super) fn free_name(session: &Session, approach: &str) -> String {
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
     let mut names = std::iter::once(base.to_owned()).chain(numbered);
     let free = names.find(|name| session.branch_named(name).is_none());
+
     free.unwrap_or_else(|| base.to_owned())
 }
 
 /// Returns the branches with a mark.
 fn marked(solving: &Solving, mark: &str) -> Vec<u32> {
     let note = solving.note(mark).cloned();
-    note.and_then(|note| serde_json::from_value(note).ok()).unwrap_or_default()
+    note.and_then(|note| serde_json::from_value(note).ok())
+        .unwrap_or_default()
 }
 
 /// Marks a branch with something that its thoughts don't say.

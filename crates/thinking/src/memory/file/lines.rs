@@ -26,19 +26,27 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn read(file: &File, place: &Place, limits: MemoryLimits) -> Result<Self, MemoryError> {
+    pub(super) fn read(
+        file: &File,
+        place: &Place,
+        limits: MemoryLimits,
+    ) -> Result<Self, MemoryError> {
         let mut lines = Self::default();
         let mut reader = BufReader::new(file.take(most_bytes(limits)));
         let mut line = Vec::new();
+
         // Whether a line is the last one is known only at the next.
         let mut is_damaged = false;
 
         loop {
             line.clear();
-            let bytes = reader.read_until(b'\n', &mut line).map_err(|source| place.error(source))?;
+            let bytes = reader
+                .read_until(b'\n', &mut line)
+                .map_err(|source| place.error(source))?;
             if bytes == 0 {
                 return Ok(lines);
             }
+
             if is_damaged {
                 return Err(lines.damaged(place));
             }
@@ -56,12 +64,16 @@ impl Lines {
         if limits.check(text).is_ok() {
             self.items.add(text, limits);
         }
+
         self.count += 1;
         self.end += bytes;
     }
 
     fn damaged(&self, place: &Place) -> MemoryError {
-        MemoryError::Damaged { path: place.path(), line: self.count + 1 }
+        MemoryError::Damaged {
+            path: place.path(),
+            line: self.count + 1,
+        }
     }
 }
 
@@ -74,7 +86,9 @@ pub(super) fn line(text: &str) -> io::Result<Vec<u8>> {
 
 /// Twice the items, each escaped to six times its length at worst.
 pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
-    let line = (limits.item_bytes() as u64).saturating_mul(6).saturating_add(16);
+    let line = (limits.item_bytes() as u64)
+        .saturating_mul(6)
+        .saturating_add(16);
     line.saturating_mul(limits.items() as u64).saturating_mul(2)
 }
 
@@ -82,7 +96,10 @@ pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
 /// disk. Any other last line is somebody's, and would be cut off by the next item.
 fn may_be_left(line: &[u8]) -> bool {
     const BEGINNING: &[u8] = b"{\"text\":\"";
+
     line.starts_with(BEGINNING)
         || BEGINNING.starts_with(line)
-        || line.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace())
+        || line
+            .iter()
+            .all(|byte| *byte == 0 || byte.is_ascii_whitespace())
 }

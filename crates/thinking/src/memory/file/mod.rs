@@ -69,7 +69,9 @@ impl FileMemory {
     pub fn open_with(path: impl Into<PathBuf>, limits: MemoryLimits) -> Result<Self, MemoryError> {
         let path = path.into();
         let found = Folder::of_file(&path);
-        let (folder, name) = found.map_err(|source| file_error(path.display().to_string(), source))?;
+        let (folder, name) =
+            found.map_err(|source| file_error(path.display().to_string(), source))?;
+
         Self::open_in(&folder, name, limits)
     }
 
@@ -84,9 +86,15 @@ impl FileMemory {
         name: impl Into<OsString>,
         limits: MemoryLimits,
     ) -> Result<Self, MemoryError> {
-        let place = Place { folder: folder.clone(), name: name.into() };
+        let place = Place {
+            folder: folder.clone(),
+            name: name.into(),
+        };
         let open = Open::take(place, limits)?;
-        Ok(Self { limits, open: Arc::new(Mutex::new(open)) })
+        Ok(Self {
+            limits,
+            open: Arc::new(Mutex::new(open)),
+        })
     }
 
     /// Checks that the file of this name in the folder, and its lock file, are regular files or not there yet.
@@ -96,13 +104,22 @@ impl FileMemory {
     ///
     /// When there is anything else, such as a link, a named pipe or a folder.
     pub fn check_place(folder: &Folder, name: impl Into<OsString>) -> Result<(), MemoryError> {
-        Place { folder: folder.clone(), name: name.into() }.check()
+        Place {
+            folder: folder.clone(),
+            name: name.into(),
+        }
+        .check()
     }
 }
 
 #[async_trait]
 impl Memory for FileMemory {
-    async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Result<Vec<Found>, MemoryError> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(open.search(query, top_k, threshold))
     }
@@ -125,8 +142,11 @@ struct Place {
 impl Place {
     fn check(&self) -> Result<(), MemoryError> {
         for name in [self.name.clone(), self.lock_name()] {
-            self.folder.has_file(&name).map_err(|source| self.error_of(&name, source))?;
+            self.folder
+                .has_file(&name)
+                .map_err(|source| self.error_of(&name, source))?;
         }
+
         Ok(())
     }
 
@@ -151,9 +171,15 @@ impl Place {
     /// Of the lock on the file of this name: the memory file itself, or its lock file.
     fn lock_error(&self, name: &OsStr, error: LockError) -> MemoryError {
         match error {
-            LockError::InUse { holder } => MemoryError::InUse { path: self.path(), holder },
+            LockError::InUse { holder } => MemoryError::InUse {
+                path: self.path(),
+                holder,
+            },
             // By whoever has it open.
-            LockError::Replaced => MemoryError::InUse { path: self.path(), holder: None },
+            LockError::Replaced => MemoryError::InUse {
+                path: self.path(),
+                holder: None,
+            },
             LockError::File(source) => self.error_of(name, source),
             other => self.error_of(name, io::Error::other(other)),
         }
@@ -161,5 +187,8 @@ impl Place {
 }
 
 fn file_error(path: String, source: impl Into<io::Error>) -> MemoryError {
-    MemoryError::File { path, source: source.into() }
+    MemoryError::File {
+        path,
+        source: source.into(),
+    }
 }

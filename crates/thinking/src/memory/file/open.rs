@@ -31,7 +31,11 @@ impl Open {
         let lock = LockFile::lock_within(&place.folder, &lock_name, PATIENCE)
             .map_err(|error| place.lock_error(&lock_name, error))?;
         let failed = |source| place.error(source);
-        let file = place.folder.open_or_create(&place.name, Access::Append).map_err(failed)?;
+        let file = place
+            .folder
+            .open_or_create(&place.name, Access::Append)
+            .map_err(failed)?;
+
         place
             .folder
             .lock(&place.name, &file, PATIENCE)
@@ -40,7 +44,12 @@ impl Open {
 
         check_size(&file, &place, limits)?;
         let lines = Lines::read(&file, &place, limits)?;
-        Ok(Self { place, file, _lock: lock, lines })
+        Ok(Self {
+            place,
+            file,
+            _lock: lock,
+            lines,
+        })
     }
 
     pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
@@ -48,7 +57,9 @@ impl Open {
     }
 
     pub(super) fn append(&mut self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
-        self.write(text).map_err(|source| self.place.error(source))?;
+        self.write(text)
+            .map_err(|source| self.place.error(source))?;
+
         // After the write, which may have gone to a file without a name.
         self.must_be_there()?;
         self.lines.items.add(text, limits);
@@ -56,6 +67,7 @@ impl Open {
         if self.lines.count < limits.items().saturating_mul(2) {
             return Ok(());
         }
+
         self.rewrite().map_err(|source| self.place.error(source))
     }
 
@@ -68,6 +80,7 @@ impl Open {
         self.file.write_all(&line)?;
         self.lines.end += line.len() as u64;
         self.lines.count += 1;
+
         Ok(())
     }
 
@@ -76,15 +89,25 @@ impl Open {
         if is_there.map_err(|source| self.place.error(source))? {
             return Ok(());
         }
-        Err(MemoryError::Lost { path: self.place.path() })
+
+        Err(MemoryError::Lost {
+            path: self.place.path(),
+        })
     }
 
     /// Puts a file in place that holds nothing but what is kept.
     fn rewrite(&mut self) -> io::Result<()> {
-        let lines: Vec<_> = self.lines.items.texts().map(line).collect::<io::Result<_>>()?;
+        let lines: Vec<_> = self
+            .lines
+            .items
+            .texts()
+            .map(line)
+            .collect::<io::Result<_>>()?;
+
         let whole = lines.concat();
 
         let mut new = self.place.folder.temporary(&self.place.name)?;
+
         // Before it has its name, so that nobody can come between.
         new.file().try_lock()?;
         new.write_all(&whole)?;
@@ -94,6 +117,7 @@ impl Open {
         self.lines.count = self.lines.items.len();
         self.lines.end = whole.len() as u64;
         self.place.folder.sync()?;
+
         Ok(())
     }
 }
@@ -104,5 +128,10 @@ fn check_size(file: &File, place: &Place, limits: MemoryLimits) -> Result<(), Me
     if bytes <= most {
         return Ok(());
     }
-    Err(MemoryError::TooLong { what: format!("the memory file {}", place.path()), bytes, most })
+
+    Err(MemoryError::TooLong {
+        what: format!("the memory file {}", place.path()),
+        bytes,
+        most,
+    })
 }
