@@ -36,7 +36,8 @@ fn main() -> Result<(), BoxError> {
     }
 
     group.finish();
-    let (large, small) = (names(10_000), names(1_000));
+    let large = names(10_000);
+    let small = names(1_000);
 
     // Ten of the small ones, so that both take about as long and as much is taken from them by others.
     ratio(

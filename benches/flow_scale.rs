@@ -121,7 +121,9 @@ fn main() -> Result<(), BoxError> {
 
     group.finish();
 
-    let (small, middle, large) = (ring(10)?, ring(1_000)?, ring(100_000)?);
+    let small = ring(10)?;
+    let middle = ring(1_000)?;
+    let large = ring(100_000)?;
     let steps = |flow, steps| each(1, || run(&runtime, flow, steps));
     ratio(
         "a step among 1,000 nodes / among 10",
@@ -158,7 +160,8 @@ fn main() -> Result<(), BoxError> {
         steps(&small, 1_000_000)
     });
 
-    let (flow, by_hand) = (Arc::new(waiting_flow()?), Arc::new(waiting_by_hand()));
+    let flow = Arc::new(waiting_flow()?);
+    let by_hand = Arc::new(waiting_by_hand());
     let own = || {
         let flow = Arc::clone(&flow);
         async move {
@@ -171,10 +174,8 @@ fn main() -> Result<(), BoxError> {
         let by_hand = Arc::clone(&by_hand);
         async move { by_hand.run(&mut Counter { left: STEPS }).await }
     };
-    let (flow_bytes, hand_bytes) = (
-        runtime.block_on(all_at_once(own))?,
-        runtime.block_on(all_at_once(hand))?,
-    );
+    let flow_bytes = runtime.block_on(all_at_once(own))?;
+    let hand_bytes = runtime.block_on(all_at_once(hand))?;
     print(
         "bytes a run of 10,000 at once, the task and its timer counted",
         flow_bytes / RUNS,

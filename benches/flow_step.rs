@@ -131,7 +131,8 @@ fn main() -> Result<(), BoxError> {
     for (shape, length) in [("self-loop", 1), ("1,000-node chain", 1_000)] {
         let flow = flow_ring(length, || CountDown)?;
         let retried = flow_ring(length, || CountDown.retry(Backoff::default()))?;
-        let (indexed, named) = (indexed_ring(length), named_ring(length));
+        let indexed = indexed_ring(length);
+        let named = named_ring(length);
 
         // What fails once fails always: the measured runs need no look at their results.
         runs.flow(&flow)?;
@@ -147,10 +148,8 @@ fn main() -> Result<(), BoxError> {
         group.bench_function("by hand, named", |b| b.iter(|| runs.named(&named)));
         group.finish();
 
-        let (own, by_index) = (
-            || each(20, || runs.flow(&flow)),
-            || each(20, || runs.indexed(&indexed)),
-        );
+        let own = || each(20, || runs.flow(&flow));
+        let by_index = || each(20, || runs.indexed(&indexed));
         ratio(&format!("{shape}: flow / by hand, indexed"), own, by_index);
         ratio(&format!("{shape}: flow / by hand, named"), own, || {
             each(20, || runs.named(&named))

@@ -87,10 +87,8 @@ fn main() -> Result<(), BoxError> {
         group.finish();
 
         let times = if text.len() < 4096 { 20 } else { 2 };
-        let (read, parse) = (
-            || each(times, || reader.read(&text)),
-            || each(times, || bare(block)),
-        );
+        let read = || each(times, || reader.read(&text));
+        let parse = || each(times, || bare(block));
         ratio(
             &format!("{name}: ReplyReader::read / bare parser"),
             read,
@@ -108,10 +106,8 @@ fn main() -> Result<(), BoxError> {
             }
         }
 
-        let (ten_short, long) = (
-            || each(10, || reader.read(&short)) * 10,
-            || each(1, || reader.read(&long)),
-        );
+        let ten_short = || each(10, || reader.read(&short)) * 10;
+        let long = || each(1, || reader.read(&long));
         ratio(
             &format!("{name}: 2,000 steps / ten times 200"),
             long,
@@ -124,10 +120,8 @@ fn main() -> Result<(), BoxError> {
         return Err("JSON without a fault".into());
     }
 
-    let (ten_short, long) = (
-        || each(10, || reader.read(&short)) * 10,
-        || each(1, || reader.read(&long)),
-    );
+    let ten_short = || each(10, || reader.read(&short)) * 10;
+    let long = || each(1, || reader.read(&long));
     ratio(
         "JSON with faults: 2,000 steps / ten times 200",
         long,

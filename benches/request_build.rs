@@ -120,7 +120,8 @@ fn print_shared(thoughts: usize) -> Result<(), BoxError> {
     let (carried, carried_bytes) = messages().fold((0, 0), |(count, bytes), message| {
         (count + 1, bytes + message.text().len())
     });
-    let (kept, kept_bytes) = (held.len(), held.values().sum::<usize>());
+    let kept = held.len();
+    let kept_bytes = held.values().sum::<usize>();
     let found =
         format!("{carried} messages in {carried_bytes} bytes, kept as {kept} in {kept_bytes}");
 
@@ -174,7 +175,8 @@ fn main() -> Result<(), BoxError> {
 
     group.finish();
 
-    let (young, old) = (scene.state(10)?, scene.state(1_000)?);
+    let young = scene.state(10)?;
+    let old = scene.state(1_000)?;
     ratio(
         "next request at turn 1,000 / at turn 10",
         || scene.next(&old, 20),

@@ -54,7 +54,8 @@ fn compare(trip: &mut Trip) -> Result<Action, String> {
 }
 
 fn report(trip: &mut Trip) -> Result<(), String> {
-    let (distance, price) = (number(&trip.distance)?, number(&trip.price)?);
+    let distance = number(&trip.distance)?;
+    let price = number(&trip.price)?;
     let thoughts = trip.distance.thoughts().len() + trip.price.thoughts().len();
     trip.report = format!("{distance} km for {price} euros, worked out in {thoughts} thoughts");
 

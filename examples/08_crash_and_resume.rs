@@ -219,10 +219,8 @@ struct Watched {
 impl Watched {
     fn new(run_id: String) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let (calls, record) = (
-            folder.path().join(CALLS),
-            FileStore::new(folder.path()).path(&run_id),
-        );
+        let calls = folder.path().join(CALLS);
+        let record = FileStore::new(folder.path()).path(&run_id);
         let start_up = Duration::from_millis(20);
 
         Ok(Self {
@@ -249,7 +247,8 @@ impl Watched {
 
     /// Starts it and kills it. Answers whether it was alive until then.
     fn kill(&mut self) -> Result<bool> {
-        let (started, moment) = (Instant::now(), Moment::any(self.start_up));
+        let started = Instant::now();
+        let moment = Moment::any(self.start_up);
         let mut child = self.start()?;
         let waited = moment.wait(&mut child, self);
 
@@ -257,7 +256,8 @@ impl Watched {
         child.kill().ok();
         let killed = was_killed(child.wait()?)?;
         waited?;
-        let (took, made) = (started.elapsed(), self.look()?);
+        let took = started.elapsed();
+        let made = self.look()?;
 
         if (1..5).contains(&made) {
             self.start_up = took;
@@ -410,7 +410,8 @@ impl Moment {
 
     fn wait(&self, child: &mut Child, watched: &Watched) -> Result<()> {
         let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
-        let (calls, record) = (length(&watched.calls), length(&watched.record));
+        let calls = length(&watched.calls);
+        let record = length(&watched.record);
         let started = Instant::now();
 
         while child.try_wait()?.is_none() {
@@ -443,7 +444,10 @@ async fn parent(wanted: u64) -> Result<bool> {
     println!(
         "{ROUNDS} rounds, each with a subflow that loops and a batch of {ITEMS} items, 3 at a time"
     );
-    let (mut kills, mut recorded, mut twice, mut lost) = (0, 0, 0, 0);
+    let mut kills = 0;
+    let mut recorded = 0;
+    let mut twice = 0;
+    let mut lost = 0;
     for run in 1.. {
         let mut watched = Watched::new(format!("run {run}"))?;
         for _ in 0..KILLS_A_RUN.min(wanted - kills) {

@@ -130,7 +130,8 @@ fn text() -> Result<String, String> {
             .unwrap_or_default();
         let valid = String::from_utf8_lossy(valid);
         let last = valid.rsplit('\n').next().unwrap_or_default();
-        let (line, column) = (valid.matches('\n').count() + 1, last.chars().count() + 1);
+        let line = valid.matches('\n').count() + 1;
+        let column = last.chars().count() + 1;
 
         format!("line {line}, column {column}: the reply is not UTF-8")
     })

@@ -146,7 +146,8 @@ async fn serve(listener: TcpListener, replies: Vec<String>) -> std::io::Result<(
 
 /// Reads a request to the end of its body.
 async fn read_request(connection: &mut TcpStream) -> std::io::Result<()> {
-    let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut request = Vec::new();
+    let mut buffer = [0; 4096];
     loop {
         let read = connection.read(&mut buffer).await?;
         request.extend_from_slice(buffer.get(..read).unwrap_or_default());

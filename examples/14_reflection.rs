@@ -35,10 +35,8 @@ impl LlmClient for Hasty {
 
         let question = texts(Role::User).next().map_or("", Message::text);
         let mut words = question.trim_end_matches('?').split(' ').skip(2);
-        let (letter, word) = (
-            words.next().unwrap_or_default(),
-            words.nth(1).unwrap_or_default(),
-        );
+        let letter = words.next().unwrap_or_default();
+        let word = words.nth(1).unwrap_or_default();
 
         let answer = match texts(Role::Assistant).next_back() {
             None => at_first_sight(letter, word).to_string(),
@@ -98,7 +96,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Reflection::new("Spell the word letter by letter, and count again.").with_verdict("RIGHT");
     let plain = Thinking::new(Hasty);
     let reflecting = Thinking::new(Hasty).with_mode(reflection);
-    let (mut without, mut with) = (Sum::default(), Sum::default());
+    let mut without = Sum::default();
+    let mut with = Sum::default();
 
     println!("{:13} {:>7}  {:>15}", "", "without", "with reflection");
     let questions = [

@@ -98,7 +98,8 @@ impl LlmClient for ByHand {
         };
 
         let seed = request.seed().unwrap_or_default();
-        let (tens, ones) = (b / 10 * 10, b % 10);
+        let tens = b / 10 * 10;
+        let ones = b % 10;
         let up = tens + 10;
 
         Ok(ChatResponse::new(match seed % 4 {

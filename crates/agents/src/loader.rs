@@ -110,7 +110,8 @@ impl Default for Loader {
 impl Loader {
     /// A loader with the crate's own providers and node types, no tools, and nothing in the environment.
     pub fn new() -> Self {
-        let (mut providers, node_types) = (providers::built_in(), node_types::built_in());
+        let mut providers = providers::built_in();
+        let node_types = node_types::built_in();
         providers.sort_by(|one, other| one.name().cmp(other.name()));
         Self {
             providers,
@@ -392,7 +393,9 @@ fn apart<'s>(
         let mut taken = settings
             .filter(|setting| properties(theirs).is_some_and(|map| map.contains_key(*setting)));
         if let Some(setting) = taken.next() {
-            let (name, setting, other) = (name.to_owned(), setting.clone(), other.clone());
+            let name = name.to_owned();
+            let setting = setting.clone();
+            let other = other.clone();
             return Err(LoaderError::SettingTaken {
                 kind,
                 name,

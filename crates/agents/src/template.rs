@@ -111,7 +111,9 @@ impl Template {
     /// When a brace stands alone.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
         charge(text.len());
-        let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
         while let Some(at) = rest.find(['{', '}']) {
             let (before, after) = rest.split_at(at);
             plain.push_str(before);

@@ -51,7 +51,8 @@ fn tools() -> Tools {
 async fn the_example_of_the_document_loads_and_runs() {
     let script = ScriptedClient::new(["Whales are fish.", "Whales are mammals."]);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (client, settings) = (script.clone(), Arc::clone(&seen));
+    let client = script.clone();
+    let settings = Arc::clone(&seen);
     let openai = Provider::new("openai", "A double.", move |OpenAi { name, api_key }| {
         settings.lock().unwrap().push((name, api_key));
         Ok::<_, String>(client.clone())

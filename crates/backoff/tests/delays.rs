@@ -59,7 +59,8 @@ fn jitter_spreads_over_the_upper_half_even_at_the_ceiling() {
         .first(Duration::from_secs(8))
         .ceiling(Duration::from_secs(8));
     let delays = millis(backoff);
-    let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
+    let least = delays.iter().min().unwrap();
+    let most = delays.iter().max().unwrap();
     assert!((4000..4500).contains(least), "{least}");
     assert!((7500..=8000).contains(most), "{most}");
 }

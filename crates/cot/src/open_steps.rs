@@ -41,7 +41,8 @@ impl OpenSteps {
         }
 
         let name = |entry: &Entry<'_>| {
-            let (path, status) = (entry.path(), entry.step.status);
+            let path = entry.path();
+            let status = entry.step.status;
             let description = OneLine::new(&entry.step.description).max_chars(WIDTH);
             format!("{path} {description} ({status})")
         };

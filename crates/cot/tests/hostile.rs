@@ -265,7 +265,8 @@ fn a_plan_is_read_to_its_greatest_depth_and_refused_beyond() {
 
     assert_eq!(problem.line(), Some(4 + 3 * 32));
     let flow = |levels: usize| {
-        let (open, close) = ("{description: a, status: Pending, sub_steps: [", "]}");
+        let open = "{description: a, status: Pending, sub_steps: [";
+        let close = "]}";
         let inner = "{description: a, status: Done}";
         plan_of(
             &format!(

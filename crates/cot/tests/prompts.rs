@@ -339,7 +339,8 @@ fn the_languages_are_of_one_shape() {
         })
     };
 
-    let (english, chinese) = (Prompts::english(), Prompts::chinese());
+    let english = Prompts::english();
+    let chinese = Prompts::chinese();
     assert_eq!(shape(&english), shape(&chinese));
     let statuses = |prompts: Prompts| {
         let replies = prompts.example.unwrap().replies.into_iter();

@@ -85,7 +85,8 @@ fn replies_of_a_real_model_are_read_more_often_after_repairs() {
                 .collect::<Vec<_>>()
         };
 
-        let (strictly, repaired) = (read(strict), read(ReplyReader::default()));
+        let strictly = read(strict);
+        let repaired = read(ReplyReader::default());
         report += &tally(
             &format!("{title}, {} replies. Strictly:", replies.len()),
             &strictly,

@@ -44,7 +44,8 @@ async fn serve(answers: Vec<(u16, Value)>) -> (SocketAddr, JoinHandle<Vec<Value>
 
 /// The JSON of a request.
 async fn read(stream: &mut TcpStream) -> Value {
-    let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
     loop {
         let read = stream.read(&mut chunk).await.unwrap();
         assert!(read > 0, "half a request");

@@ -38,7 +38,8 @@ fn shown(problem: &ReplyProblem) -> String {
             .current_thinking
             .as_ref()
             .map_or(0, |text| text.chars().count());
-        let (steps, needed) = (partial.planning.len(), partial.next_thought_needed);
+        let steps = partial.planning.len();
+        let needed = partial.next_thought_needed;
         writeln!(
             text,
             "read: {thinking} characters of thinking, {steps} steps, next thought {needed:?}"

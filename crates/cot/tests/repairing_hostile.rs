@@ -173,7 +173,8 @@ fn much_work_for_the_repairs_is_bounded() {
     for (name, text) in cases {
         match ReplyReader::default().read(&text) {
             Ok(read) => {
-                let (steps, repairs) = (read.reply.planning.len(), read.repairs.len());
+                let steps = read.reply.planning.len();
+                let repairs = read.repairs.len();
                 said += &format!("{name}: {steps} steps, {repairs} repairs\n");
             }
             Err(problem) => said += &format!("{name}: {problem}\n"),

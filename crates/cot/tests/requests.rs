@@ -61,7 +61,8 @@ async fn each_request_begins_with_the_one_before_but_for_its_last_message() {
         // The first turn has problem and instructions in one message, and no turn before it: what it
         // shares with the next is all but that message.
         for pair in requests.windows(2) {
-            let (earlier, later) = (texts(&pair[0]), texts(&pair[1]));
+            let earlier = texts(&pair[0]);
+            let later = texts(&pair[1]);
             let (_, shared) = earlier.split_last().unwrap();
             assert!(later.len() > earlier.len());
             assert_eq!(later[..shared.len()], *shared);

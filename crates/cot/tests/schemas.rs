@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 
 /// The schema with a line for each entry, in the order in which it stands.
 fn pretty(json: &str) -> String {
-    let (mut text, mut depth, mut in_string, mut escaped) = (String::new(), 0, false, false);
+    let mut text = String::new();
+    let mut depth = 0;
+    let mut in_string = false;
+    let mut escaped = false;
     for c in json.chars() {
         let opens = !in_string && matches!(c, '{' | '[');
         let closes = !in_string && matches!(c, '}' | ']');
@@ -237,8 +240,12 @@ fn the_longest_reply_fits_the_limit_of_tokens() {
 fn more_tokens_make_room_for_larger_plans() {
     let shown = [100, 512, 900, 2048, 4096, 8192, 16_384, 32_768, u32::MAX].map(|tokens| {
         let bounds = ReplyBounds::for_tokens(tokens);
-        let (levels, steps, sub_steps) = (bounds.levels(), bounds.steps(), bounds.sub_steps());
-        let (thinking, text, longest) = (bounds.thinking(), bounds.text(), bounds.longest_reply_tokens());
+        let levels = bounds.levels();
+let steps = bounds.steps();
+let sub_steps = bounds.sub_steps();
+        let thinking = bounds.thinking();
+let text = bounds.text();
+let longest = bounds.longest_reply_tokens();
 
         format!("{tokens}: {levels} levels, {steps} steps, {sub_steps} sub-steps; thinking {thinking}, text {text}; {longest} tokens")
     });

@@ -170,7 +170,8 @@ impl fmt::Display for WiringProblem {
                 action,
                 nodes,
             } => {
-                let (from, action) = (Name(from), Name(action.as_str()));
+                let from = Name(from);
+                let action = Name(action.as_str());
                 write!(
                     f,
                     "the edge on `{action}` leaves `{from}`, which is not a node"
@@ -183,7 +184,9 @@ impl fmt::Display for WiringProblem {
                 to,
                 nodes,
             } => {
-                let (from, action, to) = (Name(from), Name(action.as_str()), Name(to));
+                let from = Name(from);
+                let action = Name(action.as_str());
+                let to = Name(to);
                 write!(
                     f,
                     "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node"
@@ -195,7 +198,8 @@ impl fmt::Display for WiringProblem {
                 action,
                 declared,
             } => {
-                let (from, action) = (Name(from), Name(action.as_str()));
+                let from = Name(from);
+                let action = Name(action.as_str());
                 write!(
                     f,
                     "the edge from `{from}` on `{action}` is never taken: `{from}` declares "
@@ -206,11 +210,13 @@ impl fmt::Display for WiringProblem {
                 }
             }
             Self::DuplicateEdge { from, action } => {
-                let (from, action) = (Name(from), Name(action.as_str()));
+                let from = Name(from);
+                let action = Name(action.as_str());
                 write!(f, "more than one edge leaves `{from}` on `{action}`")
             }
             Self::ActionLeadsNowhere { node, action } => {
-                let (node, action) = (Name(node), Name(action.as_str()));
+                let node = Name(node);
+                let action = Name(action.as_str());
                 write!(
                     f,
                     "node `{node}` declares the action `{action}`, which leads nowhere; add an edge or an end for it"

@@ -43,7 +43,8 @@ impl Shape {
             return None;
         }
 
-        let (new, gone) = (only_in(&self.0, &recorded.0), only_in(&recorded.0, &self.0));
+        let new = only_in(&self.0, &recorded.0);
+        let gone = only_in(&recorded.0, &self.0);
         let mut parts = Vec::new();
         if !gone.is_empty() {
             parts.push(format!("gone: {}", first_of(&gone)));

@@ -171,7 +171,8 @@ async fn run(flow: &Flow<Items>, items: &mut Items) -> Result<Ended, RunError> {
 #[tokio::test(start_paused = true)]
 async fn no_more_are_worked_on_at_once_than_is_said() {
     for (at_most, milliseconds) in [(0, 60), (1, 60), (2, 30), (3, 20), (100, 10)] {
-        let (work, started) = (Work::default(), Instant::now());
+        let work = Work::default();
+        let started = Instant::now();
         let mut items = vec![taking(10); 6];
         run(&over(at_most, work.clone()), &mut items).await.unwrap();
         assert_eq!(
@@ -183,7 +184,8 @@ async fn no_more_are_worked_on_at_once_than_is_said() {
         assert_eq!((work.most(), work.calls()), (at_most.clamp(1, 6), 12));
     }
 
-    let (work, started) = (Work::default(), Instant::now());
+    let work = Work::default();
+    let started = Instant::now();
     let batch = Batch::in_turn(
         work.clone(),
         |items: &Items| items.clone(),
@@ -216,7 +218,8 @@ async fn results_come_back_in_the_order_of_the_items() {
 
 #[tokio::test(start_paused = true)]
 async fn no_items_are_fine() {
-    let (work, mut items) = (Work::default(), Items::new());
+    let work = Work::default();
+    let mut items = Items::new();
     assert_eq!(
         run(&over(4, work.clone()), &mut items).await.unwrap().steps,
         1
@@ -272,7 +275,8 @@ async fn the_error_names_the_item_the_phase_and_its_attempts() {
         taking(1003),
     ];
 
-    let (work, started) = (Work::default(), Instant::now());
+    let work = Work::default();
+    let started = Instant::now();
     let flow = over(4, work.clone().retry(three_attempts()));
     let before = items.clone();
     let error = flow.run(&mut items).await.unwrap_err();
@@ -314,7 +318,8 @@ async fn an_item_that_cannot_be_prepared_or_put_back_is_named() {
         fails_in: Some(phase.to_owned()),
         ..Item::default()
     };
-    let (work, mut items) = (Work::default(), vec![taking(1), ill("prep")]);
+    let work = Work::default();
+    let mut items = vec![taking(1), ill("prep")];
     let error = run(&over(1, work.clone()), &mut items).await.unwrap_err();
     assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 1: prep failed: nothing to fetch");
     assert_eq!(work.calls(), 0, "nothing is begun before all are prepared");
@@ -327,7 +332,8 @@ async fn an_item_that_cannot_be_prepared_or_put_back_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn timeout_and_fallback_are_for_each_item() {
-    let (work, started) = (Work::default(), Instant::now());
+    let work = Work::default();
+    let started = Instant::now();
     let node = work.clone().timeout(Duration::from_millis(50));
     let error = run(&over(9, node), &mut vec![taking(10), taking(60)])
         .await
@@ -347,7 +353,8 @@ async fn timeout_and_fallback_are_for_each_item() {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_record() {
-    let (work, lines) = (Work::default(), Lines::default());
+    let work = Work::default();
+    let lines = Lines::default();
     let flow = over(2, work.clone());
     let before: Items = [10, 20, 30, 40].map(taking).to_vec();
     let mut items = before.clone();
@@ -394,7 +401,8 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
-    let (work, started) = (Work::default(), Instant::now());
+    let work = Work::default();
+    let started = Instant::now();
     let flow = over(2, work.clone());
     let mut items: Items = [30, 30, 30].map(taking).to_vec();
     let mut run = flow.begin().deadline(started + Duration::from_millis(45));
@@ -461,7 +469,8 @@ fn nested(work: &Work) -> Flow<(u64, Vec<Items>)> {
 
 #[tokio::test(start_paused = true)]
 async fn batches_stand_inside_items_inside_branches_inside_subflows() {
-    let (work, lines) = (Work::default(), Lines::default());
+    let work = Work::default();
+    let lines = Lines::default();
     let flow = nested(&work);
     let state = || {
         (
@@ -474,7 +483,8 @@ async fn batches_stand_inside_items_inside_branches_inside_subflows() {
         )
     };
 
-    let (mut plain, mut journaled) = (state(), state());
+    let mut plain = state();
+    let mut journaled = state();
     let ended = flow.run(&mut plain).await.unwrap();
     assert_eq!(
         flow.begin()
@@ -610,10 +620,8 @@ fn a_hundred_thousand_items_do_not_exhaust_the_stack() {
             .build()
             .unwrap();
         for at_most in [1, 100_000] {
-            let (flow, expected) = (
-                doubling(at_most),
-                (0..100_000).map(|n| 2 * n).collect::<Vec<u64>>(),
-            );
+            let flow = doubling(at_most);
+            let expected = (0..100_000).map(|n| 2 * n).collect::<Vec<u64>>();
             let mut all: Vec<u64> = (0..100_000).collect();
             runtime.block_on(flow.run(&mut all)).unwrap();
             assert!(all == expected);
@@ -642,7 +650,8 @@ fn a_hundred_thousand_items_do_not_exhaust_the_stack() {
 async fn items_that_never_wait_can_be_stopped() {
     let token = cogwork_flow::CancellationToken::new();
     let calls = Arc::new(AtomicUsize::new(0));
-    let (counted, cancelled) = (Arc::clone(&calls), token.clone());
+    let counted = Arc::clone(&calls);
+    let cancelled = token.clone();
     let node = from_phases(
         |_: &mut u64| (),
         move |()| {
@@ -678,7 +687,8 @@ async fn items_that_never_wait_can_be_stopped() {
 
 #[tokio::test(start_paused = true)]
 async fn one_batch_serves_many_runs_at_once() {
-    let (work, flow) = (Work::default(), Arc::new(over(2, Work::default())));
+    let work = Work::default();
+    let flow = Arc::new(over(2, Work::default()));
     let runs: Vec<_> = (0..50_u64)
         .map(|n| {
             let flow = Arc::clone(&flow);

@@ -196,7 +196,9 @@ async fn a_timeout_around_a_run_keeps_the_whole_steps() {
 #[tokio::test(start_paused = true)]
 async fn a_run_in_a_select_loses_no_step() {
     let flow = slow_loop();
-    let (mut run, mut visits, mut interrupted) = (flow.begin(), 0, 0);
+    let mut run = flow.begin();
+    let mut visits = 0;
+    let mut interrupted = 0;
     let mut interrupt = Box::pin(tokio::time::sleep(Duration::from_millis(1_500)));
 
     while visits < 4 {

@@ -110,7 +110,8 @@ const SET_BACK: [Duration; 6] = [
 #[tokio::test(start_paused = true)]
 async fn a_sleep_is_no_longer_when_the_clock_is_set_back() {
     for by in SET_BACK {
-        let (flow, mut machine) = (sleeping(), Machine::new());
+        let flow = sleeping();
+        let mut machine = Machine::new();
         assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
 
         machine.set_back(by);
@@ -132,7 +133,8 @@ async fn a_sleep_is_no_longer_when_the_clock_is_set_back() {
 #[tokio::test(start_paused = true)]
 async fn a_program_that_is_started_again_and_again_sleeps_once() {
     for by in SET_BACK {
-        let (flow, mut machine) = (sleeping(), Machine::new());
+        let flow = sleeping();
+        let mut machine = Machine::new();
         assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
 
         machine.set_back(by);
@@ -149,7 +151,8 @@ async fn a_program_that_is_started_again_and_again_sleeps_once() {
 /// its whole time again, and no more.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
-    let (flow, mut machine) = (sleeping(), Machine::new());
+    let flow = sleeping();
+    let mut machine = Machine::new();
     let mut last_set = Instant::now();
     for round in 0..50 {
         if round % 3 == 0 {
@@ -166,7 +169,8 @@ async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
     for by in SET_BACK {
-        let (flow, mut machine) = (waiting(), Machine::new());
+        let flow = waiting();
+        let mut machine = Machine::new();
         let first = limit(&mut flow.begin().journal(machine.journal()))
             .await
             .unwrap();
@@ -198,7 +202,8 @@ async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
-    let (flow, mut machine) = (sleeping(), Machine::new());
+    let flow = sleeping();
+    let mut machine = Machine::new();
     let start = Instant::now();
     while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
     assert!(
@@ -231,7 +236,8 @@ async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
 
 #[tokio::test(start_paused = true)]
 async fn two_journals_agree_on_the_time_while_the_clock_is_paused() {
-    let (flow, lines) = (waiting(), Lines::default());
+    let flow = waiting();
+    let lines = Lines::default();
     std::thread::sleep(Duration::from_millis(20)); // paused, tokio's clock shows nothing of it
     let first = lines.journal();
     advance(Duration::from_secs(60)).await;

@@ -103,7 +103,8 @@ fn an_error_from_the_depth_names_every_flow() {
 fn a_deep_flow_is_cancelled() {
     with_small_stack(|| {
         let flow = nested(Innermost::Waits);
-        let (mut n, mut run) = (0, flow.begin());
+        let mut n = 0;
+        let mut run = flow.begin();
         assert!(poll_once(run.step(&mut n)).is_pending());
         assert_eq!((n, run.node(), run.steps()), (0, Some("n"), 0));
     });
@@ -157,7 +158,8 @@ async fn a_chain_of_100_000_nodes_is_built_and_run() {
         }
     }
 
-    let (flow, mut n) = (builder.build().unwrap(), 0);
+    let flow = builder.build().unwrap();
+    let mut n = 0;
     let ended = flow.begin().max_steps(NODES).finish(&mut n).await.unwrap();
     assert_eq!((n, ended.steps), (NODES, NODES));
 }

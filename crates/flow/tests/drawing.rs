@@ -270,7 +270,8 @@ fn structure(name: &str) -> [String; 2] {
         .unwrap();
 
     let outside = |drawing: String| {
-        let (mut quoted, mut escaped) = (false, false);
+        let mut quoted = false;
+        let mut escaped = false;
         let mut kept = String::new();
         for character in drawing.chars() {
             match character {

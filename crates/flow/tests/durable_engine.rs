@@ -75,7 +75,8 @@ async fn in_one_process(flow: &Flow<State>, start: &[u64], journaled: bool) -> E
 
 /// Drops the work after so many polls.
 async fn dropped_after<T>(polls: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
-    let (mut work, mut left) = (std::pin::pin!(work), polls);
+    let mut work = std::pin::pin!(work);
+    let mut left = polls;
     std::future::poll_fn(|context| match (work.as_mut().poll(context), &mut left) {
         (Poll::Ready(done), _) => Poll::Ready(Some(done)),
         (Poll::Pending, Some(0)) => Poll::Ready(None),
@@ -120,7 +121,8 @@ async fn on_an_engine(
             Err(Over::Suspended { event }) => event,
             Ok(Ok(Stepped::Paused(paused))) => paused.event,
             Ok(stepped) => {
-                let (made, recorded) = (position.load(Ordering::Relaxed), engine.len());
+                let made = position.load(Ordering::Relaxed);
+                let recorded = engine.len();
                 if made != recorded {
                     return Err(format!(
                         "the run made {made} calls, on record are {recorded}"
@@ -206,12 +208,15 @@ async fn stands_on_an_engine(leaf: Define, start: &[u64], needs_a_journal: bool)
 
 /// Only what was lost in flight is called more often than in an undisturbed run.
 fn nothing_is_called_in_vain(undisturbed: &World, world: &World, what: &str) {
-    let (calls, recorded, lost) = (world.calls(), world.recorded(), world.lost());
+    let calls = world.calls();
+    let recorded = world.recorded();
+    let lost = world.lost();
     let undisturbed = undisturbed.calls();
     assert_eq!(calls.len(), undisturbed.len(), "{what}");
 
     for (key, once) in undisturbed {
-        let (recorded, lost) = (recorded[&key], lost.get(&key).copied().unwrap_or_default());
+        let recorded = recorded[&key];
+        let lost = lost.get(&key).copied().unwrap_or_default();
 
         // More than one where attempts are made in process.
         let each = once / recorded;

@@ -236,7 +236,8 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
-    let (flow, record) = (doubled_and_asked(), lines::Lines::default());
+    let flow = doubled_and_asked();
+    let record = lines::Lines::default();
     flow.begin()
         .journal(record.journal())
         .advance(&mut vec![1, 2])
@@ -361,7 +362,8 @@ async fn many_runs_share_a_sink_and_are_told_apart() {
     let mut runs = tokio::task::JoinSet::new();
 
     for run in 0..50 {
-        let (flow, sink) = (Arc::clone(&flow), sink.clone());
+        let flow = Arc::clone(&flow);
+        let sink = sink.clone();
         runs.spawn(async move {
             flow.begin()
                 .id(run.to_string())

@@ -99,7 +99,8 @@ fn taken_up(lines: &Lines) -> (Recorded<Lines>, Tally) {
 
 #[tokio::test]
 async fn a_long_loop_keeps_a_short_record() {
-    let (keys, lines) = (Keys::default(), Lines::default());
+    let keys = Keys::default();
+    let lines = Lines::default();
     let flow = long(300, &keys);
     let mut plain = Tally::default();
     let ended = flow.run(&mut plain).await.unwrap();
@@ -149,7 +150,8 @@ async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
     for fold in [1, 2, 5] {
         let mut subflows = 0;
         for polls in 1.. {
-            let (keys, lines) = (Keys::default(), Lines::default());
+            let keys = Keys::default();
+            let lines = Lines::default();
             let flow = long(4, &keys);
             let (journal, mut state) = taken_up(&lines);
             let mut run = flow.begin().journal(journal).fold_every(every(fold));
@@ -216,7 +218,8 @@ fn asking(of: u64) -> Flow<Tally> {
 
 #[tokio::test(start_paused = true)]
 async fn answers_that_nobody_has_taken_outlive_a_fold() {
-    let (flow, lines) = (asking(4), Lines::default());
+    let flow = asking(4);
+    let lines = Lines::default();
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().journal(journal).fold_every(every(1));
 
@@ -249,7 +252,8 @@ async fn answers_that_nobody_has_taken_outlive_a_fold() {
 /// each step that is replayed.
 #[tokio::test(start_paused = true)]
 async fn a_replay_folds_nothing_until_it_is_past_the_record() {
-    let (flow, lines) = (asking(9), Lines::default());
+    let flow = asking(9);
+    let lines = Lines::default();
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().journal(journal);
     run.deliver("word", &"one").await.unwrap();
@@ -286,7 +290,8 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
 
 #[tokio::test]
 async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
-    let (keys, lines) = (Keys::default(), Lines::default());
+    let keys = Keys::default();
+    let lines = Lines::default();
     let flow = long(2, &keys);
     flow.begin()
         .journal(lines.journal())
@@ -337,7 +342,9 @@ fn halving() -> Flow<f64> {
 
 #[tokio::test]
 async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
-    let (flow, lines, mut n) = (halving(), Lines::default(), 4.0);
+    let flow = halving();
+    let lines = Lines::default();
+    let mut n = 4.0;
     let mut run = flow.begin().journal(lines.journal()).fold_every(every(1));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: no snapshot can be made of the state: invalid type: null, expected f64 at line 1 column 4");

@@ -147,7 +147,8 @@ fn answers_before_anybody_waits() {
 #[test]
 fn items_that_wait_for_one_event() {
     grows_with_its_parts(async |count| {
-        let (flow, lines) = (items(), Lines::default());
+        let flow = items();
+        let lines = Lines::default();
         let mut all = vec![0; count];
         let mut run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
         assert!(matches!(
@@ -206,7 +207,8 @@ fn branches_that_wait_each_for_its_own_event() {
 #[test]
 fn steps_on_record_and_their_replay() {
     grows_with_its_parts(async |count| {
-        let (flow, lines) = (countdown(), Lines::default());
+        let flow = countdown();
+        let lines = Lines::default();
         for _ in 0..2 {
             let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
             { run }.finish(&mut { count }).await.unwrap();
@@ -217,7 +219,8 @@ fn steps_on_record_and_their_replay() {
 #[test]
 fn steps_of_a_run_that_is_folded() {
     grows_with_its_parts(async |count| {
-        let (flow, lines) = (countdown(), Lines::default());
+        let flow = countdown();
+        let lines = Lines::default();
         let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
         { run }
             .fold_every(NonZeroU64::MIN)
@@ -259,7 +262,8 @@ fn items_of_a_batch() {
 #[test]
 fn runs_that_are_watched_and_drawn() {
     grows_with_its_parts(async |count| {
-        let (flow, (sink, mut told)) = (questions(count), events(10 * count));
+        let flow = questions(count);
+        let (sink, mut told) = events(10 * count);
         let mut visits = Visits::of(&flow);
         answer_all(flow.begin().max_steps(u64::MAX).events_to(sink), count).await;
 
@@ -275,7 +279,8 @@ fn runs_that_are_watched_and_drawn() {
 #[test]
 fn flows_and_their_shapes() {
     grows_with_its_parts(async |count| {
-        let (one, other) = (questions(count), questions(count + 1));
+        let one = questions(count);
+        let other = questions(count + 1);
         assert!(one.shape().difference(&other.shape()).is_some());
         assert_eq!(one.shape().events().len(), count);
     });

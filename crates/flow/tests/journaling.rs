@@ -118,7 +118,8 @@ fn journal(lines: &Lines) -> Recorded<Lines> {
 
 #[tokio::test]
 async fn a_replay_does_nothing_again_and_comes_to_the_same_end() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let flow = everything(&calls);
     let mut undisturbed = vec![3, 5, 60];
     flow.run(&mut undisturbed).await.unwrap();
@@ -182,7 +183,8 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
                 .count()
         };
 
-        let (before, tried) = (recorded(&lines), calls.lock().unwrap().len());
+        let before = recorded(&lines);
+        let tried = calls.lock().unwrap().len();
         let mut state = vec![3, 5, 60];
         flow.begin()
             .journal(journal(&lines))
@@ -202,7 +204,8 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
 
 #[tokio::test]
 async fn a_replay_that_goes_another_way_is_refused() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     doubling(&calls)
         .begin()
         .journal(journal(&lines))
@@ -231,7 +234,8 @@ async fn a_replay_that_goes_another_way_is_refused() {
 
 #[tokio::test]
 async fn a_replay_that_comes_to_other_items_is_refused() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let over = |name: &str| {
         let each = Each::at_most(
             2,
@@ -267,7 +271,8 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
 
 #[tokio::test]
 async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let flow = doubling(&calls);
     let error = flow
         .begin()

@@ -229,7 +229,8 @@ async fn a_run_can_go_on_after_a_panic_and_others_never_stopped() {
         }
     }
 
-    let (mut run, mut n) = (flow.begin(), 11);
+    let mut run = flow.begin();
+    let mut n = 11;
     assert!(run.finish(&mut n).await.unwrap_err().is_panic());
     assert_eq!((n, run.steps(), run.node()), (13, 2, Some("n")));
     recovers.store(false, Ordering::SeqCst);

@@ -75,14 +75,12 @@ async fn a_pause_says_where_why_and_for_what() {
     );
     for journaled in [false, true] {
         let run = flow.begin();
-        let (mut run, mut notes) = (
-            if journaled {
-                run.journal(MemoryJournal::new("r"))
-            } else {
-                run
-            },
-            vec![],
-        );
+        let mut run = if journaled {
+            run.journal(MemoryJournal::new("r"))
+        } else {
+            run
+        };
+        let mut notes = vec![];
 
         let paused = pauses(&mut run, &mut notes).await;
         assert_eq!(
@@ -118,7 +116,8 @@ async fn a_pause_says_where_why_and_for_what() {
 
 #[tokio::test]
 async fn a_pause_outlives_the_process() {
-    let (calls, lines) = (Arc::default(), Lines::default());
+    let calls = Arc::default();
+    let lines = Lines::default();
     let flow = asking(ask("word"), &calls);
     pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
     pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
@@ -190,7 +189,8 @@ fn interview() -> Flow<Notes> {
 async fn answers_are_taken_once_and_the_oldest_first() {
     let lines = Lines::default();
     for journaled in [false, true] {
-        let (flow, mut notes) = (interview(), vec![]);
+        let flow = interview();
+        let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
             run.journal(lines.journal())
@@ -228,7 +228,8 @@ async fn answers_are_taken_once_and_the_oldest_first() {
 
 #[tokio::test]
 async fn a_wait_in_a_subflow_pauses_the_whole_run() {
-    let (calls, lines) = (Arc::default(), Lines::default());
+    let calls = Arc::default();
+    let lines = Lines::default();
     let flow = Flow::builder("journal")
         .start("paper")
         .subflow("paper", asking(ask("word"), &calls), |notes: &mut Notes| {
@@ -242,13 +243,15 @@ async fn a_wait_in_a_subflow_pauses_the_whole_run() {
 
     let paused = pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
     assert_eq!(paused.step.to_string(), "journal/paper/review#2");
-    let (mut run, mut notes) = (flow.begin().journal(lines.journal()), vec![]);
+    let mut run = flow.begin().journal(lines.journal());
+    let mut notes = vec![];
     run.deliver("word", &"good").await.unwrap();
     run.finish(&mut notes).await.unwrap();
     assert_eq!(notes, ["written", "good", "printed", "posted"]);
     assert_eq!(calls.load(Ordering::SeqCst), 3);
 
-    let (mut run, mut notes) = (flow.begin(), vec![]);
+    let mut run = flow.begin();
+    let mut notes = vec![];
     pauses(&mut run, &mut notes).await;
     run.deliver("word", &"good").await.unwrap();
     run.finish(&mut notes).await.unwrap();
@@ -285,7 +288,8 @@ async fn an_event_that_nobody_waits_for_is_refused() {
 async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
     let lines = Lines::default();
     for journaled in [false, true] {
-        let (flow, mut notes) = (asking(ask("word"), &Arc::default()), vec![]);
+        let flow = asking(ask("word"), &Arc::default());
+        let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
             run.journal(lines.journal())
@@ -326,7 +330,8 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
 
 #[tokio::test]
 async fn answers_have_a_size_and_a_number() {
-    let (flow, lines) = (interview(), Lines::default());
+    let flow = interview();
+    let lines = Lines::default();
     let run = flow.begin().max_outcome(6).journal(lines.journal());
     let error = run.deliver("answer", &"12345").await.unwrap_err();
     assert_snapshot!(error, @"flow `interview`, node `ask`: the journal failed: the outcome is larger than the 6 bytes that may be recorded");
@@ -358,7 +363,8 @@ fn in_time(limit: u64) -> Flow<Notes> {
 async fn a_time_limit_that_passes_leaves_by_its_own_action() {
     let lines = Lines::default();
     for journaled in [false, true] {
-        let (flow, mut notes) = (in_time(60), vec![]);
+        let flow = in_time(60);
+        let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
             run.journal(lines.journal())
@@ -401,7 +407,8 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_limit_goes_on_while_the_program_does_not_run() {
-    let (flow, lines) = (in_time(3600), Lines::default());
+    let flow = in_time(3600);
+    let lines = Lines::default();
     let began = SystemTime::now();
     let journal = |passed| {
         lines
@@ -439,7 +446,8 @@ async fn a_time_limit_goes_on_while_the_program_does_not_run() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_time_is_used() {
-    let (flow, mut notes) = (in_time(60), vec![]);
+    let flow = in_time(60);
+    let mut notes = vec![];
     let mut run = flow.begin();
     pauses(&mut run, &mut notes).await;
     advance(Duration::from_secs(59)).await;
@@ -475,7 +483,8 @@ fn pages(calls: &Arc<AtomicUsize>) -> Flow<Vec<Notes>> {
 
 #[tokio::test]
 async fn items_wait_at_once_and_the_others_go_to_their_ends() {
-    let (calls, lines) = (Arc::default(), Lines::default());
+    let calls = Arc::default();
+    let lines = Lines::default();
     let flow = pages(&calls);
     let all = || vec![Notes::new(); 3];
     let mut run = flow.begin().journal(lines.journal());
@@ -562,7 +571,8 @@ fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
 
 #[tokio::test(start_paused = true)]
 async fn branches_are_answered_in_any_order() {
-    let (calls, lines) = (Arc::default(), Lines::default());
+    let calls = Arc::default();
+    let lines = Lines::default();
     let flow = committee(&calls);
     let mut run = flow.begin().journal(lines.journal());
     let first = pauses(&mut run, &mut vec![]).await;
@@ -597,7 +607,8 @@ async fn branches_are_answered_in_any_order() {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_of_a_branch_passes_while_another_waits() {
-    let (calls, lines) = (Arc::default(), Lines::default());
+    let calls = Arc::default();
+    let lines = Lines::default();
     let flow = committee(&calls);
     let mut run = flow.begin().journal(lines.journal());
     pauses(&mut run, &mut vec![]).await;
@@ -641,7 +652,8 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_and_the_limits_of_a_run() {
-    let (flow, mut notes) = (asking(ask("word"), &Arc::default()), vec![]);
+    let flow = asking(ask("word"), &Arc::default());
+    let mut notes = vec![];
     let error = flow
         .begin()
         .max_steps(1)
@@ -655,7 +667,9 @@ async fn a_pause_and_the_limits_of_a_run() {
     );
     assert_eq!(error.node(), "review");
 
-    let (start, token, mut notes) = (Instant::now(), CancellationToken::new(), vec![]);
+    let start = Instant::now();
+    let token = CancellationToken::new();
+    let mut notes = vec![];
     let mut run = flow
         .begin()
         .deadline(start + Duration::from_secs(10))
@@ -689,7 +703,8 @@ async fn those_who_watch_are_told_of_the_pause() {
         ask("word").why(|_| "is it good?".to_owned()),
         &Arc::default(),
     );
-    let (mut run, mut notes) = (flow.begin().id("r").events_to(sink), vec![]);
+    let mut run = flow.begin().id("r").events_to(sink);
+    let mut notes = vec![];
     pauses(&mut run, &mut notes).await;
     run.deliver("word", &"good").await.unwrap();
     run.finish(&mut notes).await.unwrap();
@@ -729,14 +744,12 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
     let flow = asking(picky, &Arc::default());
     for journaled in [false, true] {
         let run = flow.begin();
-        let (mut run, mut notes) = (
-            if journaled {
-                run.journal(lines.journal())
-            } else {
-                run
-            },
-            vec![],
-        );
+        let mut run = if journaled {
+            run.journal(lines.journal())
+        } else {
+            run
+        };
+        let mut notes = vec![];
 
         run.deliver("word", &"good").await.unwrap();
         run.deliver("word", &"other").await.unwrap();
@@ -772,9 +785,11 @@ fn napping(seconds: u64) -> Flow<u32> {
 
 #[tokio::test(start_paused = true)]
 async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
-    let (flow, lines) = (napping(100), Lines::default());
+    let flow = napping(100);
+    let lines = Lines::default();
     for journaled in [false, true] {
-        let (run, start) = (flow.begin(), Instant::now());
+        let run = flow.begin();
+        let start = Instant::now();
         let mut run = if journaled {
             run.journal(lines.journal())
         } else {
@@ -811,7 +826,9 @@ async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sleep_goes_on_while_the_program_does_not_run() {
-    let (flow, lines, start) = (napping(100), Lines::default(), Instant::now());
+    let flow = napping(100);
+    let lines = Lines::default();
+    let start = Instant::now();
     let mut run = flow.begin().journal(lines.journal());
     assert!(
         tokio::time::timeout(Duration::from_secs(40), run.finish(&mut 0))
@@ -876,10 +893,8 @@ async fn an_answer_may_come_while_the_run_is_being_stepped() {
         .unwrap();
 
     let journal = std::sync::Arc::new(MemoryJournal::new("r"));
-    let (mut run, mut text) = (
-        flow.begin().journal(std::sync::Arc::clone(&journal)),
-        String::new(),
-    );
+    let mut run = flow.begin().journal(std::sync::Arc::clone(&journal));
+    let mut text = String::new();
     let answer = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         journal.deliver("word", b"\"now\"".to_vec()).await

@@ -156,7 +156,8 @@ fn build(graph: &Graph) -> Option<Flow<Vec<u8>>> {
 
 #[test]
 fn a_graph_is_accepted_exactly_when_it_is_whole_and_then_runs_along_its_edges() {
-    let (accepted, refused) = (Cell::new(0), Cell::new(0));
+    let accepted = Cell::new(0);
+    let refused = Cell::new(0);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();

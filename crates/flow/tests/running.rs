@@ -257,7 +257,8 @@ async fn a_run_has_a_step_limit_unasked() {
 #[tokio::test]
 async fn stepping_does_what_a_whole_run_does() {
     let flow = line(["a", "b"]);
-    let (mut whole, mut stepped) = (Log::new(), Log::new());
+    let mut whole = Log::new();
+    let mut stepped = Log::new();
     let ended = flow.run(&mut whole).await.unwrap();
 
     let mut run = flow.begin();

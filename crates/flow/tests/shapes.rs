@@ -216,7 +216,8 @@ fn flows_that_have_changed_places() {
 #[test]
 fn a_difference_stays_one_short_line() {
     let many = (0..100).fold(Flow::builder("f").start("0"), |flow, n| {
-        let (name, next) = (n.to_string(), format!("{}", n + 1));
+        let name = n.to_string();
+        let next = format!("{}", n + 1);
         let flow = flow.node(name.clone(), more());
         if n < 99 {
             flow.edge(name, "default", next)

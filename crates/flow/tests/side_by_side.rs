@@ -25,7 +25,8 @@ fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
     let node = from_phases(
         |n: &mut u64| *n,
         move |n: u64| {
-            let (in_flight, most) = (Arc::clone(&in_flight), Arc::clone(&most));
+            let in_flight = Arc::clone(&in_flight);
+            let most = Arc::clone(&most);
             async move {
                 most.fetch_max(
                     in_flight.fetch_add(1, Ordering::SeqCst) + 1,
@@ -96,7 +97,8 @@ async fn items_come_back_in_their_order_whoever_is_first() {
 async fn no_more_run_at_once_than_is_said() {
     for (at_most, milliseconds) in [(0, 60), (1, 60), (2, 30), (3, 20), (100, 10)] {
         let (flow, counts) = over_each(at_most);
-        let (mut items, started) = (vec![10; 6], Instant::now());
+        let mut items = vec![10; 6];
+        let started = Instant::now();
         flow.run(&mut items).await.unwrap();
         assert_eq!(started.elapsed().as_millis(), milliseconds);
         assert_eq!(counts.most.load(Ordering::SeqCst), at_most.clamp(1, 6));
@@ -114,7 +116,8 @@ async fn no_items_are_fine() {
 #[tokio::test(start_paused = true)]
 async fn an_item_that_fails_stops_the_others_and_is_named() {
     let (flow, counts) = over_each(3);
-    let (mut items, started) = (vec![1000, 13, 1000, 1000], Instant::now());
+    let mut items = vec![1000, 13, 1000, 1000];
+    let started = Instant::now();
     let error = flow.run(&mut items).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -144,7 +147,8 @@ async fn each_item_has_its_own_attempts() {
     let node = from_phases(
         |n: &mut usize| *n,
         move |n: usize| {
-            let (failures, tries) = (Arc::clone(&failures), Arc::clone(&counted));
+            let failures = Arc::clone(&failures);
+            let tries = Arc::clone(&counted);
             async move {
                 tries.fetch_add(1, Ordering::SeqCst);
                 match failures[n].fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
@@ -273,7 +277,8 @@ fn busy() -> Flow<u64> {
 
 #[tokio::test]
 async fn items_that_never_wait_can_be_stopped_too() {
-    let (flow, mut n) = (busy(), 0);
+    let flow = busy();
+    let mut n = 0;
     let mut run = flow
         .begin()
         .max_steps(u64::MAX)
@@ -291,10 +296,8 @@ async fn items_that_never_wait_can_be_stopped_too() {
 }
 
 fn branches() -> Flow<(u64, u64)> {
-    let (left, right) = (
-        double(Arc::default(), Arc::default()),
-        double(Arc::default(), Arc::default()),
-    );
+    let left = double(Arc::default(), Arc::default());
+    let right = double(Arc::default(), Arc::default());
     let branches = Branches::new()
         .branch(
             "left",
@@ -319,7 +322,8 @@ fn branches() -> Flow<(u64, u64)> {
 
 #[tokio::test(start_paused = true)]
 async fn branches_run_at_once_and_are_joined_in_the_order_they_were_added() {
-    let (mut both, started) = ((40, 30), Instant::now());
+    let mut both = (40, 30);
+    let started = Instant::now();
     let ended = branches().run(&mut both).await.unwrap();
     assert_eq!((both, ended.steps), ((80, 140), 3));
     assert_eq!(
@@ -344,7 +348,8 @@ fn branches_of_one_name_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_branch_that_fails_stops_the_others() {
-    let (mut both, started) = ((1000, 13), Instant::now());
+    let mut both = (1000, 13);
+    let started = Instant::now();
     let error = branches().run(&mut both).await.unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -35,7 +35,9 @@ fn clock() -> Flow<u32> {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
-    let (flow, start, mut n) = (clock(), Instant::now(), 0);
+    let flow = clock();
+    let start = Instant::now();
+    let mut n = 0;
     let mut run = flow.begin().deadline(start + Duration::from_millis(35));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(
@@ -52,7 +54,9 @@ async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_token_stops_a_run_while_it_waits() {
-    let (flow, token, mut n) = (clock(), CancellationToken::new(), 0);
+    let flow = clock();
+    let token = CancellationToken::new();
+    let mut n = 0;
     let cancel = async {
         sleep(Duration::from_millis(25)).await;
         token.cancel();
@@ -71,7 +75,9 @@ async fn a_token_stops_a_run_while_it_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_cancelled_before_it_starts_visits_nothing() {
-    let (flow, token, mut n) = (clock(), CancellationToken::new(), 0);
+    let flow = clock();
+    let token = CancellationToken::new();
+    let mut n = 0;
     token.cancel();
     assert!(
         flow.begin()
@@ -96,7 +102,8 @@ async fn a_run_cancelled_before_it_starts_visits_nothing() {
 #[tokio::test(start_paused = true)]
 async fn whichever_comes_first_stops_a_run_with_both() {
     for (milliseconds, cancelled) in [(15, true), (95, false)] {
-        let (flow, token) = (clock(), CancellationToken::new());
+        let flow = clock();
+        let token = CancellationToken::new();
         let deadline = Instant::now() + Duration::from_millis(50);
         let cancel = async {
             sleep(Duration::from_millis(milliseconds)).await;
@@ -167,7 +174,8 @@ fn enough() -> Flow<u32> {
 
 #[tokio::test]
 async fn a_run_dropped_while_its_end_is_written_keeps_its_label() {
-    let (flow, lines) = (enough(), Lines::default());
+    let flow = enough();
+    let lines = Lines::default();
     let mut run = flow.begin().journal(lines.journal());
     until_the_end_is_queued(&lines, &mut run).await;
     let ended = run.finish(&mut 1).await.unwrap();
@@ -181,7 +189,9 @@ async fn a_run_dropped_while_its_end_is_written_keeps_its_label() {
 
 #[tokio::test]
 async fn a_run_at_its_end_is_not_cancelled() {
-    let (flow, lines, token) = (enough(), Lines::default(), CancellationToken::new());
+    let flow = enough();
+    let lines = Lines::default();
+    let token = CancellationToken::new();
     let mut run = flow
         .begin()
         .journal(lines.journal())

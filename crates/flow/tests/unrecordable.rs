@@ -56,12 +56,10 @@ struct Opened {
 
 #[tokio::test]
 async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
-    let (recorded, unrecorded, partly, lines) = (
-        Calls::default(),
-        Calls::default(),
-        Calls::default(),
-        Lines::default(),
-    );
+    let recorded = Calls::default();
+    let unrecorded = Calls::default();
+    let partly = Calls::default();
+    let lines = Lines::default();
 
     let flow = Flow::builder("f")
         .start("ask")
@@ -117,7 +115,8 @@ async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
 
 #[tokio::test]
 async fn items_of_a_batch_may_be_unrecorded() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let counted = Arc::clone(&calls);
     let open = from_phases(
         |n: &mut u64| *n,
@@ -159,8 +158,11 @@ async fn items_of_a_batch_may_be_unrecorded() {
 
 #[tokio::test]
 async fn an_unrecorded_step_behind_a_loop_is_brought_again() {
-    let (asked, opened, lines) = (Calls::default(), Calls::default(), Lines::default());
-    let (counted, ask) = (Arc::clone(&asked), |seen: &mut Vec<String>| seen.len());
+    let asked = Calls::default();
+    let opened = Calls::default();
+    let lines = Lines::default();
+    let counted = Arc::clone(&asked);
+    let ask = |seen: &mut Vec<String>| seen.len();
     let looped = from_phases(
         ask,
         move |n: usize| {
@@ -215,7 +217,9 @@ struct Deep {
 #[tokio::test]
 async fn what_cannot_be_read_back_is_refused_before_it_is_recorded() {
     async fn refused(node: impl Node<Vec<String>> + 'static) -> String {
-        let (flow, lines, mut seen) = (flow(node), Lines::default(), vec![]);
+        let flow = flow(node);
+        let lines = Lines::default();
+        let mut seen = vec![];
         let error = flow
             .begin()
             .journal(lines.journal())
@@ -265,14 +269,17 @@ async fn post_sees_the_same_at_first_and_in_a_replay() {
         renamed: u8,
     }
 
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let flow = flow(brings(&calls, || Partly {
         kept: 1,
         left_out: 2,
         renamed: 3,
     }));
 
-    let (mut first, mut again, mut plain) = (vec![], vec![], vec![]);
+    let mut first = vec![];
+    let mut again = vec![];
+    let mut plain = vec![];
     flow.begin()
         .journal(lines.journal())
         .finish(&mut first)
@@ -294,12 +301,14 @@ async fn post_sees_the_same_at_first_and_in_a_replay() {
 /// A service's own JSON may have many lines; a record has one line for each step.
 #[tokio::test]
 async fn json_of_many_lines_goes_on_one() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     let text = "{\r\n  \"a\": [1,\n 2],\n \"b\": \"x\\ny\"\n}";
     let flow = flow(brings(&calls, move || {
         RawValue::from_string(text.to_owned()).unwrap()
     }));
-    let (mut first, mut again) = (vec![], vec![]);
+    let mut first = vec![];
+    let mut again = vec![];
 
     flow.begin()
         .journal(lines.journal())
@@ -322,7 +331,8 @@ async fn json_of_many_lines_goes_on_one() {
 
 #[tokio::test]
 async fn an_outcome_on_record_that_is_another_nodes_cannot_be_read() {
-    let (calls, lines) = (Calls::default(), Lines::default());
+    let calls = Calls::default();
+    let lines = Lines::default();
     flow(brings(&calls, || "text".to_owned()))
         .begin()
         .journal(lines.journal())

@@ -248,11 +248,9 @@ async fn names_and_labels_may_come_from_configuration() {
 
     for line in &lines {
         let mut words = line.split(' ').map(String::from);
-        let (from, label, to) = (
-            words.next().unwrap(),
-            words.next().unwrap(),
-            words.next().unwrap(),
-        );
+        let from = words.next().unwrap();
+        let label = words.next().unwrap();
+        let to = words.next().unwrap();
 
         builder = if to == "-" {
             builder.end(from, label)

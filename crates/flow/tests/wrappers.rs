@@ -437,7 +437,8 @@ fn wrappers_declare_the_actions_of_their_node() {
 #[tokio::test(start_paused = true)]
 async fn a_run_dropped_in_the_delay_of_a_retry_can_be_taken_up() {
     let flow = flow(Service.retry(doubling(3)));
-    let (mut run, mut job) = (flow.begin(), Job::failing(1));
+    let mut run = flow.begin();
+    let mut job = Job::failing(1);
     let cut = tokio::time::timeout(Duration::from_millis(500), run.step(&mut job)).await;
     assert!(cut.is_err());
     assert_eq!((job.calls(), job.result, run.steps()), (1, None, 0));

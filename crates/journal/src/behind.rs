@@ -22,7 +22,8 @@ pub(crate) enum Job {
 impl Job {
     /// What jobs come to: entries that stand in place of all before, if any do, and those that follow.
     pub(crate) fn settled(jobs: Vec<Self>) -> (Option<Vec<Entry>>, Vec<Entry>) {
-        let (mut replacement, mut appended) = (None, Vec::new());
+        let mut replacement = None;
+        let mut appended = Vec::new();
         for job in jobs {
             match job {
                 Self::Append(entry) => appended.push(entry),

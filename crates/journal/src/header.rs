@@ -88,7 +88,8 @@ impl Header {
         }
 
         let known = NameList::and(events);
-        let (flow, event) = (Name(&self.flow), Name(event));
+        let flow = Name(&self.flow);
+        let event = Name(event);
         let text = format_args!(
             "{place}: no node of the flow `{flow}` waits for the event `{event}`; it waits for {known}"
         );
@@ -102,7 +103,9 @@ impl Header {
             return Ok(());
         }
 
-        let (run_id, recorded, other) = (Name(&self.run_id), Name(&self.flow), Name(&flow.name));
+        let run_id = Name(&self.run_id);
+        let recorded = Name(&self.flow);
+        let other = Name(&flow.name);
         Err(StoreError::new(
             Kind::AnotherFlow,
             format_args!(

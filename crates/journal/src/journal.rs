@@ -90,7 +90,8 @@ impl RunJournal {
 
     fn read<T: DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|error| {
-            let (place, run_id) = (&self.place, Name(&self.header.run_id));
+            let place = &self.place;
+            let run_id = Name(&self.header.run_id);
             StoreError::new(
                 Kind::Value,
                 format_args!("{place}: the {what} of the run `{run_id}` cannot be read: {error}"),

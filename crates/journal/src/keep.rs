@@ -61,7 +61,8 @@ pub(crate) async fn open(run: Box<dyn Keep>, take: Take) -> Result<RunJournal, S
 impl Take {
     fn from(self, run: &dyn Keep) -> Result<RunJournal, StoreError> {
         let missing = || {
-            let (run_id, place) = (Name(run.run_id()), run.place());
+            let run_id = Name(run.run_id());
+            let place = run.place();
             StoreError::new(
                 Kind::Missing,
                 format_args!("there is no run `{run_id}`: it would be in {place}"),
@@ -83,7 +84,8 @@ impl Take {
             (Self::Start(header) | Self::Either(header, _), false) => folder.start(header, lock),
             (_, false) => Err(missing()),
             (Self::Start(_), true) => {
-                let (run_id, place) = (Name(run.run_id()), run.place());
+                let run_id = Name(run.run_id());
+                let place = run.place();
                 Err(StoreError::new(
                     Kind::AlreadyThere,
                     format_args!(

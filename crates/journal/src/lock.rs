@@ -34,7 +34,8 @@ pub(crate) fn refused(path: &Path, run_id: &str, error: LockError) -> StoreError
 }
 
 fn in_use(path: &Path, run_id: &str, holder: impl fmt::Display) -> StoreError {
-    let (run_id, path) = (Name(run_id), path.display());
+    let run_id = Name(run_id);
+    let path = path.display();
     let text = format!(
         "the run `{run_id}` is {holder}, with the lock on {path}: it can be taken up when that has stopped"
     );

@@ -70,10 +70,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         // Here and below all that is borrowed is read before anything waits, so that neither states
         // nor inputs need be `Sync`.
-        let (kept, header) = (
-            self.kept(run_id),
-            Header::new(run_id, FlowIs::of(flow), input),
-        );
+        let kept = self.kept(run_id);
+        let header = Header::new(run_id, FlowIs::of(flow), input);
         async move { open(kept.0, Take::Start(header?)).await }
     }
 
@@ -105,10 +103,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         flow: &Flow<S>,
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let (kept, header) = (
-            self.kept(run_id),
-            Header::new(run_id, FlowIs::of(flow), input),
-        );
+        let kept = self.kept(run_id);
+        let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
         async move { open(kept.0, Take::Either(header?, flow)).await }
     }
@@ -157,7 +153,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
             )
         });
 
-        let (kept, event) = (self.kept(run_id), event.to_owned());
+        let kept = self.kept(run_id);
+        let event = event.to_owned();
         async move {
             let answer = answer?;
             let place = kept.0.place();

@@ -95,7 +95,9 @@ impl Standing {
                 until,
             } => {
                 let until = until.and_then(time);
-                let (step, event, why) = (step.clone(), event.clone(), why.clone());
+                let step = step.clone();
+                let event = event.clone();
+                let why = why.clone();
                 return Some(self.waits.begin(
                     self.entries,
                     WaitSummary {

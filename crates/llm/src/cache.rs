@@ -200,7 +200,9 @@ impl<C: LlmClient> LlmClient for Cache<C> {
         }
 
         let reply = self.client.stream(request).await?;
-        let (kept, max_entries, max_bytes) = (self.kept.clone(), self.max_entries, self.max_bytes);
+        let kept = self.kept.clone();
+        let max_entries = self.max_entries;
+        let max_bytes = self.max_bytes;
         let mut key = Some(key);
 
         Ok(reply.inspect(move |delta| {

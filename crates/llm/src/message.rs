@@ -75,7 +75,8 @@ fn is_empty<T>(list: &Arc<[T]>) -> bool {
 impl Message {
     /// A message in any role.
     pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
-        let (blocks, tool_calls) = (Arc::default(), Arc::default());
+        let blocks = Arc::default();
+        let tool_calls = Arc::default();
         Self {
             role,
             content: text.into(),

@@ -88,7 +88,8 @@ impl ScriptedClient {
         let reply = {
             let mut script = self.script();
             script.requests.push(request);
-            let (seen, length) = (script.requests.len(), script.length);
+            let seen = script.requests.len();
+            let length = script.length;
 
             script.replies.pop_front().ok_or_else(|| {
                 let message =

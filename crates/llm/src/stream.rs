@@ -76,7 +76,8 @@ impl ReplyStream {
     /// calls, which are taken from the deltas before it; or an error. What comes after is not read.
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
         let deltas: BoxStream<'static, _> = Box::pin(deltas);
-        let (text, reasoning) = (String::new(), String::new());
+        let text = String::new();
+        let reasoning = String::new();
         Self {
             deltas: Some(deltas),
             first: None,
@@ -151,10 +152,8 @@ impl ReplyStream {
         Poll::Ready(Some(match delta {
             Ok(Delta::End(response)) => {
                 self.deltas = None;
-                let (text, reasoning) = (
-                    std::mem::take(&mut self.text),
-                    std::mem::take(&mut self.reasoning),
-                );
+                let text = std::mem::take(&mut self.text);
+                let reasoning = std::mem::take(&mut self.reasoning);
                 let calls = std::mem::take(&mut self.tool_calls);
 
                 Ok(Delta::End(

@@ -14,7 +14,9 @@ fn decode<'a>(
     chunks: impl IntoIterator<Item = &'a [u8]>,
     limit: usize,
 ) -> Result<Vec<Event>, TooLong> {
-    let (mut lines, mut events, mut all) = (Lines::new(limit), Events::new(limit), Vec::new());
+    let mut lines = Lines::new(limit);
+    let mut events = Events::new(limit);
+    let mut all = Vec::new();
     let mut take = |events: &mut Events, line: &str| {
         all.extend(events.line(line)?);
         Ok(())

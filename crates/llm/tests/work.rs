@@ -56,7 +56,8 @@ fn a_replay_compares_no_request_with_those_of_other_settings() {
         allocations(&replay, recordings as u64 - 100, 100)
     };
 
-    let (few, many) = (allocations(100), allocations(1_000));
+    let few = allocations(100);
+    let many = allocations(1_000);
     assert!(
         many < few * 2,
         "100 requests made {few} allocations of 100 recordings, and {many} of 1,000"

@@ -34,7 +34,8 @@ impl fmt::Display for Mermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD\n")?;
         for entry in self.plan.walk() {
-            let (step, path) = (entry.step, entry.path());
+            let step = entry.step;
+            let path = entry.path();
             let indices = path.indices();
             let label = format_args!("{path} {}", StepLine(step));
             let class = class(step.status);

@@ -111,7 +111,9 @@ impl<'de> Visitor<'de> for ReadStep {
 
         let mut description = None;
         let mut status = None;
-        let (mut result, mut mark, mut sub_steps) = (None, None, Vec::new());
+        let mut result = None;
+        let mut mark = None;
+        let mut sub_steps = Vec::new();
         let mut seen = Vec::with_capacity(KEYS.len());
 
         while let Some(key) = map.next_key_seed(ReadKey { seen: &mut seen })? {

@@ -115,7 +115,8 @@ pub(crate) trait Refuse {
             .filter(missing)
             .map(|(name, _)| name.clone())
             .collect();
-        let (mut mistyped, mut unknown) = (Vec::new(), Vec::new());
+        let mut mistyped = Vec::new();
+        let mut unknown = Vec::new();
 
         for (name, value) in given {
             match known.get(name) {
@@ -196,7 +197,8 @@ impl<'a> Entry<'a> {
     }
 
     fn stages(&self) -> impl Iterator<Item = &'a Stage> {
-        let (start, anywhere) = (self.into.start().index, self.anywhere);
+        let start = self.into.start().index;
+        let anywhere = self.anywhere;
         self.into
             .stages()
             .iter()

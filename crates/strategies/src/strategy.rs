@@ -113,7 +113,8 @@ impl Strategy {
 /// By what they say: the order of stages does not count, since some forms of data do not keep it.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
-        let (a, b) = (&*self.0, &*other.0);
+        let a = &*self.0;
+        let b = &*other.0;
         Arc::ptr_eq(&self.0, &other.0)
             || (a.name == b.name
                 && a.aliases == b.aliases

@@ -178,7 +178,8 @@ fn targets_are_checked() {
     insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, Draft::here("m"))), @"the branch `B` is pruned; expected an open one");
 
     // Of another session.
-    let (mut small, big) = (Session::new(StrategyName::React), b);
+    let mut small = Session::new(StrategyName::React);
+    let big = b;
     insta::assert_snapshot!(refused(&mut small, |s| s.switch(big)), @"there is no branch 2; expected a number from 0 to 0");
     insta::assert_snapshot!(refused(&mut small, |s| s.think_on(big, Draft::here("?"))), @"there is no branch 2; expected a number from 0 to 0");
 

@@ -38,7 +38,8 @@ fn at_every_stage_of_every_strategy() {
             let mut again = restored(&session);
             assert_eq!(again, session);
             for next in strategy.stages() {
-                let (mut a, mut b) = (session.clone(), again.clone());
+                let mut a = session.clone();
+                let mut b = again.clone();
                 assert_eq!(
                     a.think(draft(next, "next")),
                     b.think(draft(next, "next")),

@@ -327,7 +327,8 @@ impl<'a> Generating<'a> {
         let mut conversation = self.request.messages().clone();
         conversation.extend(said(payload).into_iter().chain(messages));
         let request = without_calls(self.request.clone().with_messages(conversation));
-        let (input, ledger) = (&self.input, &self.closing.ledger);
+        let input = &self.input;
+        let ledger = &self.closing.ledger;
         let moment = self.moment(mode, Hook::After, input);
         let outcome = run::within(ledger, self.limits.time, moment.ask(request.clone())).await;
         let error = match outcome {
@@ -417,7 +418,8 @@ impl<'a> Generating<'a> {
             Ok(Verdict::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
             Ok(Verdict::Fail(reason)) => {
                 ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
-                let (name, reason) = (Name(mode.name()), OneLine::new(&reason).max_chars(500));
+                let name = Name(mode.name());
+                let reason = OneLine::new(&reason).max_chars(500);
                 let message = format!(
                     "the thinking mode `{name}` refused {}: {reason}",
                     match hook {

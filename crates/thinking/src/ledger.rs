@@ -178,7 +178,8 @@ impl LlmClient for Metered<'_> {
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         self.ledger.begin(self.by_hook)?;
         let reply = self.client.stream(request).await?;
-        let (ledger, by_hook) = (self.ledger.clone(), self.by_hook);
+        let ledger = self.ledger.clone();
+        let by_hook = self.by_hook;
 
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta {

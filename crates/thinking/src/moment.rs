@@ -177,7 +177,8 @@ impl Moment<'_> {
         outcome: Result<ChatResponse, cogwork_llm::LlmError>,
     ) -> Result<ChatResponse, ThinkingError> {
         let response = outcome?.separate_thinking();
-        let (bytes, most) = (response.text().len(), self.limits.answer_bytes);
+        let bytes = response.text().len();
+        let most = self.limits.answer_bytes;
         match response.finish_reason() {
             FinishReason::ContentFilter => Err(ThinkingError::Withheld),
             FinishReason::Length => Err(ThinkingError::CutOff { bytes }),

@@ -37,7 +37,8 @@ impl Payload {
     }
 
     pub(crate) fn of_message(message: &Message, metadata: Map<String, Value>) -> Self {
-        let (blocks, tool_calls) = (message.blocks().to_vec(), message.tool_calls().to_vec());
+        let blocks = message.blocks().to_vec();
+        let tool_calls = message.tool_calls().to_vec();
         Self {
             text: message.text().into(),
             blocks,

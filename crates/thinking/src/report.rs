@@ -146,7 +146,8 @@ impl fmt::Display for Report {
                 writeln!(f, "{hook} {}: {}", Name(mode), line(problem))?;
             }
 
-            let (calls, tokens) = (count(*calls, "call"), usage.total_tokens());
+            let calls = count(*calls, "call");
+            let tokens = usage.total_tokens();
             writeln!(
                 f,
                 "{hook} {}: {outcome} ({calls}, {tokens} tokens)",

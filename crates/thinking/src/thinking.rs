@@ -43,7 +43,8 @@ pub(crate) type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
 impl<C> Thinking<C> {
     /// `client`, without any thinking so far.
     pub fn new(client: C) -> Self {
-        let (modes, metadata) = (Vec::new(), Map::new());
+        let modes = Vec::new();
+        let metadata = Map::new();
         Self {
             client,
             modes,

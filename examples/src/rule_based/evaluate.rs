@@ -108,7 +108,8 @@ const TOLERANCE: f64 = 1e-9;
 /// as after `2^3000` or in `0.1 + 0.2 - 0.3`. Remainders modulo a prime would be exact, and
 /// few readers know what they say, above all of fractions.
 pub(super) fn check_in_decimals(expr: &Expr, value: &BigRational) -> Option<f64> {
-    let (again, exact) = (in_decimals(expr)?, value.to_f64()?);
+    let again = in_decimals(expr)?;
+    let exact = value.to_f64()?;
 
     // A value so small that it became zero would agree with every other such value.
     let fits = exact.is_normal() || value.is_zero();
@@ -124,7 +125,8 @@ fn in_decimals(expr: &Expr) -> Option<f64> {
         Expr::Negate(inner) => -in_decimals(inner)?,
         Expr::Percent(inner) => in_decimals(inner)? / 100.0,
         Expr::Binary(op, left, right) => {
-            let (left, right) = (in_decimals(left)?, in_decimals(right)?);
+            let left = in_decimals(left)?;
+            let right = in_decimals(right)?;
             match op {
                 Op::Add => left + right,
                 Op::Subtract => left - right,

@@ -311,7 +311,8 @@ fn at<'a>(
     path: &[usize],
 ) -> Option<(&'a Task, &'a mut Step)> {
     let (&index, below) = path.split_first()?;
-    let (task, step) = (tasks.get(index)?, steps.get_mut(index)?);
+    let task = tasks.get(index)?;
+    let step = steps.get_mut(index)?;
     if below.is_empty() {
         Some((task, step))
     } else {

@@ -74,7 +74,8 @@ pub(super) fn solution(reading: &Reading, outcome: &Outcome) -> String {
     };
 
     let text = expr.to_string();
-    let (unspaced, shortest) = (text.replace(' ', ""), value_text(value));
+    let unspaced = text.replace(' ', "");
+    let shortest = value_text(value);
     let fraction = expr.divides() && unspaced != value.to_string();
     let exact = if fraction {
         full_text(value)

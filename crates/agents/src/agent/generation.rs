@@ -25,7 +25,9 @@ impl Agent {
             .await
             .map_err(AgentError::Client)?;
 
-        let (mut request, mut tools, mut rounds) = (generating.request().clone(), Vec::new(), 0);
+        let mut request = generating.request().clone();
+        let mut tools = Vec::new();
+        let mut rounds = 0;
         let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
         let draft = loop {
             let response = ask(&generating, request.clone())

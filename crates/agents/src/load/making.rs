@@ -162,7 +162,8 @@ impl<'m, 'l> Making<'m, 'l> {
         setting: &str,
         thinking: &Json,
     ) -> Result<Vec<Box<dyn ThinkingMode>>, Vec<SettingProblem>> {
-        let (mut modes, mut problems) = (Vec::new(), Vec::new());
+        let mut modes = Vec::new();
+        let mut problems = Vec::new();
         let one = std::slice::from_ref(thinking);
         let (list, is_list) = thinking
             .as_array()

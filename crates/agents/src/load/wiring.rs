@@ -210,7 +210,8 @@ impl<'a> Wire<'a> {
                 .iter()
                 .filter(|action| !wired.contains(action.as_str()))
             {
-                let (id, action) = (Name(part.id), Name(action.as_str()));
+                let id = Name(part.id);
+                let action = Name(action.as_str());
                 let message = format!(
                     "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
                 );

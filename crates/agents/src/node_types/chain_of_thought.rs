@@ -149,7 +149,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         });
 
     let id: Arc<str> = making.id().into();
-    let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
+    let begin_id = Arc::clone(&id);
+    let part_id = Arc::clone(&id);
+    let say_id = Arc::clone(&id);
     let flow = inside(
         &id,
         move |state| {

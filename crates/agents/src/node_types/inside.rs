@@ -52,7 +52,9 @@ pub(super) fn inside<T: 'static>(
 
         builder = builder.edge("run", end, name.as_str());
         if !labels.contains(&label) {
-            let (id, say, by) = (id.to_owned(), say.clone(), label.clone());
+            let id = id.to_owned();
+            let say = say.clone();
+            let by = label.clone();
             let node = from_fn(move |state: &mut FlowState| {
                 let said = say(state)?;
                 state.put(&id, said);

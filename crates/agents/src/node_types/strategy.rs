@@ -132,7 +132,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         .map_err(|error| problem(&error))?;
 
     let id: Arc<str> = making.id().into();
-    let (begin_id, part_id, say_id) = (Arc::clone(&id), Arc::clone(&id), Arc::clone(&id));
+    let begin_id = Arc::clone(&id);
+    let part_id = Arc::clone(&id);
+    let say_id = Arc::clone(&id);
     let unbegun = solver.clone();
     let flow = inside(
         &id,

@@ -112,7 +112,8 @@ impl Reader<'_> {
                     .and_then(|()| self.begin(place, anchor, Inside::List(Vec::new()))),
                 Event::MappingStart(anchor, tag) => {
                     self.no_tag(place, tag.is_some()).and_then(|()| {
-                        let (entries, known) = (Vec::new(), BTreeMap::new());
+                        let entries = Vec::new();
+                        let known = BTreeMap::new();
                         self.begin(
                             place,
                             anchor,

@@ -118,7 +118,9 @@ impl Tree {
 
     /// Values, bytes of text and levels, itself counted.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
-        let (mut values, mut bytes, mut depth) = (1, 0, 0);
+        let mut values = 1;
+        let mut bytes = 0;
+        let mut depth = 0;
         let mut below = |tree: &Tree| {
             let size = tree.size();
             values += size.0;

@@ -180,7 +180,9 @@ fn object(text: &str) -> Option<Block<'_>> {
 /// The offset behind the bracket that closes the one at `from`, as far as strings in double quotes
 /// let it be seen.
 fn closing_bracket(text: &str, from: usize) -> Option<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(from) {
         match byte {
             _ if escaped => escaped = false,
@@ -206,7 +208,9 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
         return None;
     }
 
-    let (mut first, mut end, mut offset) = (None, text.len(), 0);
+    let mut first = None;
+    let mut end = text.len();
+    let mut offset = 0;
     for line in text.split_inclusive('\n') {
         charge(line.len());
         let begins = line.trim_start_matches(is_blank);
@@ -240,7 +244,8 @@ fn document(block: Block<'_>) -> Block<'_> {
         return block;
     }
 
-    let (mut starts, mut offset) = (vec![0], 0);
+    let mut starts = vec![0];
+    let mut offset = 0;
     for line in block.text.split_inclusive('\n') {
         offset += line.len();
         if line.trim_end() == "---" {
@@ -359,7 +364,8 @@ impl Open {
             .unwrap_or_default();
 
         let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
-        let (known, blank) = (is_label(word), behind.trim_matches(is_blank).is_empty());
+        let known = is_label(word);
+        let blank = behind.trim_matches(is_blank).is_empty();
         let key_at = [label.trim_start(), behind.trim_start()]
             .into_iter()
             .find(|rest| top_key(rest).is_some());

@@ -56,7 +56,8 @@ pub struct ReplyReader {
 
 impl Default for ReplyReader {
     fn default() -> Self {
-        let (reading, bounds) = (Reading::default(), Bounds::default());
+        let reading = Reading::default();
+        let bounds = Bounds::default();
         Self {
             reading,
             max_bytes: 256 * 1024,
@@ -289,7 +290,8 @@ impl ReplyReader {
             return Err(located(fault));
         };
 
-        let (unchanged, partial) = (mended.repairs.is_empty(), mended.partial.clone());
+        let unchanged = mended.repairs.is_empty();
+        let partial = mended.partial.clone();
         let finished = self.finish(mended).map(|mut read| {
             // What the repairs take in their stride is said all the same: nothing is mended in silence.
             if unchanged {

@@ -25,7 +25,10 @@ pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
 /// Whether a text keeps to the bounds, and has no number outside of strings: JSON's reader would hand
 /// over 65.50 as 65.5.
 fn is_plain(text: &str, bounds: Bounds) -> bool {
-    let (mut depth, mut objects, mut in_string, mut escaped) = (0_usize, 0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut objects = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,

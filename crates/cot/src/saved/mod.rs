@@ -195,7 +195,8 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, 
 }
 
 fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
-    let (expected, found) = (before.len() + 1, thought.thought_number());
+    let expected = before.len() + 1;
+    let found = thought.thought_number();
     if u32::try_from(expected) != Ok(found) {
         Err(format!(
             "thought {expected} of the list has the thought_number {found}; expected {expected}"

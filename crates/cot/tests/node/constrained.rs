@@ -363,7 +363,8 @@ async fn a_refusal_at_every_rung_is_the_error_of_the_last() {
 
 #[tokio::test]
 async fn reporter_and_watchers_are_told() {
-    let (heard, odd) = (Heard::default(), refusal().with_request_id("a\nb"));
+    let heard = Heard::default();
+    let odd = refusal().with_request_id("a\nb");
     let client = ScriptedClient::new([odd])
         .then(json(LAST))
         .with_capabilities(all());
@@ -482,7 +483,8 @@ async fn a_fall_to_yaml_takes_the_replies_of_the_turn_along() {
             .collect()
     };
 
-    let (json, yaml) = (texts(&requests[1]), texts(&requests[2]));
+    let json = texts(&requests[1]);
+    let yaml = texts(&requests[2]);
     assert_eq!(json.len(), yaml.len());
     assert_eq!(json[json.len() - 2..], yaml[yaml.len() - 2..]);
     assert_ne!(json[0], yaml[0]);

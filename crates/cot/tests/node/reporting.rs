@@ -125,7 +125,8 @@ async fn the_console_shows_a_whole_run_in_plain_text() {
 
 #[tokio::test(start_paused = true)]
 async fn the_console_shows_a_whole_run_in_colour() {
-    let (plain, colored) = (Screen::default(), Screen::default());
+    let plain = Screen::default();
+    let colored = Screen::default();
     run(eventful(), ConsoleReporter::to(plain.clone())).await;
     run(
         eventful(),

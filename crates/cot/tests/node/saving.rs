@@ -41,10 +41,8 @@ async fn yaml_has_the_field_names_of_the_source_document() {
 #[tokio::test(start_paused = true)]
 async fn a_state_read_back_is_the_same() {
     let state = solved().await;
-    let (json, yaml) = (
-        serde_json::to_string(&state).unwrap(),
-        serde_yaml::to_string(&state).unwrap(),
-    );
+    let json = serde_json::to_string(&state).unwrap();
+    let yaml = serde_yaml::to_string(&state).unwrap();
     assert_eq!(Reasoning::from_json(&json), Ok(state.clone()));
     assert_eq!(Reasoning::from_yaml(&yaml), Ok(state.clone()));
     assert_eq!(serde_json::from_str::<Reasoning>(&json).unwrap(), state);

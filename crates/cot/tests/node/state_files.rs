@@ -244,10 +244,8 @@ async fn the_deepest_plan_there_may_be_is_saved_and_read() {
         .with_early_end(EarlyEnd::Accept);
     let mut state = Reasoning::new("How deep?");
     node.into_flow().run(&mut state).await.unwrap();
-    let (json, yaml) = (
-        serde_json::to_string(&state).unwrap(),
-        serde_yaml::to_string(&state).unwrap(),
-    );
+    let json = serde_json::to_string(&state).unwrap();
+    let yaml = serde_yaml::to_string(&state).unwrap();
 
     assert_eq!(Reasoning::from_yaml(&json), Ok(state.clone()));
     assert_eq!(

@@ -21,7 +21,8 @@ use crate::support::{
 #[tokio::test]
 async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
     let client = ScriptedClient::new([FIRST, SECOND, LAST]);
-    let (flow, mut reasoning) = (flow(client.clone()), reasoning());
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
     let ended = flow.run(&mut reasoning).await.unwrap();
 
     assert_eq!((ended.action, ended.steps), (ChainOfThought::END, 3));
@@ -60,7 +61,8 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 #[tokio::test]
 async fn each_turn_is_one_step_of_the_flow() {
     let flow = flow(ScriptedClient::new([FIRST, LAST]));
-    let (mut reasoning, mut run) = (reasoning(), flow.begin());
+    let mut reasoning = reasoning();
+    let mut run = flow.begin();
     assert_eq!(
         (
             reasoning.current_thought_number(),
@@ -173,7 +175,8 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
     let client = ScriptedClient::new([FIRST])
         .then(LlmError::new(LlmErrorKind::Authentication, "the key is wrong").with_status(401))
         .then(LAST);
-    let (flow, mut reasoning) = (flow(client.clone()), reasoning());
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
 
     let error = flow.run(&mut reasoning).await.unwrap_err();
     assert_snapshot!(error, @"flow `chain of thought`, node `think`: exec failed: thought 2: the call to the model failed: authentication: the key is wrong (status 401)");
@@ -212,7 +215,8 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
 #[tokio::test]
 async fn a_state_that_has_its_solution_makes_no_call() {
     let client = ScriptedClient::new([LAST]);
-    let (flow, mut reasoning) = (flow(client.clone()), reasoning());
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
     flow.run(&mut reasoning).await.unwrap();
     let solved = reasoning.clone();
 

@@ -68,8 +68,10 @@ enum End {
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn constrained_replies_make_whole_traces() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
-    let (mut tally, mut runs) = (Tally::default(), 0);
-    let (first, least) = (number("FIRST_SEED", 1), number("RUNS", 4));
+    let mut tally = Tally::default();
+    let mut runs = 0;
+    let first = number("FIRST_SEED", 1);
+    let least = number("RUNS", 4);
 
     // In a third of the runs this model moves a status, so that a few may well go by without one.
     while runs < least || (tally.moves == 0 && runs < 3 * least) {
@@ -88,7 +90,8 @@ async fn constrained_replies_make_whole_traces() -> Result<(), Box<dyn Error>> {
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
-    let (mut tally, first) = (Tally::default(), number("FIRST_SEED", 1));
+    let mut tally = Tally::default();
+    let first = number("FIRST_SEED", 1);
     for seed in first..first + number("RUNS", 4) {
         run(Form::Schema, seed, &mut tally).await?;
     }
@@ -102,7 +105,8 @@ async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn free_replies_end_in_a_trace_or_an_error_that_holds_them() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
-    let (mut tally, first) = (Tally::default(), number("FIRST_SEED", 1));
+    let mut tally = Tally::default();
+    let first = number("FIRST_SEED", 1);
     for seed in first..first + number("RUNS", 2) {
         run(Form::Free, seed, &mut tally).await?;
     }
@@ -207,7 +211,8 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
     );
 
     tally.add(end, &reasoning, &tries, &calls);
-    let (thoughts, seconds) = (reasoning.thoughts().len(), spent.time.as_secs_f64());
+    let thoughts = reasoning.thoughts().len();
+    let seconds = spent.time.as_secs_f64();
     let complaint = complaint
         .map(|text| format!(": {text}"))
         .unwrap_or_default();

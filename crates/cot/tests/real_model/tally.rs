@@ -114,8 +114,10 @@ impl fmt::Display for Tally {
             time,
         } = self;
 
-        let (solved, limit) = (self.ended(End::Solved), self.ended(End::Limit));
-        let (turns, again) = (first.values().sum::<usize>(), later.values().sum::<usize>());
+        let solved = self.ended(End::Solved);
+        let limit = self.ended(End::Limit);
+        let turns = first.values().sum::<usize>();
+        let again = later.values().sum::<usize>();
         writeln!(
             f,
             "{} of {} runs gave a whole trace: {solved} ended, {limit} reached a limit",

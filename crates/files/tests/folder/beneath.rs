@@ -6,7 +6,8 @@ use super::Scratch;
 
 #[test]
 fn a_path_stays_inside() {
-    let (inside, outside) = (Scratch::new(), Scratch::new());
+    let inside = Scratch::new();
+    let outside = Scratch::new();
     outside.write("secret", "");
     std::fs::create_dir_all(inside.path().join("a/b")).unwrap();
     symlink(outside.path(), inside.path().join("out")).unwrap();

@@ -103,7 +103,8 @@ fn devices_are_not_files() {
 
 #[test]
 fn a_folder_is_created_only_where_nothing_else_is() {
-    let (scratch, outside) = (Scratch::new(), Scratch::new());
+    let scratch = Scratch::new();
+    let outside = Scratch::new();
     symlink(outside.path(), scratch.path().join("out")).unwrap();
     std::fs::create_dir(scratch.path().join("real")).unwrap();
     symlink("real", scratch.path().join("within")).unwrap();

@@ -241,7 +241,8 @@ fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
         (Some(0), None)
     );
 
-    let (here, elsewhere) = (scratch.path().join("runs"), scratch.path().join("moved"));
+    let here = scratch.path().join("runs");
+    let elsewhere = scratch.path().join("moved");
     std::fs::rename(&here, &elsewhere).unwrap();
     assert_eq!(folder.id_on_path("a").unwrap(), None);
     assert!(

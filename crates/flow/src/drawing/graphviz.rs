@@ -106,7 +106,8 @@ impl<'f> Graphviz<'f> {
         depth: usize,
         figure: Figure<'_>,
     ) -> fmt::Result {
-        let (around, branch) = (FlowId(figure.inside), FlowId(Some(figure.id)));
+        let around = FlowId(figure.inside);
+        let branch = FlowId(Some(figure.id));
         let style = self
             .counts
             .map_or("", |counts| style(counts.mark(figure).reached));

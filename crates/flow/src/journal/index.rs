@@ -200,7 +200,8 @@ impl Index {
 fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
     // Names hold none of the marks, so each `#` is that of a step.
     step.match_indices('#').filter_map(|(mark, _)| {
-        let (before, number) = (step.get(..mark)?, step.get(mark + 1..)?);
+        let before = step.get(..mark)?;
+        let number = step.get(mark + 1..)?;
         let digits = number
             .find(|character: char| !character.is_ascii_digit())
             .unwrap_or(number.len());

@@ -209,7 +209,8 @@ impl<L: Log> Journal for Recorded<L> {
     }
 
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
-        let (name, event) = (step.to_string(), awaited.event.to_owned());
+        let name = step.to_string();
+        let event = awaited.event.to_owned();
         let until = match self.known(&name).await? {
             Some(What::Answered { answer }) => {
                 return Ok(Waited::Answered(answer.as_str().as_bytes().to_vec()));

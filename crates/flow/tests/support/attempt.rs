@@ -55,7 +55,8 @@ pub(crate) struct Attempt<'e> {
 
 impl<'e> Attempt<'e> {
     pub(crate) fn new(engine: &'e Engine) -> (Self, Arc<Signal>, Arc<AtomicUsize>) {
-        let (signal, position) = (Arc::<Signal>::default(), Arc::<AtomicUsize>::default());
+        let signal = Arc::<Signal>::default();
+        let position = Arc::<AtomicUsize>::default();
         let attempt = Self {
             engine,
             signal: Arc::clone(&signal),
@@ -331,7 +332,9 @@ impl Journal for FansOut<'_> {
             .map_err(StepError::journal)?;
 
         let place = step.place();
-        let (this, worker, place) = (&self.0, &self.0.engine.worker, place.as_str());
+        let this = &self.0;
+        let worker = &self.0.engine.worker;
+        let place = place.as_str();
         let by_attempt = this.engine.style.items == ItemsGo::AwayByAttempt;
         let runs = data.iter().enumerate().map(|(index, data)| async move {
             let attempt = |number| async move {

@@ -46,7 +46,8 @@ impl FileStore {
         let (header, mut lines) = match header {
             Ok(read) => read,
             Err(error) => {
-                let (run_id, status) = (stem.to_owned(), damaged(error));
+                let run_id = stem.to_owned();
+                let status = damaged(error);
                 return RunSummary {
                     run_id,
                     flow: String::new(),

@@ -30,7 +30,8 @@ const BLOCK: usize = 512;
 
 impl<'a> Lines<'a> {
     pub(super) fn of(path: &'a Path, file: &'a File, max_line: usize) -> Self {
-        let (chain, reader) = (Chain::default(), BufReader::with_capacity(64 << 10, file));
+        let chain = Chain::default();
+        let reader = BufReader::with_capacity(64 << 10, file);
         Self {
             path,
             reader,
@@ -137,7 +138,8 @@ impl<'a> Lines<'a> {
     }
 
     fn problem(&self, kind: Kind, problem: impl std::fmt::Display) -> StoreError {
-        let (path, number) = (self.path.display(), self.number);
+        let path = self.path.display();
+        let number = self.number;
         StoreError::line(
             kind,
             format_args!("{path}, line {number}: {problem}"),

@@ -172,7 +172,8 @@ impl RunQuery {
             ("started >= ?", self.since.map(Value::from)),
         ];
 
-        let (mut sql, mut values) = (format!("SELECT {COLUMNS} FROM runs WHERE true"), Vec::new());
+        let mut sql = format!("SELECT {COLUMNS} FROM runs WHERE true");
+        let mut values = Vec::new();
         for (condition, value) in conditions {
             if let Some(value) = value {
                 sql.push_str(" AND ");

@@ -86,7 +86,8 @@ impl OpenFolder for RunFolder<'_> {
         let database = run.database.files.identify(&self.folder)?.database();
         let record = run.database.read(|reader| run.read(reader, &wanted))?;
         let Some(mut record) = record.transpose()?.flatten() else {
-            let (run_id, place) = (Name(&run.run_id), run.place());
+            let run_id = Name(&run.run_id);
+            let place = run.place();
             return Err(StoreError::new(
                 Kind::Missing,
                 format_args!("{place}: the run `{run_id}` is gone"),
@@ -133,7 +134,9 @@ impl Run {
         )?;
         let max_line = i64::try_from(self.max_line).unwrap_or(i64::MAX);
         let mut rows = lines.query((key, max_line))?;
-        let (mut chain, mut header, mut entries) = (Chain::default(), None, Vec::new());
+        let mut chain = Chain::default();
+        let mut header = None;
+        let mut entries = Vec::new();
         let mut number: i64 = 0;
         let mut line = Vec::new();
 

@@ -93,7 +93,8 @@ impl Job {
 /// Waits until the child holds its run. What it says after that is still to be read.
 pub(crate) fn wait_until_it_runs(child: &mut Child) {
     let said = child.stdout.as_mut().unwrap();
-    let (mut line, mut byte) = (Vec::new(), [0]);
+    let mut line = Vec::new();
+    let mut byte = [0];
     while !line.ends_with(b"it runs\n") {
         let length = said.read(&mut byte).unwrap();
         assert!(

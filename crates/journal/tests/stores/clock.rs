@@ -62,10 +62,8 @@ fn written_later(lines: &str, by: Duration) -> String {
         .unwrap();
 
     let later = until + u64::try_from(by.as_millis()).unwrap();
-    let (header, object) = (
-        lines.lines().next().unwrap(),
-        line.rsplit_once(",\"crc\"").unwrap().0,
-    );
+    let header = lines.lines().next().unwrap();
+    let object = line.rsplit_once(",\"crc\"").unwrap().0;
     let object = format!("{object}}}").replace(&until.to_string(), &later.to_string());
 
     format!(

@@ -175,10 +175,8 @@ fn any_other_edit_is_found() {
 #[test]
 fn what_is_wrong_is_said_with_file_and_line() {
     let whole = Whole::new();
-    let (text, lines) = (
-        String::from_utf8(whole.bytes.clone()).unwrap(),
-        whole.lines(),
-    );
+    let text = String::from_utf8(whole.bytes.clone()).unwrap();
+    let lines = whole.lines();
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
     runs/a.jsonl, line 2: the line is not the one that was written here: its checksum would be `…`, not `…`

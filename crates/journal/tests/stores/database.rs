@@ -109,7 +109,8 @@ async fn many_runs_work_side_by_side_in_one_database() {
     assert_eq!(runs.len(), 50);
 
     // Each can be replayed, by another store over the same file too.
-    let (elsewhere, calls) = (SqliteStore::within(folder.path()), Calls::default());
+    let elsewhere = SqliteStore::within(folder.path());
+    let calls = Calls::default();
     let flow = flow(&counted(&calls));
     for run in runs {
         let journal = elsewhere.resume(&run.run_id, &flow).await.unwrap();
@@ -130,10 +131,8 @@ async fn many_runs_work_side_by_side_in_one_database() {
 async fn a_run_has_the_lines_that_it_would_have_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let flow = greeting();
-    let (file, database) = (
-        FileStore::within(folder.path()),
-        SqliteStore::within(folder.path()),
-    );
+    let file = FileStore::within(folder.path());
+    let database = SqliteStore::within(folder.path());
     let journal = file.start("a", &flow, &"Hello, ").await.unwrap();
 
     flow.begin()
@@ -516,8 +515,10 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
         folder.path(),
         "PRAGMA foreign_keys = ON; DELETE FROM runs WHERE id = 'a'",
     );
-    let (mut first, mut second) = (Work::of(3), Work::of(3));
-    let (mut gone, mut other) = (flow.begin().journal(gone), flow.begin().journal(other));
+    let mut first = Work::of(3);
+    let mut second = Work::of(3);
+    let mut gone = flow.begin().journal(gone);
+    let mut other = flow.begin().journal(other);
     let (gone, other) = tokio::join!(gone.finish(&mut first), other.finish(&mut second));
 
     insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: the run `a` was removed, or written by somebody else, while it was at work");
@@ -638,18 +639,14 @@ async fn standing(store: &impl Store) -> (u64, String) {
 async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happens_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let flow = rounds();
-    let (file, database) = (
-        FileStore::within(folder.path()),
-        SqliteStore::within(folder.path()),
-    );
+    let file = FileStore::within(folder.path());
+    let database = SqliteStore::within(folder.path());
 
     for fold_every in [1, 2, 100] {
         let run_id = format!("{fold_every}");
         let every = NonZeroU64::new(fold_every).unwrap();
-        let (first, second) = (
-            file.start(&run_id, &flow, &[""; 0]).await.unwrap(),
-            database.start(&run_id, &flow, &[""; 0]).await.unwrap(),
-        );
+        let first = file.start(&run_id, &flow, &[""; 0]).await.unwrap();
+        let second = database.start(&run_id, &flow, &[""; 0]).await.unwrap();
         let mut runs = [
             flow.begin().journal(first).fold_every(every),
             flow.begin().journal(second).fold_every(every),
@@ -668,7 +665,8 @@ async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happen
                 }
             }
 
-            let (here, there) = (standing(&file).await, standing(&database).await);
+            let here = standing(&file).await;
+            let there = standing(&database).await;
             assert_eq!(here, there, "folded every {fold_every} steps, after {what}");
             seen.insert(here.1);
         }

@@ -223,7 +223,8 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
     let calls = Calls::default();
-    let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
+    let old = flow(&counted(&calls));
+    let new = changed(&counted(&calls), "twice");
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     let mut run = old.begin().journal(journal);
@@ -265,7 +266,8 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
     let calls = Calls::default();
-    let (old, new) = (flow(&counted(&calls)), changed(&counted(&calls), "twice"));
+    let old = flow(&counted(&calls));
+    let new = changed(&counted(&calls), "twice");
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
 
     old.begin()

@@ -47,10 +47,8 @@ const MISCHIEF: [(&str, Mischief); 5] = [
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
-        let (from, to) = (
-            entry.as_ref().unwrap().path(),
-            to.join(entry.as_ref().unwrap().file_name()),
-        );
+        let from = entry.as_ref().unwrap().path();
+        let to = to.join(entry.as_ref().unwrap().file_name());
         if from.is_dir() {
             copy(&from, &to);
         } else {
@@ -98,7 +96,8 @@ async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: Tested>() {
             let scratch = tempfile::tempdir().unwrap();
             let folder = scratch.path().join("runs");
             let store = S::within(&folder).unsynced();
-            let (there, file) = (folder.clone(), store.file("a"));
+            let there = folder.clone();
+            let file = store.file("a");
             let flow = flow(&disturbed(at, move || mischief(&there, &file)));
 
             let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
@@ -209,7 +208,8 @@ async fn runs_that_were_taken_away_are_not_listed<S: Tested>() {
 async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");
-    let (first, second) = (S::within(&folder), S::within(&folder));
+    let first = S::within(&folder);
+    let second = S::within(&folder);
 
     for store in [&first, &second] {
         let flow: Flow<Work> = flow(&counted(&Calls::default()));

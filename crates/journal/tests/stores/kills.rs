@@ -188,7 +188,8 @@ fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
 
     for _ in 0..30 {
         let folder = tempfile::tempdir().unwrap();
-        let (store, run_id) = (SqliteStore::NAME, "a".to_owned());
+        let store = SqliteStore::NAME;
+        let run_id = "a".to_owned();
         let job = Job {
             store,
             folder: folder.path().into(),

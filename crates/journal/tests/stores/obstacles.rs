@@ -65,7 +65,8 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: Tested>(
                 continue;
             }
 
-            let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
+            let scratch = tempfile::tempdir().unwrap();
+            let theirs = Theirs::new();
             let place = scratch.path().join(name);
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
             obstacle.put(&place, &theirs);
@@ -100,7 +101,8 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: Tested>(
 async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there<S: Tested>() {
     for name in S::NAMES {
         for obstacle in OBSTACLES {
-            let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
+            let scratch = tempfile::tempdir().unwrap();
+            let theirs = Theirs::new();
             attempt::<S>(scratch.path(), operations()[0].1).unwrap();
             let place = scratch.path().join(name);
             let _ = std::fs::remove_file(&place);
@@ -164,18 +166,18 @@ async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
 }
 
 async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Tested>() {
-    let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
+    let scratch = tempfile::tempdir().unwrap();
+    let theirs = Theirs::new();
     let end = undisturbed(30).await;
     let is_over = Arc::new(AtomicBool::new(false));
-    let (folder, to, over) = (
-        scratch.path().to_owned(),
-        theirs.path(),
-        Arc::clone(&is_over),
-    );
+    let folder = scratch.path().to_owned();
+    let to = theirs.path();
+    let over = Arc::clone(&is_over);
 
     let swapper = std::thread::spawn(move || swap_links(&folder, &to, S::NAMES, &over));
 
-    let (mut ended, mut refused) = (0, 0);
+    let mut ended = 0;
+    let mut refused = 0;
     while ended < 20 {
         let store = S::within(scratch.path()).unsynced();
         match goes_on(&store, &end).await {
@@ -202,14 +204,13 @@ async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Teste
 }
 
 async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
-    let (scratch, theirs) = (tempfile::tempdir().unwrap(), Theirs::new());
+    let scratch = tempfile::tempdir().unwrap();
+    let theirs = Theirs::new();
     let end = undisturbed(30).await;
     let is_over = Arc::new(AtomicBool::new(false));
-    let (folder, to, over) = (
-        scratch.path().to_owned(),
-        theirs.path(),
-        Arc::clone(&is_over),
-    );
+    let folder = scratch.path().to_owned();
+    let to = theirs.path();
+    let over = Arc::clone(&is_over);
 
     let swapper = std::thread::spawn(move || {
         while !over.load(Ordering::Relaxed) {

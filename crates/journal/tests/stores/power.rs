@@ -97,7 +97,8 @@ impl Disk {
             .max_blocking_threads(1)
             .build()
             .unwrap();
-        let (folder, flow) = (tempfile::tempdir().unwrap(), flow());
+        let folder = tempfile::tempdir().unwrap();
+        let flow = flow();
         let store = FileStore::new(folder.path()).sync(false);
         let mut end = input();
 

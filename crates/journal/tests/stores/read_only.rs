@@ -17,7 +17,8 @@ for_each_store! {
 
 /// A run that has ended, one that waits, and one that has an answer.
 async fn three_runs(store: &impl Store) {
-    let (work, greeting) = (flow(&counted(&Calls::default())), greeting());
+    let work = flow(&counted(&Calls::default()));
+    let greeting = greeting();
     let journal = store.start("ended", &work, &Work::of(2)).await.unwrap();
     work.begin()
         .journal(journal)

@@ -108,7 +108,8 @@ impl<'a> Choice<'a> {
 
 /// The JSON of a request. What the request sets goes before the same field in `extra`.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
-    let (request, extra) = (call.request, call.extra);
+    let request = call.request;
+    let extra = call.extra;
     let taken = |name: &str| match name {
         "max_tokens" => request.max_tokens().is_some(),
         "temperature" => request.temperature().is_some(),

@@ -77,7 +77,9 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let content = reply
         .content
         .ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
-    let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+    let mut text = String::new();
+    let mut reasoning = String::new();
+    let mut calls = Vec::new();
 
     for block in content.into_iter().filter_map(parse_object::<Block<'_>>) {
         text.push_str(&block.text().unwrap_or_default());

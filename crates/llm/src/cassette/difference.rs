@@ -30,13 +30,15 @@ impl Difference {
 
         let longer = before.len().max(now.len());
         for place in 0..longer {
-            let (before, now) = (before.get(place).copied(), now.get(place).copied());
+            let before = before.get(place).copied();
+            let now = now.get(place).copied();
             if before == now {
                 difference.equal_messages += usize::from(difference.parts.is_empty());
                 continue;
             }
 
-            let (whole_before, whole_now) = (before.map(whole), now.map(whole));
+            let whole_before = before.map(whole);
+            let whole_now = now.map(whole);
             let common = in_common(
                 whole_before.as_deref().unwrap_or_default(),
                 whole_now.as_deref().unwrap_or_default(),
@@ -87,7 +89,8 @@ impl Difference {
             ("format", form as fn(&ChatRequest) -> String),
             ("tools", tools),
         ] {
-            let (before, now) = (long(recorded), long(asked));
+            let before = long(recorded);
+            let now = long(asked);
             let common = in_common(&before, &now);
             setting(name, excerpt(&before, common), excerpt(&now, common));
         }
@@ -188,10 +191,8 @@ fn excerpt(text: &str, common: usize) -> String {
     let start = common.saturating_sub(AROUND);
     let mut rest = text.chars().skip(start);
     let part: String = rest.by_ref().take(2 * AROUND).collect();
-    let (before, after) = (
-        if start > 0 { "…" } else { "" },
-        if rest.next().is_some() { "…" } else { "" },
-    );
+    let before = if start > 0 { "…" } else { "" };
+    let after = if rest.next().is_some() { "…" } else { "" };
 
     format!("{before}{part:?}{after}")
 }

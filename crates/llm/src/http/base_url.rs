@@ -16,7 +16,9 @@ pub(super) struct BaseUrl {
 impl BaseUrl {
     /// The address, or what is wrong with it.
     pub(super) fn check(&self, protocol: &Protocol, secrets: &Secrets) -> Result<Url, String> {
-        let (text, example, path) = (self.text.as_str(), protocol.example, protocol.path());
+        let text = self.text.as_str();
+        let example = protocol.example;
+        let path = protocol.path();
         let place = self
             .variable
             .map(|name| format!(" in {name}"))

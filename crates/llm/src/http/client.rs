@@ -55,7 +55,8 @@ pub(crate) fn from_env<C>(
         ))
     })?;
 
-    let (base_url, api_key) = (variable(base_url_in)?, variable(key_in)?);
+    let base_url = variable(base_url_in)?;
+    let api_key = variable(key_in)?;
     let example = protocol.example;
     if base_url.is_none() && api_key.is_none() {
         let message = format!(

@@ -44,7 +44,8 @@ pub(super) fn of_status(
     let message = match status.as_u16() {
         404 | 405 if details.tells_of_model() => format!("{address}: {message}"),
         404 | 405 => {
-            let (path, hint) = (protocol.path(), protocol.hint);
+            let path = protocol.path();
+            let hint = protocol.hint;
             format!("{address}: {reason}; expected a base URL that ends before {path}{hint}")
         }
         _ => message,

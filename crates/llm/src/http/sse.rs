@@ -143,10 +143,8 @@ impl Events {
     /// The event so far. The specification drops one that the stream's end cut off; some servers
     /// leave the last empty line out, and whether the data is whole shows when it is read.
     pub(crate) fn end(&mut self) -> Option<Event> {
-        let (name, mut data) = (
-            std::mem::take(&mut self.name),
-            std::mem::take(&mut self.data),
-        );
+        let name = std::mem::take(&mut self.name);
+        let mut data = std::mem::take(&mut self.data);
         data.pop().map(|_| Event { name, data })
     }
 }

@@ -35,8 +35,9 @@ struct Function<'a> {
 impl<'a> Tool<'a> {
     pub(crate) fn all_of(request: &'a ChatRequest) -> Result<Vec<Self>, LlmError> {
         let tools = request.tools().iter().map(|tool| {
-            let (name, description, parameters) =
-                (tool.name(), tool.description(), input_schema(tool)?);
+            let name = tool.name();
+            let description = tool.description();
+            let parameters = input_schema(tool)?;
             Ok(Self {
                 r#type: "function",
                 function: Function {

@@ -76,10 +76,8 @@ impl<'a> Reply<'a> {
             .map(finish_reason);
 
         // A prompt that is in the cache whole goes without a count.
-        let (prompt, completion) = (
-            self.prompt_eval_count.and_then(count),
-            self.eval_count.and_then(count),
-        );
+        let prompt = self.prompt_eval_count.and_then(count);
+        let completion = self.eval_count.and_then(count);
         let usage = (prompt.is_some() || completion.is_some())
             .then(|| Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
         ChatResponse::default()
@@ -96,10 +94,8 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         return Err(LlmError::new(LlmErrorKind::Decode, message));
     }
 
-    let (text, thinking) = (
-        reply.text().unwrap_or_default(),
-        reply.thinking().unwrap_or_default(),
-    );
+    let text = reply.text().unwrap_or_default();
+    let thinking = reply.thinking().unwrap_or_default();
     Ok(reply
         .end()
         .with_texts(text, thinking)

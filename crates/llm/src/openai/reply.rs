@@ -163,10 +163,8 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     }
 
     let wire: Wire<'_> = parse_object(raw)?;
-    let (prompt, completion) = (
-        wire.prompt_tokens.and_then(count),
-        wire.completion_tokens.and_then(count),
-    );
+    let prompt = wire.prompt_tokens.and_then(count);
+    let completion = wire.completion_tokens.and_then(count);
     if prompt.is_none() && completion.is_none() {
         return None;
     }

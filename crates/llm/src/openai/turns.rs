@@ -65,7 +65,8 @@ impl<'a> Turn<'a> {
     }
 
     fn of(place: usize, message: &'a Message, request: &ChatRequest) -> Result<Self, LlmError> {
-        let (role, text) = (message.role(), message.text());
+        let role = message.role();
+        let text = message.text();
         if role == Role::Tool && !message.blocks().is_empty() {
             let problem = "has images or files in the role tool; expected them in the role user";
             return Err(invalid(format!("messages[{place}] {problem}")));

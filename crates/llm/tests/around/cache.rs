@@ -84,10 +84,8 @@ fn requests_that_differ_in_anything_hash_differently_and_equal_ones_alike() {
     let again: HashSet<_> = variants().iter().map(hash).collect();
     assert_eq!(hashes, again);
 
-    let (zero, minus_zero) = (
-        hello().with_temperature(0.0),
-        hello().with_temperature(-0.0),
-    );
+    let zero = hello().with_temperature(0.0);
+    let minus_zero = hello().with_temperature(-0.0);
     assert_eq!(zero, minus_zero);
     assert_eq!(hash(&zero), hash(&minus_zero));
 }

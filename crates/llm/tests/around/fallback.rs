@@ -27,10 +27,8 @@ async fn the_second_is_asked_where_the_first_fails_as_a_server() {
         (Cancelled, false),
         (Other, false),
     ] {
-        let (first, second) = (
-            ScriptedClient::new([fails(kind), fails(kind)]),
-            ScriptedClient::new(["2", "2"]),
-        );
+        let first = ScriptedClient::new([fails(kind), fails(kind)]);
+        let second = ScriptedClient::new(["2", "2"]);
         let client = Fallback::new(first, second.clone());
         for outcome in [ask(&client).await, follow(&client).await] {
             match outcome {

@@ -233,7 +233,8 @@ fn only_regular_files_are_cassettes() {
         let path = folder.path().join("calls.yaml");
         obstacle.put(&path, &theirs);
 
-        let (create, replay) = (path.clone(), path);
+        let create = path.clone();
+        let replay = path;
         let error =
             at_once(move || Recorder::create(ScriptedClient::default(), create)).unwrap_err();
         assert!(

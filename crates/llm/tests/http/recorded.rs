@@ -52,11 +52,9 @@ fn told(outcome: Result<ChatResponse, LlmError>) -> String {
     }
 
     if let Some(usage) = response.usage() {
-        let (read, cached, written) = (
-            usage.prompt_tokens,
-            usage.cached_tokens,
-            usage.completion_tokens,
-        );
+        let read = usage.prompt_tokens;
+        let cached = usage.cached_tokens;
+        let written = usage.completion_tokens;
         let _ = writeln!(
             told,
             "  {read} tokens read, {cached} of them cached, {written} written"

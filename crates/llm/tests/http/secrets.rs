@@ -299,7 +299,8 @@ async fn nothing_behind_a_beginning_of_what_a_server_says_is_looked_at() {
             .collect()
     };
 
-    let (ones, others) = (with_tail("one"), with_tail("other"));
+    let ones = with_tail("one");
+    let others = with_tail("other");
     let both = ones
         .iter()
         .zip(&others)

@@ -57,10 +57,8 @@ fn weather() -> ToolDefinition {
 
 /// A question, two calls, what came of them, and one more question.
 fn conversation() -> ChatRequest {
-    let (first, second) = (
-        ToolCall::new("toolu_1", "weather", r#"{"city": "Bergen"}"#),
-        ToolCall::new("toolu_2", "weather", r#"{"city":"Oslo"}"#),
-    );
+    let first = ToolCall::new("toolu_1", "weather", r#"{"city": "Bergen"}"#);
+    let second = ToolCall::new("toolu_2", "weather", r#"{"city":"Oslo"}"#);
     ChatRequest::new([
         Message::user("Where does it rain?"),
         Message::assistant("Let me see.").with_tool_calls([first.clone(), second.clone()]),

@@ -247,7 +247,8 @@ fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>, room: &mut usize) ->
         .flat_map(|(id, outcome)| places(text, id).map(move |at| (at, *id, *outcome)))
         .collect();
     found.sort_unstable();
-    let (mut whole, mut end) = (String::new(), 0);
+    let mut whole = String::new();
+    let mut end = 0;
 
     for (at, id, outcome) in found {
         if at < end || outcome.len() > *room {

@@ -119,7 +119,8 @@ impl SolveError {
 
 impl From<Kind> for SolveError {
     fn from(kind: Kind) -> Self {
-        let (calls, spent) = (Vec::new(), Spent::default());
+        let calls = Vec::new();
+        let spent = Spent::default();
         Self(Box::new(Failure {
             stage: None,
             kind,

@@ -122,7 +122,8 @@ impl Blueprint {
         if calls.is_empty() {
             return Err("there is no call; expected a line such as `#E1 = tool[input]`".to_owned());
         } else if calls.len() > most || self.steps.len() > MAX_STEPS {
-            let (steps, calls) = (self.steps.len(), calls.len());
+            let steps = self.steps.len();
+            let calls = calls.len();
             return Err(format!(
                 "the plan has {steps} steps and {calls} calls; expected at most {MAX_STEPS} and {most}"
             ));
@@ -232,10 +233,8 @@ fn called(id: String, call: &str) -> PlannedCall {
     let end = call
         .find(|character| !is_part(character))
         .unwrap_or(call.len());
-    let (tool, rest) = (
-        call.get(..end).unwrap_or_default(),
-        call.get(end..).unwrap_or_default().trim(),
-    );
+    let tool = call.get(..end).unwrap_or_default();
+    let rest = call.get(end..).unwrap_or_default().trim();
     let within = |open, close| {
         rest.strip_prefix(open)?
             .rsplit_once(close)

@@ -54,7 +54,8 @@ impl Session {
         ours: BranchId,
         theirs: BranchId,
     ) -> Result<Difference<'_>, SessionError> {
-        let (ours, theirs) = (self.branch(ours)?.tip(), self.branch(theirs)?.tip());
+        let ours = self.branch(ours)?.tip();
+        let theirs = self.branch(theirs)?.tip();
         let parted = self.common(ours, theirs);
         let since = |tip: Option<ThoughtId>| {
             let mut list: Vec<&Thought> = self

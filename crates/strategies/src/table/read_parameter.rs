@@ -66,7 +66,8 @@ impl Reader<'_> {
             let at = entries.iter().position(|(known, _)| known == key)?;
             Some(entries.remove(at).1)
         };
-        let (description, required) = (take("description"), take("required"));
+        let description = take("description");
+        let required = take("required");
 
         Some(Parameter {
             description: self.text(place, "description", description, Kind::NoDescription),
@@ -193,7 +194,8 @@ impl Reader<'_> {
             }
         };
 
-        let (min, max) = (bound("min", min), bound("max", max));
+        let min = bound("min", min);
+        let max = bound("max", max);
         if min.zip(max).is_some_and(|(min, max)| min > max) {
             self.report(place, Kind::EmptyRange);
         }

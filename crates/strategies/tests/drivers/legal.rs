@@ -188,10 +188,8 @@ fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
             .ok()
     };
 
-    let (least, most) = (
-        bound("from ").or(bound("least ")).unwrap_or(0),
-        bound(" to ").unwrap_or(20),
-    );
+    let least = bound("from ").or(bound("least ")).unwrap_or(0);
+    let most = bound(" to ").unwrap_or(20);
     if let Some(fields) = kind
         .split_once("objects {")
         .map(|(_, rest)| rest.trim_end_matches('}'))
@@ -337,7 +335,8 @@ async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
         .solve("What is 17 * 3?")
         .await
         .unwrap();
-    let (calls, whole) = (whole.spent().calls as usize, timeless(whole));
+    let calls = whole.spent().calls as usize;
+    let whole = timeless(whole);
     let mut stop = 0;
 
     loop {

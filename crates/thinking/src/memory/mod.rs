@@ -255,7 +255,8 @@ impl MemoryLimits {
             return Ok(());
         }
 
-        let (bytes, most) = (text.len() as u64, self.item_bytes() as u64);
+        let bytes = text.len() as u64;
+        let most = self.item_bytes() as u64;
         Err(MemoryError::TooLong {
             what: "the text to remember".to_owned(),
             bytes,

@@ -52,7 +52,8 @@ pub struct BestOf {
 
 impl Default for BestOf {
     fn default() -> Self {
-        let (judge_prompt, on_failure) = (PROMPT.to_owned(), OnFailure::default());
+        let judge_prompt = PROMPT.to_owned();
+        let on_failure = OnFailure::default();
         Self {
             candidates: 3,
             temperature: None,

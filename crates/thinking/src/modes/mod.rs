@@ -32,7 +32,8 @@ fn says(reply: &str, word: &str) -> bool {
         return false;
     };
 
-    let (said, word) = (line.trim(), word.trim());
+    let said = line.trim();
+    let word = word.trim();
     said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
 

@@ -226,7 +226,8 @@ impl Check<'_> {
 
         let Some(size) = size else { return };
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let (least, most) = (limit(least), limit(most));
+        let least = limit(least);
+        let most = limit(most);
 
         if least.is_some_and(|least| size < least) || most.is_some_and(|most| size > most) {
             let expected = match (least, most) {

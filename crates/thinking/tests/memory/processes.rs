@@ -45,7 +45,8 @@ fn hold(folder: &Path) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let (marker, ledger) = (folder.join("held"), folder.join("ledger"));
+    let marker = folder.join("held");
+    let ledger = folder.join("ledger");
 
     for turn in 0..TURNS {
         let memory = opened(&folder.join("notes.jsonl"));

@@ -166,7 +166,8 @@ async fn show_reports(shown: &Shown, text: &str) {
     let failure = LlmError::new(LlmErrorKind::Other, text).with_body(text);
     let script = || ScriptedClient::new(vec![text; 20]);
 
-    let (words, reason) = (text.to_owned(), text.to_owned());
+    let words = text.to_owned();
+    let reason = text.to_owned();
     let thinking = [
         Thinking::new(script()).with_mode(Reflection::new("Again.").with_rounds(2)),
         Thinking::new(script()).with_mode(Critique::new([text])),

@@ -111,7 +111,8 @@ impl Written {
     }
 
     fn steps(&mut self, depth: usize, steps: &[DraftStep]) {
-        let (dash, indent) = (format!("{}- ", "  ".repeat(depth)), "  ".repeat(depth + 1));
+        let dash = format!("{}- ", "  ".repeat(depth));
+        let indent = "  ".repeat(depth + 1);
         for step in steps {
             let known = [
                 (Key::Description, &step.description),

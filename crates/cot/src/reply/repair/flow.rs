@@ -191,7 +191,8 @@ impl<'s> Reader<'s, '_> {
     }
 
     fn map(&mut self, depth: usize) -> Option<Node> {
-        let (from, line) = (self.at, self.line());
+        let from = self.at;
+        let line = self.line();
         self.at += 1;
         let mut pairs = Vec::new();
 
@@ -286,7 +287,8 @@ impl<'s> Reader<'s, '_> {
                 Some(_) => {}
             }
 
-            let (line, whole) = (self.line(), self.cut.is_none());
+            let line = self.line();
+            let whole = self.cut.is_none();
             let item = self.value(depth + 1, Place::Item)?;
 
             // What holds the step that was cut off is whole so far.

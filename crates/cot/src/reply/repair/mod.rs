@@ -98,7 +98,8 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
 
     steps::repair(&mut draft, &mut report);
     let truncated = report.has(RepairKind::CutOff);
-    let (written, partial) = (draft.write(), draft.partial());
+    let written = draft.write();
+    let partial = draft.partial();
 
     (!written.places.is_empty()).then(|| Mended {
         written,

@@ -424,7 +424,8 @@ impl<'t> Scan<'t, '_> {
             return;
         };
 
-        let (list, deeper) = (open.takes_list(), line.indent > open.value.column);
+        let list = open.takes_list();
+        let deeper = line.indent > open.value.column;
         let is_text = !list && !matches!(open.name, Name::Unknown(_));
         let keyed = is_text && !matches!(open.name, Name::Bare | Name::Key(Key::Status));
 

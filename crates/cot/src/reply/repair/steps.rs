@@ -243,7 +243,8 @@ fn is_quoted(text: &str, bare: &str) -> bool {
 
 /// Whether a plan has so many equal steps in a row that they are a loop.
 pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
-    let (mut equal, mut before) = (0, None);
+    let mut equal = 0;
+    let mut before = None;
     plan.walk().any(|entry| {
         charge(1 + entry.step.description.len());
 

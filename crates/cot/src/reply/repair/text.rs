@@ -205,7 +205,8 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
 pub(super) fn needs_quotes(text: &str) -> bool {
     charge(text.len());
     let mut chars = text.chars();
-    let (first, second) = (chars.next(), chars.next());
+    let first = chars.next();
+    let second = chars.next();
     let spaced = second.is_none_or(char::is_whitespace);
 
     match first {
