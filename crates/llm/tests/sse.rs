@@ -145,7 +145,7 @@ proptest! {
 
     #[test]
     fn any_split_of_a_recorded_stream_gives_the_same_events(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..30)) {
-        let bytes = include_bytes!("http/fixtures/anthropic.sse").as_slice();
+        let bytes = include_bytes!("it/http/fixtures/anthropic.sse").as_slice();
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();

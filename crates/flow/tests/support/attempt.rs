@@ -12,8 +12,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::engine::{Call, Done, Engine, Entry, ItemsGo, Resolved, Slot, locked};
-use crate::world::{Happened, World};
+use super::engine::{Call, Done, Engine, Entry, ItemsGo, Resolved, Slot, locked};
+use super::world::{Happened, World};
 
 /// Why an attempt is over before the run is.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cogwork_flow::Flow;
 use tokio::time::Instant;
 
-use crate::world::World;
+use super::world::World;
 
 pub(crate) type State = Vec<u64>;
 

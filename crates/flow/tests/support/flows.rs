@@ -9,8 +9,8 @@ use cogwork_flow::{
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use crate::engine::State;
-use crate::world::{Happened, World};
+use super::engine::State;
+use super::world::{Happened, World};
 
 pub(crate) type Define = fn(&World) -> Flow<State>;
 

@@ -1,0 +1,224 @@
+//! Whatever a file holds: a flow, or problems with their places, and no panic.
+
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::sync::LazyLock;
+
+use cogwork_agents::{FileError, FlowState, Loader, Template};
+use proptest::prelude::*;
+
+const GOOD: [&str; 3] = [
+    include_str!("../files/good/document.yaml"),
+    include_str!("../files/good/everything.yaml"),
+    include_str!("../../../../examples/files/review.yaml"),
+];
+
+fn loader() -> &'static Loader {
+    static LOADER: LazyLock<Loader> = LazyLock::new(|| {
+        Loader::new().with_environment(|name| (name == "API_KEY").then(|| "canary-8731".to_owned()))
+    });
+
+    &LOADER
+}
+
+fn is_well_told(text: &str, error: &FileError) -> Result<(), TestCaseError> {
+    prop_assert!(!error.problems().is_empty());
+    let shown = format!("{error:#}");
+    prop_assert!(!shown.contains("canary"));
+    prop_assert_eq!(error.to_string().lines().count(), 1);
+
+    for problem in error.problems() {
+        let place = problem.place.expect("a problem of a text has a place");
+
+        // A file may end with an empty line, which `lines` does not count.
+        prop_assert!(
+            place.line >= 1 && place.line <= text.split(['\n', '\r']).count() + 1,
+            "{}",
+            problem
+        );
+
+        prop_assert!(place.column >= 1, "{}", problem);
+        prop_assert!(!problem.message.is_empty());
+        prop_assert_eq!(problem.to_string().lines().count(), 1);
+    }
+
+    Ok(())
+}
+
+fn load(text: &str) -> Result<(), TestCaseError> {
+    match loader().load_text("flow.yaml", text) {
+        Ok(loaded) => {
+            let _ = loaded.flow().mermaid().to_string();
+            Ok(())
+        }
+        Err(error) => is_well_told(text, &error),
+    }
+}
+
+/// Pieces of YAML and of flows, more likely to get anywhere than any characters.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        prop::sample::select(vec![
+            "nodes:",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            "id: a",
+            "type: agent",
+            "config:",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ": ",
+            "provider: rules",
+            "rules: []",
+            "edges:",
+            "from: a",
+            "to: end",
+            "&a ",
+            "*a",
+            "|",
+            ">",
+            "\"",
+            "'",
+            "#",
+            "? ",
+            "---",
+            "...",
+            "!!str ",
+            "%YAML 1.2",
+            "${A}",
+            "$$",
+            "<<: ",
+            "\t",
+            "\r",
+            "\u{feff}",
+            "\0",
+            "~",
+            "1e999",
+            "0x",
+            "-",
+        ])
+        .prop_map(str::to_owned),
+        ".{0,5}",
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn any_text_gives_a_flow_or_problems(text in any::<String>()) {
+        load(&text)?;
+    }
+
+    #[test]
+    fn any_yaml_gives_a_flow_or_problems(text in pieces()) {
+        load(&text)?;
+    }
+
+    #[test]
+    fn a_good_file_with_a_change_gives_a_flow_or_problems(
+        which in 0..GOOD.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..20_usize, "[\\PC\n]{0,6}"), 1..4),
+    ) {
+        let mut letters: Vec<char> = GOOD[which].chars().collect();
+        for (at, removed, put) in changes {
+            let at = at.index(letters.len());
+            let end = (at + removed).min(letters.len());
+            letters.splice(at..end, put.chars());
+        }
+        load(&letters.into_iter().collect::<String>())?;
+    }
+
+    #[test]
+    fn any_bytes_of_a_file_give_a_flow_or_problems(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        if let Err(error) = loader().load(file.path()) {
+            prop_assert!(!error.problems().is_empty());
+        }
+    }
+}
+
+/// Two subflows around a loop, each with ten times the text that it is given.
+#[tokio::test]
+async fn a_loop_that_multiplies_its_text_is_stopped() {
+    let flow = |prompt: &str, answer: &str| {
+        let subflow = |id: &str, prompt: &str, answer: &str| {
+            format!(
+                "- {{id: {id}, type: subflow, config: {{prompt: '{prompt}', answer: '{answer}', \
+                 nodes: [{{id: x, type: agent, config: {{provider: rules, rules: [], else: y}}}}]}}}}\n"
+            )
+        };
+
+        let nodes = [subflow("h", prompt, answer), subflow("i", "{h}", "{input}")].concat();
+        format!("nodes:\n{nodes}edges: [{{from: h, to: i}}, {{from: i, to: h}}]\n")
+    };
+    for (prompt, answer, told) in [
+        (
+            "{last}".repeat(10),
+            "{input}".to_owned(),
+            "flow `flow/h`, node `begin`: post failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer",
+        ),
+        (
+            "{last}".to_owned(),
+            "{input}".repeat(10),
+            "flow `flow/h`, node `say`: post failed: `answer` has more than 1048576 bytes with its slots filled; expected fewer",
+        ),
+    ] {
+        let loaded = loader()
+            .load_text("flow.yaml", &flow(&prompt, &answer))
+            .expect("a good file");
+        let error = loaded
+            .flow()
+            .run(&mut FlowState::new("text"))
+            .await
+            .unwrap_err();
+
+        assert_eq!(error.to_string(), told);
+    }
+}
+
+#[tokio::test]
+async fn no_prompt_or_answer_is_longer_than_it_may_be() {
+    let node =
+        "{id: a, type: agent, config: {provider: rules, rules: [], else: y, prompt: '{input}!'}}";
+    let loaded = loader()
+        .load_text(
+            "flow.yaml",
+            &format!("answer: '{{input}}!!'\nnodes: [{node}]"),
+        )
+        .expect("a good file");
+
+    let run = async |bytes| {
+        let mut state = FlowState::new("x".repeat(bytes));
+        (loaded.flow().run(&mut state).await, state)
+    };
+    let (ended, state) = run(Template::MAX_FILLED).await;
+    assert_eq!(
+        ended.unwrap_err().to_string(),
+        "flow `flow`, node `a`: prep failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer"
+    );
+    assert!(state.outputs().is_empty());
+
+    let (ended, state) = run(Template::MAX_FILLED - 1).await;
+    assert!(ended.is_ok());
+    assert_eq!(
+        loaded.answer(&state).unwrap_err().to_string(),
+        "the `answer` of the flow `flow` has more than 1048576 bytes with its slots filled; expected fewer"
+    );
+    let (_, state) = run(Template::MAX_FILLED - 2).await;
+
+    assert_eq!(
+        loaded.answer(&state).map(|answer| answer.text.len()),
+        Ok(Template::MAX_FILLED)
+    );
+}

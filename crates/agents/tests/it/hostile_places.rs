@@ -1,0 +1,327 @@
+//! Whatever stands where a file is named: a problem when the flow is loaded, or an error of the run, and nothing
+//! is opened that is not a regular file in the folder.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+#[path = "../../../files/tests/support/obstacles.rs"]
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_thinking::FileMemory;
+use support::{OBSTACLES, Theirs, at_once};
+use tempfile::TempDir;
+
+const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}}]";
+const INNER: &str =
+    "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], else: Well.}}]";
+
+/// A flow whose agent remembers in this file, which is written anew for each item.
+fn remembering(file: &str) -> String {
+    format!(
+        "nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], else: Well., memory: \
+         {{type: file, file: {file}, limits: {{items: 1}}, recall: {{remember: true}}}}}}}}]"
+    )
+}
+
+struct Project(TempDir);
+
+impl Project {
+    fn new(flow: &str) -> Self {
+        let project = Self(tempfile::tempdir().unwrap());
+        fs::write(project.path("flow.yaml"), flow).unwrap();
+        project
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn load(&self) -> FileFlow {
+        Loader::new().load(self.path("flow.yaml")).unwrap()
+    }
+
+    /// What is wrong with the flow, one message each, without the folder.
+    fn problems(&self) -> Vec<String> {
+        let path = self.path("flow.yaml");
+        let loaded = at_once(move || Loader::new().load(path).map(drop));
+        let folder = format!("{}/", self.0.path().canonicalize().unwrap().display());
+        let error = loaded.expect_err("something is in the way");
+        let problems = error.problems().iter();
+
+        problems
+            .map(|problem| format!("{}: {}", problem.path, problem.message.replace(&folder, "")))
+            .collect()
+    }
+}
+
+/// Runs the flow, whose only node is `a`. A memory that fails does not end a run, but is reported.
+async fn run(flow: &FileFlow) -> Result<(), String> {
+    let mut state = FlowState::new("How is it?");
+    flow.flow().run(&mut state).await.unwrap();
+
+    let (_, said) = state.outputs().iter().next().unwrap();
+    let mut failures = said
+        .thinking
+        .iter()
+        .flat_map(|report| &report.memory_failures);
+    failures.next().cloned().map_or(Ok(()), Err)
+}
+
+#[test]
+fn only_regular_files_are_subflows() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        let project = Project::new(SUBFLOW);
+        obstacle.put(&project.path("inner.yaml"), &theirs);
+        let found = obstacle.found;
+        assert_eq!(
+            project.problems(),
+            [format!(
+                "nodes[0].config.file: this is {found}; expected a regular file"
+            )]
+        );
+    }
+
+    theirs.assert_untouched();
+}
+
+#[test]
+fn only_regular_files_are_memories() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        for name in ["notes.jsonl", "notes.jsonl.lock"] {
+            let project = Project::new(&remembering("notes.jsonl"));
+            obstacle.put(&project.path(name), &theirs);
+            let found = obstacle.found;
+            assert_eq!(
+                project.problems(),
+                [format!(
+                    "nodes[0].config.memory.file: {name}: this is {found}; expected a regular file"
+                )]
+            );
+        }
+    }
+
+    theirs.assert_untouched();
+}
+
+/// A person may name a flow by a link to it, and by nothing else that is no file.
+#[test]
+fn only_regular_files_and_links_to_them_are_flows() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flow.yaml");
+        obstacle.put(&path, &theirs);
+        at_once(move || Loader::new().load(path).map(drop)).unwrap_err();
+    }
+
+    theirs.assert_untouched();
+
+    let project = Project::new(SUBFLOW);
+    fs::write(project.path("inner.yaml"), INNER).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link.yaml");
+
+    symlink(project.path("flow.yaml"), &link).unwrap();
+
+    // With the files beside it, not those beside the link.
+    Loader::new().load(&link).unwrap();
+}
+
+#[test]
+fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
+    let project =
+        Project::new("nodes: [{id: a, type: subflow, config: {file: inside/same/flow.yaml}}]");
+    fs::create_dir(project.path("inside")).unwrap();
+    symlink("..", project.path("inside/same")).unwrap();
+    fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
+    assert_eq!(
+        project.problems(),
+        [
+            "nodes[0].config.file: the file is a part of itself: flow.yaml → flow.yaml; expected subflows without a circle"
+        ]
+    );
+
+    let project = Project::new("nodes: [{id: a, type: subflow, config: {file: other.yaml}}]");
+    fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
+    assert_eq!(
+        project.problems(),
+        [
+            "nodes[0].config.file: the file is a part of itself: flow.yaml → other.yaml; expected subflows without a circle"
+        ]
+    );
+}
+
+#[test]
+fn paths_stay_in_the_folder() {
+    let theirs = Theirs::new();
+    let leads_out = "the path leads out of the folder of this file; expected a file there, or in a folder there";
+
+    for path in [
+        "../notes",
+        "/notes",
+        "out/notes",
+        "inside/up/notes",
+        "inside/../../notes",
+        "..",
+        "nowhere/notes",
+    ] {
+        for (setting, flow) in [
+            ("memory.file", remembering(path)),
+            (
+                "file",
+                format!("nodes: [{{id: a, type: subflow, config: {{file: {path}}}}}]"),
+            ),
+        ] {
+            let project = Project::new(&flow);
+            fs::create_dir(project.path("inside")).unwrap();
+            symlink(theirs.folder(), project.path("out")).unwrap();
+            symlink(theirs.folder().join("nowhere"), project.path("nowhere")).unwrap();
+            symlink("../..", project.path("inside/up")).unwrap();
+            assert_eq!(
+                project.problems(),
+                [format!("nodes[0].config.{setting}: {leads_out}")],
+                "{path}"
+            );
+        }
+    }
+
+    theirs.assert_untouched();
+}
+
+/// `cogwork check` cannot know of links that come later; the run takes none of them.
+#[tokio::test]
+async fn what_is_swapped_in_after_the_check_is_not_opened() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        for name in ["notes.jsonl", "notes.jsonl.lock"] {
+            let project = Project::new(&remembering("notes.jsonl"));
+            let loaded = project.load();
+            obstacle.put(&project.path(name), &theirs);
+
+            let error = run(&loaded).await.unwrap_err();
+            let expected = format!("this is {}; expected a regular file", obstacle.found);
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+
+    theirs.assert_untouched();
+}
+
+/// A project that was cloned with a link where a temporary file used to be.
+#[tokio::test]
+async fn temporary_files_are_not_written_through_links() {
+    let theirs = Theirs::new();
+    let project = Project::new(&remembering("notes.jsonl"));
+    symlink(theirs.path(), project.path("notes.jsonl.new")).unwrap();
+
+    let loaded = project.load();
+    for _ in 0..3 {
+        run(&loaded).await.unwrap();
+    }
+
+    theirs.assert_untouched();
+    assert_eq!(
+        fs::read_to_string(project.path("notes.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        1
+    );
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+
+    names
+}
+
+#[tokio::test]
+async fn a_memory_stays_in_the_folder_that_was_checked() {
+    let theirs = Theirs::new();
+    let project = Project::new(&remembering("inside/notes.jsonl"));
+    fs::create_dir(project.path("inside")).unwrap();
+
+    let loaded = project.load();
+    fs::rename(project.path("inside"), project.path("moved")).unwrap();
+    symlink(theirs.folder(), project.path("inside")).unwrap();
+    run(&loaded).await.unwrap();
+
+    assert_eq!(
+        names(&project.path("moved")),
+        ["notes.jsonl", "notes.jsonl.lock"]
+    );
+    theirs.assert_untouched();
+}
+
+#[tokio::test]
+async fn a_folder_that_was_missing_is_no_link_when_it_comes() {
+    let theirs = Theirs::new();
+    let project = Project::new(&remembering("inside/notes.jsonl"));
+    let loaded = project.load();
+    let error = run(&loaded).await.unwrap_err();
+
+    assert!(
+        error.contains("inside/notes.jsonl: No such file or directory"),
+        "{error}"
+    );
+
+    symlink(theirs.folder(), project.path("inside")).unwrap();
+    let error = run(&loaded).await.unwrap_err();
+    assert!(
+        error.contains("the path leads out of its folder"),
+        "{error}"
+    );
+    theirs.assert_untouched();
+
+    fs::remove_file(project.path("inside")).unwrap();
+    fs::create_dir(project.path("inside")).unwrap();
+    run(&loaded).await.unwrap();
+    assert_eq!(
+        names(&project.path("inside")),
+        ["notes.jsonl", "notes.jsonl.lock"]
+    );
+}
+
+/// Someone else has the file, and is waited for: on a thread for blocking work.
+#[tokio::test]
+async fn opening_a_memory_does_not_hold_the_runtime_up() {
+    let project = Project::new(&remembering("notes.jsonl"));
+    let loaded = project.load();
+    let held = FileMemory::open(project.path("notes.jsonl")).unwrap();
+
+    let mut others = 0;
+    let error = tokio::select! {
+        biased;
+        ended = run(&loaded) => ended.unwrap_err(),
+        () = async {
+            loop {
+                others += 1;
+                tokio::task::yield_now().await;
+            }
+        } => unreachable!(),
+    };
+
+    assert!(error.contains("is in use in this process"), "{error}");
+    assert!(others > 50, "others came to work {others} times");
+    drop(held);
+    run(&loaded).await.unwrap();
+}

@@ -1,0 +1,12 @@
+//! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
+
+mod agent;
+mod bad_files;
+mod good_files;
+mod guide;
+mod hostile;
+mod hostile_places;
+mod running;
+mod schema;
+mod secrets;
+mod work;

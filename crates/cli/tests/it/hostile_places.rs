@@ -1,0 +1,133 @@
+//! Whatever stands where a file is named: the command says so, and ends.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+#[path = "../../../files/tests/support/obstacles.rs"]
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use cogwork_files::{Folder, LockFile};
+use support::{OBSTACLES, Theirs, at_once};
+
+const REMEMBERING: &str = "
+nodes:
+  - id: keeper
+    type: agent
+    config:
+      provider: rules
+      rules: []
+      else: Well.
+      memory: {type: file, file: notes.jsonl, limits: {items: 1}, recall: {remember: true}}
+";
+const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}}]";
+
+/// The exit code and what was told of a command that must end by itself, without the folder.
+fn ended(arguments: &[&str], folder: &Path) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    let output = at_once(move || command.output()).unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let real = format!("{}/", folder.canonicalize().unwrap().display());
+
+    (output.status.code().unwrap(), told.replace(&real, ""))
+}
+
+fn run(file: &str) -> [&str; 7] {
+    ["run", file, "--input", "Well?", "--quiet", "--timeout", "5"]
+}
+
+#[test]
+fn files_that_are_none_are_problems() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        for (flow, name, place) in [
+            (
+                REMEMBERING,
+                "notes.jsonl",
+                "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl",
+            ),
+            (
+                REMEMBERING,
+                "notes.jsonl.lock",
+                "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl.lock",
+            ),
+            (
+                SUBFLOW,
+                "inner.yaml",
+                "flow.yaml:1:47: nodes[0].config.file",
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("flow.yaml"), flow).unwrap();
+            obstacle.put(&folder.path().join(name), &theirs);
+
+            let told = format!(
+                "{place}: this is {}; expected a regular file\n",
+                obstacle.found
+            );
+            assert_eq!(
+                ended(&["check", "flow.yaml"], folder.path()),
+                (1, told.clone())
+            );
+            assert_eq!(ended(&run("flow.yaml"), folder.path()), (1, told));
+        }
+
+        let folder = tempfile::tempdir().unwrap();
+        obstacle.put(&folder.path().join("flow.yaml"), &theirs);
+        assert_eq!(ended(&["check", "flow.yaml"], folder.path()).0, 1);
+        assert_eq!(ended(&run("flow.yaml"), folder.path()).0, 1);
+    }
+
+    theirs.assert_untouched();
+}
+
+#[test]
+fn a_memory_that_is_in_use_is_told_with_its_holder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("flow.yaml"), REMEMBERING).unwrap();
+    let place = Folder::open(folder.path()).unwrap();
+    let held = LockFile::try_lock(&place, "notes.jsonl.lock").unwrap();
+
+    let told = format!(
+        "cogwork: `keeper` went without its memory: the memory file notes.jsonl is in use by the process {}\n",
+        std::process::id()
+    );
+    assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, told));
+    drop(held);
+    assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
+}
+
+/// A project that was cloned with a link where a temporary file used to be: all is well, and stays well.
+#[test]
+fn nothing_is_written_through_a_link() {
+    let theirs = Theirs::new();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("flow.yaml"), REMEMBERING).unwrap();
+    std::os::unix::fs::symlink(theirs.path(), folder.path().join("notes.jsonl.new")).unwrap();
+
+    for _ in 0..3 {
+        assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
+    }
+
+    assert_eq!(
+        fs::read_to_string(folder.path().join("notes.jsonl"))
+            .unwrap()
+            .lines()
+            .count(),
+        1
+    );
+
+    theirs.assert_untouched();
+}

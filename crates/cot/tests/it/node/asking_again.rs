@@ -1,0 +1,479 @@
+//! Replies that cannot be used, and the question for a better one.
+
+use std::time::Duration;
+
+use cogwork_cot::{
+    Backoff, ChainOfThought, ChatResponse, FinishReason, Limits, LlmError, LlmErrorKind, Prompts,
+    ReplyProblemKind, Retry, ScriptedClient, Usage,
+};
+use cogwork_llm::ScriptedReply;
+use insta::assert_snapshot;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, conversation, cot_error, flow, reasoning};
+
+/// YAML with a status that names none.
+const UNKNOWN_STATUS: &str = "\
+```yaml
+current_thinking: I multiply, then add.
+planning:
+  - description: Multiply
+    status: Someday
+next_thought_needed: true
+```";
+
+fn cut_off(text: &str) -> ChatResponse {
+    ChatResponse::new(text).with_finish_reason(FinishReason::Length)
+}
+
+#[tokio::test]
+async fn the_complaint_follows_the_reply_in_the_conversation() {
+    let client = ScriptedClient::new([UNKNOWN_STATUS, PROSE, LAST]);
+    let mut reasoning = reasoning();
+    flow(client.clone()).run(&mut reasoning).await.unwrap();
+
+    let requests = client.requests();
+    let common = requests[0].messages().len();
+    assert!(
+        requests[2]
+            .messages()
+            .iter()
+            .zip(requests[0].messages())
+            .all(|(later, first)| later == first)
+    );
+
+    assert_snapshot!(conversation(&requests[2], common), @r#"
+    [assistant]
+    ```yaml
+    current_thinking: I multiply, then add.
+    planning:
+      - description: Multiply
+        status: Someday
+    next_thought_needed: true
+    ```
+
+    [user]
+    Your last reply could not be used: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
+       3 | planning:
+       4 |   - description: Multiply
+       5 |     status: Someday
+         |             ^
+    Give the whole reply again, corrected: one YAML block with current_thinking, planning and next_thought_needed, and nothing else.
+
+    [assistant]
+    Sure! Let me think about it.
+
+    [user]
+    Your last reply could not be used: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+       1 | Sure! Let me think about it.
+         | ^
+    Give the whole reply again, corrected: one YAML block with current_thinking, planning and next_thought_needed, and nothing else.
+    "#);
+
+    assert_eq!(reasoning.thoughts().len(), 1);
+    let tries = &reasoning.thoughts()[0].trace().tries;
+    assert_eq!(
+        tries
+            .iter()
+            .map(|made| made.reply.as_str())
+            .collect::<Vec<_>>(),
+        [UNKNOWN_STATUS, PROSE, LAST]
+    );
+
+    let complaints: Vec<_> = tries
+        .iter()
+        .map(|made| made.complaint.as_deref().unwrap_or("none"))
+        .collect();
+    assert_snapshot!(complaints.join("\n"), @r#"
+    line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
+    line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+    none
+    "#);
+}
+
+#[tokio::test]
+async fn the_next_turn_knows_nothing_of_the_complaints() {
+    let client = ScriptedClient::new([PROSE, FIRST, LAST]);
+    flow(client.clone()).run(&mut reasoning()).await.unwrap();
+    let smooth = ScriptedClient::new([FIRST, LAST]);
+    flow(smooth.clone()).run(&mut reasoning()).await.unwrap();
+    assert_eq!(client.requests()[2], smooth.requests()[1]);
+}
+
+#[tokio::test]
+async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_kept() {
+    let client = ScriptedClient::new([PROSE, "", UNKNOWN_STATUS, LAST]);
+    let mut reasoning = reasoning();
+    let error = flow(client.clone()).run(&mut reasoning).await.unwrap_err();
+
+    assert_snapshot!(error, @r#"flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed"#);
+    assert_snapshot!(format!("{error:#}"), @r#"
+    flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed
+       3 | planning:
+       4 |   - description: Multiply
+       5 |     status: Someday
+         |             ^
+    "#);
+
+    let error = cot_error(&error);
+    assert_snapshot!(error, @r#"thought 1: no usable reply in 3 tries: line 5, column 13: planning[0].status: unknown status "Someday", expected Pending, Done or Verification Needed"#);
+    assert_eq!(
+        error.reply_problem().unwrap().kind(),
+        ReplyProblemKind::Invalid
+    );
+    let replies: Vec<_> = error
+        .tries()
+        .iter()
+        .map(|made| made.reply.as_str())
+        .collect();
+
+    assert_eq!(replies, [PROSE, "", UNKNOWN_STATUS]);
+    assert!(error.tries().iter().all(|made| made.complaint.is_some()));
+    assert_eq!(
+        (client.requests().len(), reasoning.thoughts().len()),
+        (3, 0)
+    );
+}
+
+#[tokio::test]
+async fn how_often_is_asked_again_can_be_set() {
+    for times in [0, 1, 5] {
+        let client = ScriptedClient::new([PROSE; 10]);
+        let node =
+            ChainOfThought::new(client.clone()).with_limits(Limits::default().asks_again(times));
+        let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+        assert_eq!(cot_error(&error).tries().len(), times as usize + 1);
+        assert_eq!(client.requests().len(), times as usize + 1);
+    }
+}
+
+#[tokio::test]
+async fn one_try_is_not_said_to_be_several() {
+    let node =
+        ChainOfThought::new(ScriptedClient::new([""])).with_limits(Limits::default().asks_again(0));
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(
+        cot_error(&error).to_string(),
+        "thought 1: no usable reply in 1 try: the reply is empty; expected a YAML block"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn asks_are_counted_apart_from_the_retries_of_the_transport() {
+    let broken = || LlmError::new(LlmErrorKind::Transport, "the connection broke");
+    let script = ScriptedClient::default()
+        .then(broken())
+        .then(PROSE)
+        .then(broken())
+        .then(broken())
+        .then("")
+        .then(broken())
+        .then(LAST);
+
+    let client = Retry::new(script.clone(), Backoff::of::<3>());
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+    assert_eq!(script.requests().len(), 7);
+    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 3);
+}
+
+#[tokio::test]
+async fn an_empty_reply_does_not_become_an_empty_message() {
+    for empty in ["", " \n\t"] {
+        let client = ScriptedClient::new([empty, LAST]);
+        let mut reasoning = reasoning();
+        flow(client.clone()).run(&mut reasoning).await.unwrap();
+        let requests = client.requests();
+        let complaint = "the reply is empty; expected a YAML block";
+
+        assert_eq!(
+            conversation(&requests[1], requests[0].messages().len()),
+            format!(
+                "[assistant]\n(empty)\n\n[user]\n{}\n",
+                Prompts::english()
+                    .unreadable
+                    .replace("{complaint}", complaint)
+                    .replace("{form_name}", "YAML block")
+            )
+        );
+
+        assert_eq!(reasoning.thoughts()[0].trace().tries[0].reply, empty);
+    }
+}
+
+#[tokio::test]
+async fn a_long_reply_is_cut_in_the_conversation_and_whole_in_the_trace() {
+    // Of a sign of three bytes, since characters are counted.
+    for (length, cut) in [(4_096, false), (4_097, true), (5_000, true)] {
+        let long = "思".repeat(length);
+        let client = ScriptedClient::new([long.as_str(), LAST]);
+        let mut reasoning = reasoning();
+        flow(client.clone()).run(&mut reasoning).await.unwrap();
+
+        let requests = client.requests();
+        let shown = requests[1]
+            .messages()
+            .iter()
+            .nth(requests[0].messages().len())
+            .unwrap()
+            .text();
+
+        assert_eq!(shown.starts_with(&long), !cut);
+        assert_eq!(
+            shown,
+            "思".repeat(length.min(4_096)) + if cut { " […]" } else { "" }
+        );
+        assert_eq!(reasoning.thoughts()[0].trace().tries[0].reply, long);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
+    // In the middle of a word; where it still parses; where nothing but the label is there.
+    let parses = LAST.trim_end_matches("\n```");
+    let nothing = "Let me think.\n```";
+    for cut in [&LAST[..60], parses, nothing, ""] {
+        let client = ScriptedClient::default().then(cut_off(cut)).then(LAST);
+        let mut reasoning = reasoning();
+        flow(client.clone()).run(&mut reasoning).await.unwrap();
+        assert_eq!(
+            reasoning.thoughts()[0].trace().tries[0]
+                .complaint
+                .as_deref(),
+            Some("the reply was cut off at the limit of tokens; expected a shorter one"),
+            "of {cut:?}"
+        );
+
+        let requests = client.requests();
+        assert_eq!(
+            requests[1].messages().last().unwrap().text(),
+            Prompts::english()
+                .cut_off
+                .replace("{form_name}", "YAML block")
+        );
+    }
+
+    // The same text, not cut off, is a reply.
+    let mut reasoning = reasoning();
+    flow(ScriptedClient::new([parses]))
+        .run(&mut reasoning)
+        .await
+        .unwrap();
+    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 1);
+}
+
+/// A reply that breaks off behind a fence of its own text, and can still be read.
+const IN_A_TEXT: &str = "\
+```yaml
+planning:
+  - {description: Conclusion, status: Done, result: 150}
+next_thought_needed: false
+current_thinking: |
+  I run it:
+  ```
+  print(144 + 6)
+  ```";
+
+#[tokio::test]
+async fn a_fence_inside_a_text_does_not_make_a_reply_whole() {
+    let client = ScriptedClient::default()
+        .then(cut_off(IN_A_TEXT))
+        .then(LAST);
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+    let tries = &reasoning.thoughts()[0].trace().tries;
+
+    assert_eq!(
+        tries[0].complaint.as_deref(),
+        Some("the reply was cut off at the limit of tokens; expected a shorter one")
+    );
+}
+
+#[tokio::test]
+async fn whoever_stopped_the_model_a_reply_without_its_fence_is_not_whole() {
+    let mid_sentence = IN_A_TEXT.split_once(" run").unwrap().0;
+    for (reason, complaint) in [
+        (
+            FinishReason::ContentFilter,
+            "the model was stopped (ContentFilter) before the block of its reply was closed; expected a block with a \
+             fence at its end",
+        ),
+        (
+            FinishReason::Other("MAX_TOKENS\u{1b}[2J".into()),
+            "the model was stopped (Other(\"MAX_TOKENS\\u{1b}[2J\")) before the block of its reply was closed; \
+             expected a block with a fence at its end",
+        ),
+    ] {
+        let stopped = ChatResponse::new(mid_sentence).with_finish_reason(reason);
+        let client = ScriptedClient::default().then(stopped).then(LAST);
+        let mut reasoning = reasoning();
+        flow(client.clone()).run(&mut reasoning).await.unwrap();
+        assert_eq!(
+            reasoning.thoughts()[0].trace().tries[0]
+                .complaint
+                .as_deref(),
+            Some(complaint)
+        );
+
+        let question = &client.requests()[1];
+        let question = question.messages().last().unwrap().text();
+        assert!(
+            question.starts_with(&format!("Your last reply could not be used: {complaint}\n")),
+            "{question}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
+    for text in [
+        format!("{LAST}\n"),
+        format!("{LAST}\nI hope that this helps. If you"),
+    ] {
+        for reason in [
+            FinishReason::Length,
+            FinishReason::ContentFilter,
+            FinishReason::Other("MAX_TOKENS".into()),
+        ] {
+            let response = ChatResponse::new(text.as_str()).with_finish_reason(reason);
+            let mut reasoning = reasoning();
+            flow(ScriptedClient::default().then(response))
+                .run(&mut reasoning)
+                .await
+                .unwrap();
+            assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint, None);
+        }
+    }
+
+    // A block that is closed and has a fault is complained about for that.
+    let client = ScriptedClient::default()
+        .then(cut_off(UNKNOWN_STATUS))
+        .then(LAST);
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+    let complaint = reasoning.thoughts()[0].trace().tries[0]
+        .complaint
+        .clone()
+        .unwrap();
+
+    assert!(complaint.contains("unknown status"), "{complaint}");
+}
+
+#[tokio::test]
+async fn a_model_that_is_always_cut_off_ends_the_run_with_that_reason() {
+    let client = (0..3).fold(ScriptedClient::default(), |client, _| {
+        client.then(cut_off(&LAST[..60]))
+    });
+    let error = flow(client).run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: the reply \
+         was cut off at the limit of tokens; expected a shorter one"
+    );
+
+    assert_eq!(
+        cot_error(&error).reply_problem().unwrap().kind(),
+        ReplyProblemKind::CutOff
+    );
+}
+
+#[tokio::test]
+async fn a_reply_longer_than_is_read_is_said_to_be() {
+    let client = ScriptedClient::new([FIRST, LAST]);
+    let limits = Limits::default().reply_bytes(FIRST.len() - 1);
+    let node = ChainOfThought::new(client).with_limits(limits.asks_again(0));
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+
+    assert_eq!(
+        cot_error(&error).to_string(),
+        format!(
+            "thought 1: no usable reply in 1 try: the reply is {} bytes long; at most {} are read",
+            FIRST.len(),
+            FIRST.len() - 1
+        )
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_and_time_of_every_try_are_counted() {
+    let reply = |text: &str, seconds| {
+        let response =
+            ChatResponse::new(text).with_usage(Usage::new(100, 10).with_cached_tokens(80));
+        ScriptedReply::from(response).after(Duration::from_secs(seconds))
+    };
+
+    let client = ScriptedClient::default()
+        .then(reply(PROSE, 1))
+        .then(reply(EARLY, 2))
+        .then(reply(FIRST, 4))
+        .then(reply(LAST, 8));
+
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+
+    let first = reasoning.thoughts()[0].trace().spent;
+    assert_eq!(first.usage, Usage::new(300, 30).with_cached_tokens(240));
+    assert_eq!(first.time, Duration::from_secs(7));
+    assert_eq!(
+        reasoning.spent().usage,
+        Usage::new(400, 40).with_cached_tokens(320)
+    );
+    assert_eq!(
+        (
+            reasoning.spent().tokens(),
+            reasoning.spent().estimated_tokens
+        ),
+        (440, 0)
+    );
+
+    assert_eq!(reasoning.spent().time, Duration::from_secs(15));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_turn_says_what_its_tries_cost() {
+    let reply = |text: &str| ScriptedReply::from(text).after(Duration::from_secs(3));
+    let broken = LlmError::new(LlmErrorKind::Server, "on fire");
+    let client = ScriptedClient::default().then(reply(PROSE)).then(broken);
+    let error = flow(client.clone())
+        .run(&mut reasoning())
+        .await
+        .unwrap_err();
+    let error = cot_error(&error);
+
+    assert_eq!(error.tries().len(), 1);
+    assert_eq!(error.spent().time, Duration::from_secs(3));
+    let read: usize = client.requests()[0]
+        .messages()
+        .iter()
+        .map(|message| message.text().len())
+        .sum();
+
+    assert_eq!(
+        error.spent().estimated_tokens,
+        (read.div_ceil(4) + PROSE.len().div_ceil(4)) as u64
+    );
+    assert_eq!(
+        error.to_string(),
+        "thought 1: the call to the model failed: server: on fire"
+    );
+}
+
+#[tokio::test]
+async fn an_error_of_a_client_is_shown_on_one_line_and_steers_no_terminal() {
+    let client_error =
+        || LlmError::new(LlmErrorKind::Other, "a\nb\u{1b}[2J").with_body("{\n\u{9b}1m}");
+    let client = ScriptedClient::default().then(client_error());
+    let error = flow(client).run(&mut reasoning()).await.unwrap_err();
+    let error = cot_error(&error);
+    let line = error.to_string();
+
+    assert!(
+        line.starts_with("thought 1: the call to the model failed: other: a b"),
+        "{line}"
+    );
+    assert!(!line.contains(char::is_control), "{line:?}");
+    let lines = format!("{error:#}");
+    assert!(
+        lines.contains("1m}") && !lines.contains(|c: char| c.is_control() && c != '\n'),
+        "{lines:?}"
+    );
+}

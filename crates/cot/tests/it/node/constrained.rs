@@ -1,0 +1,699 @@
+//! Replies held to their form by the server: where a node begins, how it falls, what it remembers and says.
+
+use std::sync::{Arc, Mutex};
+
+use cogwork_cot::{
+    ChainOfThought, ChatRequest, CotError, Format, Limits, LlmError, LlmErrorKind as Kind, Prompts,
+    Reasoning, Reply, ReplyBounds, Reporter, Rung, ScriptedClient,
+};
+use cogwork_flow::{EventKind, events};
+use cogwork_journal::{FileStore, Store};
+use cogwork_llm::{Capabilities, Capability, Message, ReplyFormat, ScriptedReply};
+use insta::assert_snapshot;
+
+use crate::node::support::{FIRST, LAST, PROBLEM, PROSE, SECOND, cot_error, reasoning};
+
+fn all() -> Capabilities {
+    Capabilities::none()
+        .with(Capability::JsonSchema)
+        .with(Capability::JsonMode)
+}
+
+/// A reply in the form that a server gives that is held to JSON.
+fn json(yaml: &str) -> String {
+    serde_json::to_string(&Reply::read(yaml, 4096).unwrap()).unwrap()
+}
+
+fn refusal() -> LlmError {
+    LlmError::new(
+        Kind::InvalidRequest,
+        "this response_format is unavailable now",
+    )
+    .with_status(400)
+}
+
+/// How each request asked.
+fn asked(client: &ScriptedClient) -> Vec<Rung> {
+    client.requests().iter().map(rung).collect()
+}
+
+fn rung(request: &ChatRequest) -> Rung {
+    match request.format() {
+        None => Rung::Text,
+        Some(ReplyFormat::Json) => Rung::Json,
+        Some(ReplyFormat::Schema { schema, .. }) if **schema == Reply::flat_json_schema() => {
+            Rung::FlatSchema
+        }
+        Some(ReplyFormat::Schema { name, schema }) => {
+            let bounds = request
+                .max_tokens()
+                .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
+            assert_eq!(
+                (&**name, schema.to_string()),
+                ("reply", Reply::json_schema(bounds))
+            );
+            Rung::Schema
+        }
+        Some(other) => panic!("not one of ours: {other:?}"),
+    }
+}
+
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Reporter for Heard {
+    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
+        self.0.lock().unwrap().push(format!(
+            "thought {thought_number}: {refused} → {next}: {error}"
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_node_begins_with_what_its_client_can() {
+    let can = |capabilities: &[Capability]| {
+        capabilities
+            .iter()
+            .fold(Capabilities::none(), |all, capability| {
+                all.with(*capability)
+            })
+    };
+
+    use Capability::{JsonMode, JsonSchema, Streaming};
+
+    for (capabilities, format, expected) in [
+        (can(&[]), Format::Auto, Rung::Text),
+        (can(&[Streaming]), Format::Auto, Rung::Text),
+        (can(&[JsonMode]), Format::Auto, Rung::Json),
+        (can(&[JsonSchema]), Format::Auto, Rung::Schema),
+        (
+            can(&[JsonSchema, JsonMode, Streaming]),
+            Format::Auto,
+            Rung::Schema,
+        ),
+        (
+            can(&[JsonSchema, JsonMode]),
+            Rung::FlatSchema.into(),
+            Rung::FlatSchema,
+        ),
+        (can(&[JsonSchema, JsonMode]), Rung::Json.into(), Rung::Json),
+        (can(&[JsonSchema, JsonMode]), Rung::Text.into(), Rung::Text),
+        (can(&[]), Rung::Schema.into(), Rung::Schema),
+    ] {
+        let reply = if expected == Rung::Text {
+            LAST.to_owned()
+        } else {
+            json(LAST)
+        };
+
+        let client = ScriptedClient::new([reply]).with_capabilities(capabilities);
+        let node = ChainOfThought::new(client.clone()).with_format(format);
+        let mut reasoning = reasoning();
+        node.into_flow().run(&mut reasoning).await.unwrap();
+        assert_eq!(asked(&client), [expected], "{capabilities:?} {format:?}");
+
+        let trace = reasoning.thoughts()[0].trace();
+        assert_eq!(
+            (trace.rung, trace.refusals.len(), trace.repairs.len()),
+            (expected, 0, 0)
+        );
+        assert_eq!(reasoning.conclusion(), Some("150"));
+    }
+}
+
+#[tokio::test]
+async fn without_settings_of_its_own_the_format_is_told_by_the_node() {
+    let node = ChainOfThought::new(ScriptedClient::default());
+    assert!(format!("{node:?}").contains("format: Auto"));
+    assert!(format!("{:?}", node.with_format(Rung::Json)).contains("format: From(Json)"));
+}
+
+#[tokio::test]
+async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
+    let script = ScriptedClient::new([refusal(), refusal(), refusal()])
+        .then(FIRST)
+        .then(LAST);
+    let client = script.with_capabilities(all());
+    let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().asks_again(0));
+    let mut reasoning = reasoning();
+
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    use Rung::{FlatSchema, Json, Schema, Text};
+    assert_eq!(asked(&client), [Schema, FlatSchema, Json, Text, Text]);
+
+    // One conversation for all that ask for JSON; in the end, what a client without capabilities is asked.
+    let requests = client.requests();
+    assert_eq!(requests[0].messages(), requests[1].messages());
+    assert_eq!(requests[0].messages(), requests[2].messages());
+    let plain = ScriptedClient::new([FIRST, LAST]);
+
+    ChainOfThought::new(plain.clone())
+        .into_flow()
+        .run(&mut Reasoning::new(PROBLEM))
+        .await
+        .unwrap();
+
+    assert_eq!(requests[3..], plain.requests()[..]);
+
+    let trace = reasoning.thoughts()[0].trace();
+    assert_eq!((trace.rung, trace.tries.len()), (Text, 1));
+    let refused: Vec<String> = trace
+        .refusals
+        .iter()
+        .map(|refusal| format!("{}: {}", refusal.rung, refusal.error))
+        .collect();
+
+    assert_snapshot!(refused.join("\n"), @r"
+    JSON Schema: invalid request: this response_format is unavailable now (status 400)
+    flat JSON Schema: invalid request: this response_format is unavailable now (status 400)
+    JSON mode: invalid request: this response_format is unavailable now (status 400)
+    ");
+
+    let later = reasoning.thoughts()[1].trace();
+    assert_eq!((later.rung, later.refusals.len()), (Text, 0));
+
+    let saved = serde_json::to_string(&reasoning).unwrap();
+    assert!(
+        saved.contains(r#""refusals":[{"rung":"schema","error":"invalid request: "#),
+        "{saved}"
+    );
+    assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+}
+
+#[tokio::test]
+async fn rungs_that_the_client_does_not_have_are_passed_over() {
+    for (capabilities, expected) in [
+        (
+            all().without(Capability::JsonMode),
+            vec![Rung::Schema, Rung::FlatSchema, Rung::Text],
+        ),
+        (
+            all().without(Capability::JsonSchema),
+            vec![Rung::Json, Rung::Text],
+        ),
+    ] {
+        let refusals = (1..expected.len()).map(|_| refusal());
+        let client = ScriptedClient::new(refusals)
+            .then(LAST)
+            .with_capabilities(capabilities);
+        ChainOfThought::new(client.clone())
+            .into_flow()
+            .run(&mut reasoning())
+            .await
+            .unwrap();
+
+        assert_eq!(asked(&client), expected);
+    }
+}
+
+#[tokio::test]
+async fn the_rung_is_remembered_over_turns_clones_and_runs() {
+    let script = ScriptedClient::new([refusal()]);
+    let script = [FIRST, LAST, LAST, LAST]
+        .iter()
+        .fold(script, |script, reply| script.then(json(reply)));
+    let client = script.then(json(LAST)).with_capabilities(all());
+    let node = ChainOfThought::new(client.clone());
+    let clone = node.clone().with_limits(Limits::default().asks_again(0));
+
+    node.clone()
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    clone.into_flow().run(&mut reasoning()).await.unwrap();
+    node.clone()
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    // One told anew where to begin, or made anew, knows nothing of it.
+    node.with_format(Format::Auto)
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    use Rung::{FlatSchema, Schema};
+
+    assert_eq!(
+        asked(&client),
+        [
+            Schema, FlatSchema, FlatSchema, FlatSchema, FlatSchema, Schema
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_failure_of_another_kind_is_not_forgetting() {
+    let down = LlmError::new(Kind::Overloaded, "later");
+    let script = ScriptedClient::new([refusal(), down]).then(json(LAST));
+    let client = script.with_capabilities(all());
+    let flow = ChainOfThought::new(client.clone()).into_flow();
+    let mut reasoning = reasoning();
+    let error = flow.run(&mut reasoning).await.unwrap_err();
+
+    assert_eq!(
+        cot_error(&error).to_string(),
+        "thought 1: the call to the model failed: overloaded: later"
+    );
+    assert_eq!(cot_error(&error).refusals().len(), 1);
+    flow.run(&mut reasoning).await.unwrap();
+    assert_eq!(
+        asked(&client),
+        [Rung::Schema, Rung::FlatSchema, Rung::FlatSchema]
+    );
+}
+
+#[tokio::test]
+async fn only_a_refusal_of_the_form_is_one() {
+    let error = LlmError::new;
+    let kept = [
+        error(Kind::Authentication, "no key").with_status(401),
+        error(Kind::Quota, "no money").with_status(402),
+        error(Kind::RateLimit, "slow down").with_status(429),
+        error(Kind::Overloaded, "later").with_status(503),
+        error(Kind::ContextLength, "too long").with_status(400),
+        error(Kind::ContentFilter, "no").with_status(400),
+        error(Kind::Server, "on fire").with_status(500),
+        error(Kind::Timeout, "schema"),
+        error(Kind::InvalidRequest, "no such model").with_status(404),
+        error(Kind::InterruptedStream, "grammar").with_text_so_far("{"),
+        error(Kind::InvalidRequest, "schema").with_text_so_far("{"),
+    ];
+
+    for error in kept {
+        let shown = error.to_string();
+        let client = ScriptedClient::new([error]).with_capabilities(all());
+        let failed = ChainOfThought::new(client.clone())
+            .into_flow()
+            .run(&mut reasoning())
+            .await
+            .unwrap_err();
+
+        assert_eq!(cot_error(&failed).llm_error().unwrap().to_string(), shown);
+        assert_eq!(
+            (asked(&client).len(), cot_error(&failed).refusals().len()),
+            (1, 0),
+            "{shown}"
+        );
+    }
+
+    let refused = [
+        error(Kind::InvalidRequest, "bad").with_status(400),
+        error(Kind::InvalidRequest, "unprocessable").with_status(422),
+        error(Kind::InvalidRequest, "not implemented").with_status(501),
+        error(Kind::InvalidRequest, "a client of one's own does not do it"),
+        error(Kind::InvalidRequest, "no endpoint takes response_format").with_status(404),
+        error(Kind::Server, "invalid JSON schema in format").with_status(500),
+        error(Kind::Server, "the server failed")
+            .with_status(500)
+            .with_body("failed to parse grammar"),
+    ];
+
+    for error in refused {
+        let shown = error.to_string();
+        let client = ScriptedClient::new([error])
+            .then(json(LAST))
+            .with_capabilities(all());
+        ChainOfThought::new(client.clone())
+            .into_flow()
+            .run(&mut reasoning())
+            .await
+            .unwrap();
+
+        assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema], "{shown}");
+    }
+}
+
+/// What was wrong was not the form, so that nothing is learnt from it.
+#[tokio::test]
+async fn a_refusal_at_every_rung_is_the_error_of_the_last() {
+    let bad =
+        |number: u32| LlmError::new(Kind::InvalidRequest, format!("bad {number}")).with_status(400);
+    let script = ScriptedClient::new((1..=4).map(bad)).then(json(LAST));
+    let client = script.with_capabilities(all());
+    let flow = ChainOfThought::new(client.clone()).into_flow();
+    let mut reasoning = reasoning();
+    let error = flow.run(&mut reasoning).await.unwrap_err();
+    let error: &CotError = cot_error(&error);
+
+    assert_eq!(
+        error.to_string(),
+        "thought 1: the call to the model failed: invalid request: bad 4 (status 400)"
+    );
+    let refused: Vec<Rung> = error
+        .refusals()
+        .iter()
+        .map(|refusal| refusal.rung)
+        .collect();
+
+    assert_eq!(refused, [Rung::Schema, Rung::FlatSchema, Rung::Json]);
+    assert_eq!(
+        error.refusals()[0].error,
+        "invalid request: bad 1 (status 400)"
+    );
+
+    flow.run(&mut reasoning).await.unwrap();
+    assert_eq!(asked(&client)[3..], [Rung::Text, Rung::Schema]);
+}
+
+#[tokio::test]
+async fn reporter_and_watchers_are_told() {
+    let heard = Heard::default();
+    let odd = refusal().with_request_id("a\nb");
+    let client = ScriptedClient::new([odd])
+        .then(json(LAST))
+        .with_capabilities(all());
+    let flow = ChainOfThought::new(client)
+        .with_reporter(Arc::new(heard.clone()))
+        .into_flow();
+    let (sink, mut told) = events(100);
+
+    flow.begin()
+        .events_to(sink)
+        .finish(&mut reasoning())
+        .await
+        .unwrap();
+
+    assert_eq!(
+        *heard.0.lock().unwrap(),
+        [
+            "thought 1: JSON Schema → flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
+        ]
+    );
+
+    let mut notes = Vec::new();
+    while let Some(event) = told.next().await {
+        if let EventKind::Noted { text } = event.kind {
+            notes.push(text);
+        }
+    }
+
+    assert_eq!(
+        notes,
+        [
+            "JSON Schema is refused, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
+        ]
+    );
+}
+
+#[cfg(feature = "console")]
+#[tokio::test(start_paused = true)]
+async fn the_console_says_it_in_one_line() {
+    let screen = crate::node::reporting::Screen::default();
+    let client = ScriptedClient::new([refusal()])
+        .then(json(LAST))
+        .with_capabilities(all());
+    let reporter = cogwork_cot::ConsoleReporter::to(screen.clone());
+    ChainOfThought::new(client)
+        .with_reporter(reporter)
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    let text = screen.text();
+    assert_eq!(
+        text.lines().nth(3),
+        Some(
+            "Thought 1: the server refuses JSON Schema, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400)"
+        ),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn asking_again_keeps_to_the_form_and_survives_a_fall() {
+    let script = ScriptedClient::default()
+        .then(PROSE)
+        .then(refusal())
+        .then("")
+        .then(json(LAST));
+
+    let client = script.with_capabilities(all());
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    use Rung::{FlatSchema, Schema};
+    assert_eq!(asked(&client), [Schema, Schema, FlatSchema, FlatSchema]);
+    let requests = client.requests();
+    assert_eq!(requests[1].messages(), requests[2].messages());
+    assert_snapshot!(crate::node::support::conversation(&requests[3], requests[0].messages().len()), @"
+    [assistant]
+    Sure! Let me think about it.
+
+    [user]
+    Your last reply could not be used: line 1, column 1: the reply has no JSON object; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
+       1 | Sure! Let me think about it.
+         | ^
+    Give the whole reply again, corrected: one JSON object with current_thinking, planning and next_thought_needed, and nothing else.
+
+    [assistant]
+    (empty)
+
+    [user]
+    Your last reply could not be used: the reply is empty; expected a JSON object
+    Give the whole reply again, corrected: one JSON object with current_thinking, planning and next_thought_needed, and nothing else.
+    ");
+}
+
+#[tokio::test]
+async fn a_fall_to_yaml_takes_the_replies_of_the_turn_along() {
+    let client = ScriptedClient::new([PROSE]).then(refusal()).then(LAST);
+    let client = client.with_capabilities(Capabilities::none().with(Capability::JsonMode));
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    let requests = client.requests();
+    let texts = |request: &ChatRequest| -> Vec<String> {
+        request
+            .messages()
+            .iter()
+            .map(|message| message.text().to_owned())
+            .collect()
+    };
+
+    let json = texts(&requests[1]);
+    let yaml = texts(&requests[2]);
+    assert_eq!(json.len(), yaml.len());
+    assert_eq!(json[json.len() - 2..], yaml[yaml.len() - 2..]);
+    assert_ne!(json[0], yaml[0]);
+}
+
+#[tokio::test]
+async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
+    let plan = |steps: String| {
+        let text = format!("current_thinking: x\nplanning: [{steps}]\nnext_thought_needed: true");
+        Reply::read(&text, 1 << 20).unwrap();
+        text
+    };
+
+    let nested = |levels: usize| {
+        (1..levels).fold(
+            "{description: a, status: Pending}".to_owned(),
+            |inner, _| format!("{{description: a, status: Pending, sub_steps: [{inner}]}}"),
+        )
+    };
+
+    let many = ["{description: a, status: Pending}"; 9].join(", ");
+    let long = format!("{{description: {}, status: Pending}}", "a".repeat(100));
+    let bounds = ReplyBounds::default();
+    assert_eq!((bounds.levels(), bounds.steps(), bounds.text()), (2, 8, 52));
+
+    for (steps, expected) in [
+        (nested(2), Rung::Schema),
+        (nested(3), Rung::FlatSchema),
+        (nested(4), Rung::Json),
+        (many, Rung::FlatSchema),
+        (long, Rung::FlatSchema),
+    ] {
+        let client = ScriptedClient::new([plan(steps)])
+            .then(json(SECOND))
+            .then(json(LAST));
+        let client = client.with_capabilities(all());
+        ChainOfThought::new(client.clone())
+            .into_flow()
+            .run(&mut reasoning())
+            .await
+            .unwrap();
+
+        // Nothing was refused, so the next turn may begin above.
+        assert_eq!(asked(&client), [Rung::Schema, expected, Rung::Schema]);
+    }
+}
+
+#[tokio::test]
+async fn a_limit_of_tokens_bounds_the_schema() {
+    let client = ScriptedClient::new([json(LAST)]).with_capabilities(all());
+    let request = ChatRequest::default().with_max_tokens(900);
+    ChainOfThought::new(client.clone())
+        .with_request(request)
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    assert_eq!(asked(&client), [Rung::Schema]);
+    let requests = client.requests();
+    let Some(ReplyFormat::Schema { schema, .. }) = requests[0].format() else {
+        panic!("no schema")
+    };
+
+    assert_eq!(**schema, Reply::json_schema(ReplyBounds::for_tokens(900)));
+}
+
+#[tokio::test]
+async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml() {
+    let mut prompts = Prompts::english();
+    prompts.json = None;
+    let client = ScriptedClient::new([LAST]).with_capabilities(all());
+    let node = ChainOfThought::new(client.clone()).with_prompts(prompts);
+
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+    assert_eq!(asked(&client), [Rung::Text]);
+
+    let client = ScriptedClient::new([LAST]).with_capabilities(all());
+    let mine = ReplyFormat::schema("mine", "{}");
+    let node = ChainOfThought::new(client.clone())
+        .with_request(ChatRequest::default().with_format(mine.clone()));
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+
+    let requests = client.requests();
+    assert_eq!((requests.len(), requests[0].format()), (1, Some(&mine)));
+    assert!(
+        requests[0]
+            .messages()
+            .iter()
+            .any(|message| message.text().contains("```yaml"))
+    );
+}
+
+/// The request that YAML would have had is the same whatever the node learnt, and a thought on record
+/// stays as it was asked for.
+#[tokio::test]
+async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let hung = LlmError::new(Kind::Transport, "the process ends");
+    let first = ScriptedClient::new([refusal()])
+        .then(json(FIRST))
+        .then(json(SECOND))
+        .then(hung);
+    let first = first.with_capabilities(all());
+    let second = ScriptedClient::new([json(LAST)]).with_capabilities(all());
+    let mut thoughts = Vec::new();
+
+    for client in [&first, &second] {
+        let flow = ChainOfThought::new(client.clone()).into_flow();
+        let journal = store
+            .start_or_resume("r", &flow, &reasoning())
+            .await
+            .unwrap();
+        let mut state = journal.state().unwrap();
+        let _ = flow.begin().journal(journal).finish(&mut state).await;
+
+        thoughts = state.thoughts().to_vec();
+    }
+
+    assert_eq!(
+        asked(&first),
+        [
+            Rung::Schema,
+            Rung::FlatSchema,
+            Rung::FlatSchema,
+            Rung::FlatSchema
+        ]
+    );
+
+    assert_eq!(asked(&second), [Rung::Schema]);
+    assert_eq!(
+        first.requests()[3].messages(),
+        second.requests()[0].messages()
+    );
+    let rungs: Vec<Rung> = thoughts
+        .iter()
+        .map(|thought| thought.trace().rung)
+        .collect();
+    assert_eq!(rungs, [Rung::FlatSchema, Rung::FlatSchema, Rung::Schema]);
+}
+
+#[tokio::test]
+async fn each_request_in_json_only_appends_and_shares_its_text() {
+    let replies = [json(FIRST), json(SECOND), json(SECOND), json(LAST)];
+    let client = ScriptedClient::new(replies).with_capabilities(all());
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    let requests = client.requests();
+    let messages: Vec<Vec<&Message>> = requests
+        .iter()
+        .map(|request| request.messages().iter().collect())
+        .collect();
+    for pair in messages[1..].windows(2) {
+        let (_, shared) = pair[0].split_last().unwrap();
+        for (earlier, later) in shared.iter().zip(&pair[1]) {
+            assert!(std::ptr::eq(earlier.text(), later.text()));
+        }
+    }
+
+    let last = messages[3].last().unwrap().text();
+    assert!(
+        last.contains(
+            r#"<plan>
+[{"description":"Multiply","status":"Done","result":"144"},{"#
+        ),
+        "{last}"
+    );
+}
+
+#[tokio::test]
+async fn a_reply_that_is_whole_json_is_whole_however_the_model_stopped() {
+    use cogwork_cot::{ChatResponse, FinishReason};
+
+    let client = ScriptedClient::default()
+        .then(ChatResponse::new(&json(LAST)[..40]).with_finish_reason(FinishReason::Length))
+        .then(ChatResponse::new(json(LAST)).with_finish_reason(FinishReason::Length));
+    let client = client.with_capabilities(all());
+    let mut reasoning = reasoning();
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning)
+        .await
+        .unwrap();
+
+    let requests = client.requests();
+    let message = requests[1].messages().last().unwrap().text();
+    assert!(
+        message.ends_with("One JSON object, whole to the last line, and nothing else."),
+        "{message}"
+    );
+    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 2);
+}
+
+#[tokio::test]
+async fn a_form_is_refused_in_a_stream_too() {
+    let client = ScriptedClient::default()
+        .then(ScriptedReply::in_pieces(Vec::<String>::new()).but_then(refusal()))
+        .then(json(LAST))
+        .with_capabilities(all().with(Capability::Streaming));
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema]);
+}

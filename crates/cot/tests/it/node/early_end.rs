@@ -1,0 +1,270 @@
+//! A reply that ends the reasoning while steps of its plan are not done.
+
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, EarlyEnd, Limits, LlmError, LlmErrorKind, Plan, Reasoning, Reply,
+    ReplyProblemKind, ScriptedClient, Step,
+};
+use cogwork_llm::ScriptedReply;
+use insta::assert_snapshot;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+
+async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
+    let node = ChainOfThought::new(client.clone()).with_early_end(policy);
+    let mut reasoning = reasoning();
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    reasoning
+}
+
+/// Whether each try of the only thought was complained about.
+fn complaints(reasoning: &Reasoning) -> Vec<bool> {
+    let [thought] = reasoning.thoughts() else {
+        panic!("not one thought")
+    };
+
+    thought
+        .trace()
+        .tries
+        .iter()
+        .map(|made| made.complaint.is_some())
+        .collect()
+}
+
+#[tokio::test]
+async fn it_is_asked_about_once_then_accepted_and_marked() {
+    let client = ScriptedClient::new([EARLY, EARLY]);
+    let reasoning = run(&client, EarlyEnd::default()).await;
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
+    assert_eq!(complaints(&reasoning), [true, false]);
+    assert!(reasoning.thoughts()[0].trace().ended_early);
+
+    let requests = client.requests();
+    assert_eq!(requests.len(), 2);
+    assert_snapshot!(conversation(&requests[1], requests[0].messages().len()), @"
+    [assistant]
+    ```yaml
+    current_thinking: The answer is 150.
+    planning:
+      - {description: Multiply, status: Done, result: 144}
+      - {description: Add, status: Pending}
+      - {description: Conclusion, status: Verification Needed, mark: unsure}
+    next_thought_needed: false
+    ```
+
+    [user]
+    You set next_thought_needed to false, but these steps of your plan are not done:
+    - 2 Add (Pending)
+    - 3 Conclusion (Verification Needed)
+    If the problem is solved, give the reply again with a plan that says so: mark the steps Done with their results, or take out those that are not needed. If it is not solved, go on with the first of these steps and set next_thought_needed to true.
+    ");
+
+    let complaint = reasoning.thoughts()[0].trace().tries[0]
+        .complaint
+        .clone()
+        .unwrap();
+    assert_snapshot!(complaint, @"the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
+}
+
+#[tokio::test]
+async fn a_model_that_sees_its_mistake_may_go_on_or_end_well() {
+    let client = ScriptedClient::new([EARLY, SECOND, LAST]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(reasoning.thoughts().len(), 2);
+    assert!(
+        reasoning
+            .thoughts()
+            .iter()
+            .all(|thought| !thought.trace().ended_early)
+    );
+
+    let client = ScriptedClient::new([EARLY, LAST]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(complaints(&reasoning), [true, false]);
+    assert!(!reasoning.thoughts()[0].trace().ended_early);
+}
+
+#[tokio::test]
+async fn each_turn_may_be_asked_about() {
+    let client = ScriptedClient::new([EARLY, FIRST, EARLY, LAST]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(reasoning.thoughts().len(), 2);
+    assert!(
+        reasoning
+            .thoughts()
+            .iter()
+            .all(|thought| thought.trace().tries.len() == 2)
+    );
+}
+
+#[tokio::test]
+async fn accepted_at_once_it_is_marked_all_the_same() {
+    let client = ScriptedClient::new([EARLY]);
+    let reasoning = run(&client, EarlyEnd::Accept).await;
+    assert_eq!(complaints(&reasoning), [false]);
+    assert!(reasoning.thoughts()[0].trace().ended_early);
+}
+
+#[tokio::test]
+async fn refused_it_is_a_reply_that_cannot_be_used() {
+    let client = ScriptedClient::new([EARLY, EARLY, LAST]);
+    let reasoning = run(&client, EarlyEnd::Refuse).await;
+    assert_eq!(complaints(&reasoning), [true, true, false]);
+    assert!(!reasoning.thoughts()[0].trace().ended_early);
+
+    let client = ScriptedClient::new([EARLY; 3]);
+    let node = ChainOfThought::new(client).with_early_end(EarlyEnd::Refuse);
+    let error = node
+        .into_flow()
+        .run(&mut self::reasoning())
+        .await
+        .unwrap_err();
+
+    let error = cot_error(&error);
+    assert_eq!(
+        error.reply_problem().unwrap().kind(),
+        ReplyProblemKind::EndedEarly
+    );
+    assert_snapshot!(error, @"thought 1: no usable reply in 3 tries: the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
+}
+
+#[tokio::test]
+async fn after_the_question_unreadable_replies_leave_the_conclusion_there_was() {
+    let client = ScriptedClient::new([EARLY, PROSE, "", PROSE]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
+    assert_eq!(complaints(&reasoning), [true; 4]);
+    assert!(reasoning.thoughts()[0].trace().ended_early);
+}
+
+#[tokio::test]
+async fn the_question_does_not_use_up_an_ask() {
+    let client = ScriptedClient::new([PROSE, EARLY, PROSE, LAST]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(complaints(&reasoning), [true, true, true, false]);
+}
+
+#[tokio::test]
+async fn a_call_that_fails_after_the_question_leaves_the_conclusion_there_was() {
+    let broken = LlmError::new(LlmErrorKind::ContextLength, "too long a conversation");
+    let client = ScriptedClient::new([EARLY]).then(broken);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
+    assert_eq!(complaints(&reasoning), [true]);
+    assert!(reasoning.thoughts()[0].trace().ended_early);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
+    for (limits, requests) in [
+        (Limits::default().time(Duration::from_secs(50)), 2),
+        (Limits::default().tokens(1), 1),
+    ] {
+        let client = ScriptedClient::new([EARLY])
+            .then(ScriptedReply::from(LAST).after(Duration::from_secs(100)));
+        let node = ChainOfThought::new(client.clone()).with_limits(limits);
+        let mut reasoning = reasoning();
+        node.into_flow().run(&mut reasoning).await.unwrap();
+        assert_eq!(reasoning.solution(), Some("The answer is 150."));
+        assert!(reasoning.thoughts()[0].trace().ended_early);
+        assert_eq!(client.requests().len(), requests);
+    }
+}
+
+#[tokio::test]
+async fn a_parent_left_open_over_sub_steps_that_are_done_is_asked_about_too() {
+    let parent = Step::pending("Work").with_sub_steps([
+        Step::done("a", "1"),
+        Step::verification_needed("b", "sure?").with_sub_steps([Step::done("c", "2")]),
+    ]);
+    let sums = Step::pending("Sum up").with_sub_steps([Step::done("d", "3")]);
+
+    // Open only beneath a step that is done.
+    let hidden = Step::done("Check", "").with_sub_steps([Step::pending("e")]);
+    let plan = Plan::from(vec![parent, sums, hidden, Step::done("Conclusion", "3")]);
+    let reply = Reply {
+        current_thinking: "It is 3.".into(),
+        planning: plan,
+        next_thought_needed: false,
+    };
+
+    let replies = [reply.to_string(), reply.to_string()];
+    let reasoning = run(&ScriptedClient::new(replies.clone()), EarlyEnd::Ask).await;
+    assert_eq!(complaints(&reasoning), [true, false]);
+    let trace = reasoning.thoughts()[0].trace();
+
+    assert!(trace.ended_early);
+    assert_snapshot!(trace.tries[0].complaint.as_deref().unwrap(), @"the reply ends the reasoning, but these steps of its plan are not done: 1.2 b (Verification Needed); 2 Sum up (Pending); 3.1 e (Pending)");
+
+    assert!(
+        run(&ScriptedClient::new(replies.clone()), EarlyEnd::Accept)
+            .await
+            .thoughts()[0]
+            .trace()
+            .ended_early
+    );
+
+    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_early_end(EarlyEnd::Refuse);
+    let limits = Limits::default().asks_again(1);
+    let error = node
+        .with_limits(limits)
+        .into_flow()
+        .run(&mut self::reasoning())
+        .await
+        .unwrap_err();
+
+    assert_eq!(
+        cot_error(&error).reply_problem().unwrap().kind(),
+        ReplyProblemKind::EndedEarly
+    );
+}
+
+#[tokio::test]
+async fn the_question_names_the_first_steps_and_counts_the_others() {
+    let mut plan: Vec<Step> = (1..=24)
+        .map(|number| Step::pending(format!("Step {number}")))
+        .collect();
+    plan[0] = Step::pending("Parent").with_sub_steps([
+        Step::pending("First\n  line\u{1b}[31m"),
+        Step::pending("x".repeat(500)),
+        Step::done("done", "1"),
+    ]);
+
+    let reply = Reply {
+        current_thinking: "Done.".into(),
+        planning: Plan::from(plan),
+        next_thought_needed: false,
+    };
+
+    let client = ScriptedClient::new([reply.to_string(), LAST.to_owned()]);
+    let reasoning = run(&client, EarlyEnd::Ask).await;
+
+    let requests = client.requests();
+    let question = requests[1].messages().last().unwrap().text();
+    let lines: Vec<&str> = question
+        .lines()
+        .filter(|line| line.starts_with("- "))
+        .collect();
+    assert_eq!(lines.len(), 21);
+    assert_eq!(lines[0], "- 1.1 First line\u{fffd}[31m (Pending)");
+    assert_eq!(lines[1], format!("- 1.2 {}… (Pending)", "x".repeat(200)));
+    assert_eq!(
+        (lines[2], lines[19], lines[20]),
+        (
+            "- 2 Step 2 (Pending)",
+            "- 19 Step 19 (Pending)",
+            "- and 5 more"
+        )
+    );
+
+    let complaint = reasoning.thoughts()[0].trace().tries[0]
+        .complaint
+        .as_deref()
+        .unwrap();
+    assert!(
+        complaint.ends_with("; 19 Step 19 (Pending); and 5 more"),
+        "{complaint}"
+    );
+}

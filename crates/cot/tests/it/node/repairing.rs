@@ -1,0 +1,121 @@
+//! What the node does with a reply that has to be repaired.
+
+use cogwork_cot::{
+    ChainOfThought, ChatResponse, ConsoleReporter, CotError, FinishReason, Limits, Reading,
+    Reasoning, RepairKind, ScriptedClient,
+};
+use insta::assert_snapshot;
+
+use crate::node::support::reasoning;
+
+/// Three faults, none of them in doubt.
+const FAULTY: &str = "\
+```yaml
+current_thinking: Evaluation of thought #1: right.
+planning:
+- description: Add
+  status: done
+next_thought_needed: no
+```";
+
+#[tokio::test]
+async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() {
+    let client = ScriptedClient::new([FAULTY]);
+    let mut reasoning = reasoning();
+    ChainOfThought::new(client.clone())
+        .into_flow()
+        .run(&mut reasoning)
+        .await
+        .unwrap();
+
+    assert_eq!(client.requests().len(), 1);
+    assert_eq!(
+        reasoning.solution(),
+        Some("Evaluation of thought #1: right.")
+    );
+    let trace = reasoning.thoughts()[0].trace();
+
+    // The raw text stays as the model gave it.
+    assert_eq!(trace.tries[0].reply, FAULTY);
+    let kinds: Vec<_> = trace
+        .repairs
+        .iter()
+        .map(|repair| (repair.kind, repair.line))
+        .collect();
+
+    assert_eq!(
+        kinds,
+        [
+            (RepairKind::Quotes, 2),
+            (RepairKind::Status, 5),
+            (RepairKind::TruthValue, 6)
+        ]
+    );
+
+    let saved = serde_json::to_string(&reasoning).unwrap();
+    assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+    assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"status","line":5,"what":"read the status `done` as Done"}"#);
+}
+
+#[tokio::test]
+async fn a_strict_node_asks_again() {
+    let client = ScriptedClient::new([FAULTY, FAULTY, FAULTY]);
+    let node = ChainOfThought::new(client.clone()).with_reading(Reading::Strict);
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(client.requests().len(), 3);
+
+    let problem = error
+        .downcast_ref::<CotError>()
+        .unwrap()
+        .reply_problem()
+        .unwrap();
+
+    assert!(problem.partial().is_none());
+}
+
+#[tokio::test]
+async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read() {
+    let cut = "```yaml\ncurrent_thinking: I add.\nplanning:\n- description: Add\n  status: Done\n- description: Con";
+    let cut = ChatResponse::new(cut).with_finish_reason(FinishReason::Length);
+    let client = ScriptedClient::default().then(cut.clone()).then(cut);
+    let node = ChainOfThought::new(client).with_limits(Limits::default().asks_again(1));
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let error = error.downcast_ref::<CotError>().unwrap();
+
+    assert_eq!(error.tries().len(), 2);
+    let partial = error.reply_problem().unwrap().partial().unwrap();
+    assert_eq!(partial.current_thinking.as_deref(), Some("I add."));
+    assert_eq!(partial.planning.steps().len(), 1);
+    assert_eq!(partial.next_thought_needed, None);
+}
+
+#[tokio::test]
+async fn the_most_steps_are_a_limit_of_the_run() {
+    let client = ScriptedClient::new([FAULTY]);
+    let node =
+        ChainOfThought::new(client).with_limits(Limits::default().reply_steps(0).asks_again(0));
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(
+        error
+            .downcast_ref::<CotError>()
+            .unwrap()
+            .reply_problem()
+            .unwrap()
+            .message(),
+        "the block has more steps than are read; expected a shorter plan"
+    );
+}
+
+#[tokio::test]
+async fn the_console_says_that_a_reply_was_repaired() {
+    let out = crate::node::reporting::Screen::default();
+    let node = ChainOfThought::new(ScriptedClient::new([FAULTY]))
+        .with_reporter(ConsoleReporter::to(out.clone()));
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+    assert!(
+        out.text()
+            .contains("\nThe reply was read after 3 repairs.\n"),
+        "{}",
+        out.text()
+    );
+}

@@ -1,0 +1,476 @@
+//! What a person is shown, and what a reporter hears.
+
+use std::io::{self, Write};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatResponse, ConsoleReporter, Limits, LlmClient, LlmError, LlmErrorKind,
+    Reasoning, ReplyProblem, Reporter, ScriptedClient, Usage, Working,
+};
+use cogwork_llm::ScriptedReply;
+use cogwork_text::testing::assert_safe;
+use insta::assert_snapshot;
+
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning,
+};
+
+/// Standard output, for a test to look at. Takes a few bytes at a time, as a writer may.
+#[derive(Clone, Default)]
+pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(7);
+        self.0.lock().unwrap().extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn run(client: impl LlmClient + 'static, reporter: impl Reporter + 'static) -> Reasoning {
+    let mut reasoning = reasoning();
+    let node = ChainOfThought::new(client).with_reporter(reporter);
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    reasoning
+}
+
+/// A run with all that the console has a form for.
+fn eventful() -> ScriptedClient {
+    const PLAN: &str = "\
+```yaml
+current_thinking: I read the problem and make a plan.
+planning:
+  - {description: Read the problem, status: Done, result: two operations}
+  - {description: Work it out, status: Pending}
+  - {description: Conclusion, status: Pending}
+next_thought_needed: true
+```";
+
+    const BROKEN_DOWN: &str = "\
+```yaml
+current_thinking: |
+  Evaluation of thought 1: right, but the second step is too large.
+  I break it down.
+planning:
+  - {description: Read the problem, status: Done, result: two operations}
+  - description: Work it out
+    status: Pending
+    sub_steps:
+      - description: Multiply
+        status: Done
+        result: 134
+        sub_steps:
+          - {description: Tens, status: Done, result: 120}
+          - {description: Ones, status: Done, result: 14}
+      - {description: Add, status: Pending}
+  - {description: Conclusion, status: Pending}
+next_thought_needed: true
+```";
+
+    const REPAIRED: &str = "\
+```yaml
+current_thinking: |
+  Evaluation of thought 2: wrong. 2 * 12 is not 14.
+
+  12 * 12 = 120 + 24.
+planning:
+  - {description: Read the problem, status: Done, result: two operations}
+  - description: Work it out
+    status: Pending
+    sub_steps:
+      - description: Multiply
+        status: Verification Needed
+        mark: 2 * 12 was wrong
+        sub_steps:
+          - {description: Tens, status: Done, result: 120}
+          - {description: Ones, status: Verification Needed, result: 24, mark: was 14}
+      - {description: Add, status: Pending}
+  - {description: Conclusion, status: Pending}
+next_thought_needed: true
+```";
+
+    let reply = |text: &str| {
+        let response = ChatResponse::new(text).with_usage(Usage::new(1000, 70));
+        ScriptedReply::from(response).after(Duration::from_millis(1200))
+    };
+    ScriptedClient::default()
+        .then(reply(PLAN))
+        .then(reply(PROSE))
+        .then(reply(BROKEN_DOWN))
+        .then(reply(REPAIRED))
+        .then(reply(REPAIRED))
+        .then(reply(EARLY))
+        .then(reply(EARLY))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_console_shows_a_whole_run_in_plain_text() {
+    let screen = Screen::default();
+    run(eventful(), ConsoleReporter::to(screen.clone())).await;
+    assert_snapshot!(screen.text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_console_shows_a_whole_run_in_colour() {
+    let plain = Screen::default();
+    let colored = Screen::default();
+    run(eventful(), ConsoleReporter::to(plain.clone())).await;
+    run(
+        eventful(),
+        ConsoleReporter::to(colored.clone()).colored(true),
+    )
+    .await;
+
+    let colored = colored.text();
+    assert_snapshot!(colored.replace('\u{1b}', "␛"));
+
+    // Colour adds to the text and changes none of it, and every style is closed in its line.
+    let mut bare = String::new();
+    for line in colored.split_inclusive('\n') {
+        let mut pieces = line.split('\u{1b}');
+        bare.push_str(pieces.next().unwrap());
+        let mut open = false;
+
+        for piece in pieces {
+            let (code, text) = piece.split_once('m').unwrap();
+            open = code != "[0";
+            bare.push_str(text);
+        }
+
+        assert!(!open, "{line:?}");
+    }
+
+    assert_eq!(bare, plain.text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_nobody_counted_are_not_shown() {
+    let screen = Screen::default();
+    run(
+        ScriptedClient::new([LAST]),
+        ConsoleReporter::to(screen.clone()),
+    )
+    .await;
+
+    assert_snapshot!(screen.text(), @"
+    Problem
+    What is 12 * 12 + 6?
+
+    Thought 1
+    Evaluation of thought 2: right.
+    144 + 6 = 150, so the answer is 150.
+
+    Plan  ━━━━━━━━━━━━━━━━━━━━  3 of 3 steps done
+    ├─ ✓ Multiply: 144
+    ├─ ✓ Add: 150
+    └─ ✓ Conclusion: 150
+    0.0 s
+
+    Solution
+    Evaluation of thought 2: right.
+    144 + 6 = 150, so the answer is 150.
+
+    1 thought, 0.0 s
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_step_that_changed_its_status_a_new_result_or_mark_is_not_named_again() {
+    let turn = |steps: &str| {
+        format!(
+            "```yaml\ncurrent_thinking: On we go.\nplanning: [{steps}]\nnext_thought_needed: true\n```"
+        )
+    };
+
+    let client = ScriptedClient::new([
+        turn("{description: a, status: Done}, {description: b, status: Pending}"),
+        turn(
+            "{description: a, status: Done, result: 1}, {description: b, status: Done, result: 2}",
+        ),
+        LAST.to_owned(),
+    ]);
+
+    let screen = Screen::default();
+    run(client, ConsoleReporter::to(screen.clone())).await;
+    let changed = screen
+        .text()
+        .split("Changed\n")
+        .nth(1)
+        .unwrap()
+        .split("0.0 s")
+        .next()
+        .unwrap()
+        .to_owned();
+
+    assert_eq!(changed, "  1 result 1: a\n  2 Pending → Done: b\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn hostile_text_cannot_steer_the_terminal() {
+    let hostile = |more: bool| {
+        format!(
+            "```yaml\ncurrent_thinking: \"\\e[2Jclear\\rreturn\\u202Eturned\\u2066 \\u061c\\a\\x9b31m\\nsecond\\e]0;title\\a\"\n\
+             planning:\n- description: \"a\\e[31m\\nb\\u200f\\rc\"\n  status: Verification Needed\n  \
+             mark: \"\\u202Emark\\e[0m\\n\\nx\"\n- {{description: \"b\\u200f\", status: Done, result: \"{}\\b\\b\\tr\\ns\"}}\n\
+             next_thought_needed: {more}\n```",
+            if more { "\\e[5m" } else { "\\x07" }
+        )
+    };
+
+    let complaint = "```yaml\ncurrent_thinking: x\n\"\\e[31m\\u202ekey\": 1\n```";
+    let client = ScriptedClient::new([
+        hostile(true),
+        complaint.to_owned(),
+        hostile(false),
+        hostile(false),
+    ]);
+
+    let screen = Screen::default();
+    let node = ChainOfThought::new(client).with_reporter(ConsoleReporter::to(screen.clone()));
+    let mut reasoning = Reasoning::new("\u{1b}[8mhidden\u{1b}[0m\r\u{202e}problem");
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    let text = screen.text();
+    assert_safe(&text);
+
+    // How a complaint quotes a reply is the reply reader's matter.
+    assert_snapshot!(
+        text.lines()
+            .filter(|line| !line.contains("unknown field"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+}
+
+/// A pipe that was closed.
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_fails_does_not_end_the_run() {
+    let reasoning = run(
+        ScriptedClient::new([FIRST, PROSE, LAST]),
+        ConsoleReporter::to(Closed),
+    )
+    .await;
+    assert!(reasoning.solution().is_some());
+}
+
+/// A run in a runtime of its own with a paused clock, so that every turn takes no time.
+fn run_alone(problem: &str, reporter: impl Reporter + 'static) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+
+    let node = ChainOfThought::new(Stateless::new(&[FIRST, SECOND, LAST])).with_reporter(reporter);
+    let mut reasoning = Reasoning::new(problem);
+    runtime
+        .block_on(node.into_flow().run(&mut reasoning))
+        .unwrap();
+}
+
+#[test]
+fn runs_side_by_side_do_not_mix_their_lines() {
+    let screen = Screen::default();
+    let reporter = Arc::new(ConsoleReporter::to(screen.clone()));
+    let problems: Vec<String> = (0..8).map(|run| format!("Problem {run}")).collect();
+    std::thread::scope(|scope| {
+        for problem in &problems {
+            let reporter = Arc::clone(&reporter);
+            scope.spawn(move || run_alone(problem, reporter));
+        }
+    });
+
+    let mut pieces = Vec::new();
+    for problem in &problems {
+        let screen = Screen::default();
+        run_alone(problem, ConsoleReporter::to(screen.clone()));
+        let text = screen.text();
+        let (started, rest) = text.split_at(text.find("Thought 1\n").unwrap());
+        let (first, rest) = rest.split_at(rest.find("Thought 2\n").unwrap());
+        let (second, rest) = rest.split_at(rest.find("Thought 3\n").unwrap());
+        let (third, solution) = rest.split_at(rest.find("Solution\n").unwrap());
+
+        pieces.extend([started, first, second, third, solution].map(str::to_owned));
+    }
+
+    let text = screen.text();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        rest = pieces
+            .iter()
+            .find_map(|piece| rest.strip_prefix(piece.as_str()))
+            .expect("a whole piece");
+    }
+
+    assert_eq!(text.len(), pieces.iter().map(String::len).sum::<usize>());
+}
+
+/// Writes down what it hears.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn text(&self) -> String {
+        self.0.lock().unwrap().join("\n")
+    }
+}
+
+struct Stopped(Log, u32);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.add(format!("stopped {}", self.1));
+    }
+}
+
+impl Reporter for Log {
+    fn working(&self, thought_number: u32) -> Working {
+        self.add(format!("working {thought_number}"));
+        Working::until_dropped(Stopped(self.clone(), thought_number))
+    }
+
+    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
+        self.add(format!(
+            "asking again {thought_number}: {:?}",
+            problem.kind()
+        ));
+    }
+
+    fn thought(&self, reasoning: &Reasoning) {
+        self.add(format!("thought {}", reasoning.thoughts().len()));
+    }
+
+    fn solved(&self, reasoning: &Reasoning) {
+        self.add(format!("solved: {}", reasoning.solution().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn a_reporter_hears_a_run_in_order() {
+    let log = Log::default();
+    run(
+        ScriptedClient::new([FIRST, PROSE, EARLY, EARLY]),
+        log.clone(),
+    )
+    .await;
+
+    assert_snapshot!(log.text(), @"
+    working 1
+    stopped 1
+    thought 1
+    working 2
+    asking again 2: NoBlock
+    asking again 2: EndedEarly
+    stopped 2
+    thought 2
+    solved: The answer is 150.
+    ");
+}
+
+#[tokio::test]
+async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
+    let log = Log::default();
+    run(
+        ScriptedClient::new([EARLY, PROSE, PROSE, PROSE]),
+        log.clone(),
+    )
+    .await;
+
+    assert_snapshot!(log.text(), @"
+    working 1
+    asking again 1: EndedEarly
+    asking again 1: NoBlock
+    asking again 1: NoBlock
+    stopped 1
+    thought 1
+    solved: The answer is 150.
+    ");
+}
+
+#[tokio::test]
+async fn a_run_taken_up_at_its_end_is_not_reported_again() {
+    let log = Log::default();
+    let mut solved = run(ScriptedClient::new([LAST]), log.clone()).await;
+    let heard = log.text();
+    let node = ChainOfThought::new(ScriptedClient::new([LAST])).with_reporter(log.clone());
+
+    node.into_flow().run(&mut solved).await.unwrap();
+    assert_eq!(log.text(), heard);
+}
+
+#[tokio::test(start_paused = true)]
+async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
+    let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
+    let prose = ScriptedClient::new([PROSE; 3]);
+    let hanging =
+        || ScriptedClient::default().then(ScriptedReply::from(LAST).after(Duration::from_secs(9)));
+    let limits = Limits::default().time(Duration::from_secs(5));
+
+    for client in [broken, prose, hanging()] {
+        let log = Log::default();
+        let node = ChainOfThought::new(client)
+            .with_reporter(log.clone())
+            .with_limits(limits);
+        node.into_flow().run(&mut reasoning()).await.unwrap_err();
+        let text = log.text();
+
+        assert!(
+            text.starts_with("working 1\n") && text.ends_with("stopped 1"),
+            "{text}"
+        );
+        assert!(!text.contains("thought"), "{text}");
+    }
+
+    let log = Log::default();
+    let flow = ChainOfThought::new(hanging())
+        .with_reporter(log.clone())
+        .into_flow();
+    {
+        let mut reasoning = reasoning();
+        let mut run = pin!(flow.run(&mut reasoning));
+        assert!(poll_times(run.as_mut(), 1).await.is_none());
+        assert_eq!(log.text(), "working 1");
+    }
+    assert_eq!(log.text(), "working 1\nstopped 1");
+}
+
+#[tokio::test]
+async fn a_problem_is_shown_with_the_first_thought_only() {
+    let screen = Screen::default();
+    run(
+        ScriptedClient::new([FIRST, SECOND, LAST]),
+        ConsoleReporter::to(screen.clone()),
+    )
+    .await;
+
+    assert_eq!(screen.text().matches(PROBLEM).count(), 1);
+}

@@ -1,0 +1,285 @@
+//! A state written down, read back, and gone on with.
+
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatResponse, History, Limits, Reasoning, Reply, ScriptedClient, Step, Usage,
+};
+use cogwork_llm::ScriptedReply;
+use insta::assert_snapshot;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning};
+
+async fn solved() -> Reasoning {
+    let reply = |text: &str| {
+        let response =
+            ChatResponse::new(text).with_usage(Usage::new(700, 80).with_cached_tokens(512));
+        ScriptedReply::from(response).after(Duration::from_millis(1500))
+    };
+
+    let client = ScriptedClient::default()
+        .then(reply(PROSE))
+        .then(reply(FIRST))
+        .then(reply(EARLY))
+        .then(reply(EARLY));
+
+    let mut reasoning = reasoning();
+    flow(client).run(&mut reasoning).await.unwrap();
+    reasoning
+}
+
+#[tokio::test(start_paused = true)]
+async fn json_has_the_field_names_of_the_source_document() {
+    assert_snapshot!(serde_json::to_string_pretty(&solved().await).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn yaml_has_the_field_names_of_the_source_document() {
+    assert_snapshot!(serde_yaml::to_string(&solved().await).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_read_back_is_the_same() {
+    let state = solved().await;
+    let json = serde_json::to_string(&state).unwrap();
+    let yaml = serde_yaml::to_string(&state).unwrap();
+    assert_eq!(Reasoning::from_json(&json), Ok(state.clone()));
+    assert_eq!(Reasoning::from_yaml(&yaml), Ok(state.clone()));
+    assert_eq!(serde_json::from_str::<Reasoning>(&json).unwrap(), state);
+    assert_eq!(serde_yaml::from_str::<Reasoning>(&yaml).unwrap(), state);
+}
+
+/// Texts that a format could bend.
+const UGLY: &str = "  Indented first.\r\n\tTab, trailing blanks  \n\n# no comment: \"quoted\" \\ '---'\n...\n- ~ \u{85}\u{2028}\u{feff}🦀\u{1b}\n\n";
+
+#[tokio::test]
+async fn a_saved_state_goes_on_with_the_very_same_request() {
+    let ugly = Reply {
+        current_thinking: UGLY.into(),
+        planning: vec![
+            Step::done(UGLY, "0x10"),
+            Step::pending("null").with_sub_steps([Step::verification_needed("1.50", UGLY)]),
+        ]
+        .into(),
+        next_thought_needed: true,
+    };
+
+    let ugly = ugly.to_string();
+    for history in [History::All, History::Window(1), History::Bytes(200)] {
+        let client = ScriptedClient::new([FIRST, ugly.as_str(), SECOND]);
+        let mut unsaved = Reasoning::new(format!("{PROBLEM}\n{UGLY}"));
+        let node = ChainOfThought::new(client)
+            .with_history(history)
+            .with_limits(Limits::default().thoughts(3));
+        node.into_flow().run(&mut unsaved).await.unwrap_err();
+        assert_eq!(unsaved.thoughts().len(), 3);
+
+        let json = serde_json::to_string(&unsaved).unwrap();
+        let yaml = serde_yaml::to_string(&unsaved).unwrap();
+        let states = [
+            unsaved,
+            Reasoning::from_json(&json).unwrap(),
+            Reasoning::from_yaml(&yaml).unwrap(),
+        ];
+
+        let mut requests = Vec::new();
+        for mut state in states {
+            let client = ScriptedClient::new([LAST]);
+            let node = ChainOfThought::new(client.clone()).with_history(history);
+            node.into_flow().run(&mut state).await.unwrap();
+            assert_eq!(state.thoughts().len(), 4);
+            requests.push(serde_json::to_string(&client.requests()).unwrap());
+        }
+
+        assert_eq!(requests[0], requests[1], "of JSON");
+        assert_eq!(requests[0], requests[2], "of YAML");
+    }
+}
+
+/// A state as another program might write it: the keys of the source document and no other.
+pub(crate) const FOREIGN: &str = r#"{
+  "problem": "What is 12 * 12 + 6?",
+  "thoughts": [
+    {
+      "thought_number": 1,
+      "current_thinking": "I multiply, then add.",
+      "planning": [
+        {"description": "Multiply", "status": "Done", "result": 144},
+        {"description": "Add", "status": "Pending", "result": null, "mark": null, "sub_steps": null}
+      ],
+      "next_thought_needed": true
+    },
+    {
+      "thought_number": 2,
+      "current_thinking": "Better look again.",
+      "planning": [
+        {"description": "Multiply", "status": "Verification Needed", "mark": "12 or 21?", "sub_steps": [
+          {"description": "Look", "status": "Pending"}
+        ]}
+      ],
+      "next_thought_needed": true
+    }
+  ],
+  "current_thought_number": 2,
+  "solution": null
+}"#;
+
+#[tokio::test]
+async fn a_state_of_another_program_is_read_and_gone_on_with() {
+    let mut read = Reasoning::from_json(FOREIGN).unwrap();
+
+    // JSON in flow style is YAML too.
+    assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
+    assert_eq!(
+        (read.problem(), read.thoughts().len(), read.solution()),
+        (PROBLEM, 2, None)
+    );
+    assert_eq!(read.spent().tokens(), 0);
+    assert!(read.thoughts()[0].trace().tries.is_empty());
+
+    let client = ScriptedClient::new([LAST]);
+    flow(client.clone()).run(&mut read).await.unwrap();
+    assert_eq!(
+        (read.thoughts().len(), read.current_thought_number()),
+        (3, 3)
+    );
+    let request = &client.requests()[0];
+
+    assert!(
+        request
+            .messages()
+            .iter()
+            .any(|message| message.text() == "Thought 2:\nBetter look again.")
+    );
+
+    assert!(
+        request
+            .messages()
+            .last()
+            .unwrap()
+            .text()
+            .contains("  mark: \"12 or 21?\"\n")
+    );
+}
+
+#[tokio::test]
+async fn a_state_without_thoughts_is_four_keys() {
+    let text =
+        "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\nsolution: null\n";
+    let read: Reasoning = serde_yaml::from_str(text).unwrap();
+    assert_eq!(read, reasoning());
+    assert_eq!(serde_yaml::to_string(&read).unwrap(), text);
+
+    let mut without_solution: Reasoning = serde_yaml::from_str(
+        "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n",
+    )
+    .unwrap();
+    flow(ScriptedClient::new([LAST]))
+        .run(&mut without_solution)
+        .await
+        .unwrap();
+    assert_eq!(without_solution.current_thought_number(), 1);
+}
+
+/// What reading says about a changed state, in both formats.
+fn complaints(from: &str, to: &str) -> String {
+    assert!(FOREIGN.contains(from));
+    let json = FOREIGN.replacen(from, to, 1);
+    let block = |text: &str| {
+        serde_yaml::to_string(&serde_yaml::from_str::<serde_yaml::Value>(text).unwrap())
+    };
+    let yaml = block(&json).unwrap();
+
+    format!(
+        "JSON: {}\nYAML: {}",
+        serde_json::from_str::<Reasoning>(&json).unwrap_err(),
+        serde_yaml::from_str::<Reasoning>(&yaml).unwrap_err()
+    )
+}
+
+#[test]
+fn a_state_with_a_field_missing_is_an_error_with_the_place() {
+    assert_snapshot!(complaints(r#""problem": "What is 12 * 12 + 6?","#, ""), @"
+    JSON: missing field `problem` at line 26 column 1
+    YAML: missing field `problem`
+    ");
+    assert_snapshot!(complaints(r#""current_thinking": "Better look again.","#, ""), @"
+    JSON: missing field `current_thinking` at line 22 column 5
+    YAML: thoughts[1]: missing field `current_thinking` at line 15 column 3
+    ");
+    assert_snapshot!(complaints(r#", "status": "Pending"}"#, "}"), @"
+    JSON: missing field `status` at line 18 column 33
+    YAML: thoughts[1].planning[0].sub_steps[0]: missing field `status` at line 22 column 7
+    ");
+}
+
+#[test]
+fn a_state_with_a_wrong_type_is_an_error_with_the_place() {
+    assert_snapshot!(complaints(r#""current_thought_number": 2"#, r#""current_thought_number": -2"#), @"
+    JSON: invalid value: integer `-2`, expected u32 at line 24 column 30
+    YAML: current_thought_number: invalid type: integer `-2`, expected u32 at line 25 column 25
+    ");
+    assert_snapshot!(complaints(r#""thought_number": 2"#, r#""thought_number": "two""#), @r#"
+    JSON: invalid type: string "two", expected u32 at line 14 column 29
+    YAML: thoughts[1].thought_number: invalid type: string "two", expected u32 at line 15 column 19
+    "#);
+    assert_snapshot!(complaints(r#""next_thought_needed": true"#, r#""next_thought_needed": "maybe""#), @r#"
+    JSON: invalid type: string "maybe", expected a boolean at line 11 column 36
+    YAML: thoughts[0].next_thought_needed: invalid type: string "maybe", expected a boolean at line 14 column 24
+    "#);
+    assert_snapshot!(complaints(r#"{"description": "Look", "status": "Pending"}"#, "17"), @"
+    JSON: invalid type: integer `17`, expected a plan step with description and status at line 18 column 12
+    YAML: thoughts[1].planning[0].sub_steps[0]: invalid type: integer `17`, expected a plan step with description and status at line 22 column 7
+    ");
+}
+
+#[test]
+fn a_state_with_an_unknown_status_is_an_error_that_lists_the_three() {
+    assert_snapshot!(complaints(r#""status": "Done""#, r#""status": "Finished""#), @r#"
+    JSON: unknown status "Finished", expected Pending, Done or Verification Needed at line 8 column 56
+    YAML: thoughts[0].planning[0].status: unknown status "Finished", expected Pending, Done or Verification Needed at line 7 column 13
+    "#);
+}
+
+#[test]
+fn a_state_whose_thoughts_are_numbered_wrongly_is_an_error_at_the_first() {
+    assert_snapshot!(complaints(r#""thought_number": 1"#, r#""thought_number": 0"#), @"
+    JSON: thought 1 of the list has the thought_number 0; expected 1 at line 13 column 4
+    YAML: thoughts: thought 1 of the list has the thought_number 0; expected 1 at line 3 column 1
+    ");
+    assert_snapshot!(complaints(r#""thought_number": 2"#, r#""thought_number": 4"#), @"
+    JSON: thought 2 of the list has the thought_number 4; expected 2 at line 23 column 3
+    YAML: thoughts: thought 2 of the list has the thought_number 4; expected 2 at line 3 column 1
+    ");
+}
+
+#[test]
+fn a_state_with_a_key_unknown_is_an_error_that_lists_the_known() {
+    assert_snapshot!(complaints(r#""problem""#, r#""thought": [], "problem""#), @"
+    JSON: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent` at line 2 column 11
+    YAML: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
+    ");
+    assert_snapshot!(complaints(r#""thought_number": 2"#, r#""thought_number": 2, "confidence": 0.9"#), @"
+    JSON: unknown field `confidence`, expected one of `thought_number`, `current_thinking`, `planning`, `next_thought_needed`, `trace` at line 14 column 39
+    YAML: thoughts[1]: unknown field `confidence`, expected one of `thought_number`, `current_thinking`, `planning`, `next_thought_needed`, `trace` at line 16 column 3
+    ");
+}
+
+#[test]
+fn a_state_with_impossible_seconds_is_an_error() {
+    for seconds in ["-1.0", "1e300"] {
+        let text = FOREIGN.replacen(
+            "\"solution\"",
+            &format!("\"spent\": {{\"seconds\": {seconds}}}, \"solution\""),
+            1,
+        );
+
+        let error = serde_json::from_str::<Reasoning>(&text)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("is not a number of seconds at line"),
+            "{error}"
+        );
+    }
+}

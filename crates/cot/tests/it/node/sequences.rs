@@ -1,0 +1,159 @@
+//! Whatever a model says, in whatever order: a run ends, within its limits, and nothing is lost.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, Limits, LlmClient, LlmError,
+    LlmErrorKind, Reasoning, Spent, Try, Usage, async_trait,
+};
+use proptest::prelude::*;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning};
+
+/// Gives the replies in a circle, each after a second, and keeps what it gave.
+#[derive(Clone, Default)]
+struct Circle {
+    replies: Arc<Vec<Answer>>,
+    calls: Arc<Mutex<usize>>,
+    given: Arc<Mutex<Vec<String>>>,
+}
+
+/// A reply, or none; the tokens it took, if said; whether it was cut off.
+type Answer = (Option<String>, Option<u64>, bool);
+
+#[async_trait]
+impl LlmClient for Circle {
+    async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let call = {
+            let mut calls = self.calls.lock().unwrap();
+            *calls += 1;
+            *calls - 1
+        };
+
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let (reply, tokens, cut_off) = &self.replies[call % self.replies.len()];
+        let text = reply
+            .clone()
+            .ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
+        self.given.lock().unwrap().push(text.clone());
+
+        let mut response = ChatResponse::new(text);
+        if let Some(tokens) = tokens {
+            response = response.with_usage(Usage::new(*tokens, 1));
+        }
+
+        if *cut_off {
+            response = response.with_finish_reason(FinishReason::Length);
+        }
+
+        Ok(response)
+    }
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let text = prop_oneof![
+        4 => prop::sample::select(vec![FIRST, SECOND]).prop_map(str::to_owned),
+        1 => Just(LAST.to_owned()),
+        2 => Just(EARLY.to_owned()),
+        2 => prop::sample::select(vec!["", " \n", PROSE, "```yaml\n", "planning: &a [*a]"]).prop_map(str::to_owned),
+        2 => (0..SECOND.len()).prop_map(|end| SECOND[..end].to_owned()),
+        1 => any::<String>(),
+    ];
+    (
+        prop::option::weighted(0.9, text),
+        prop::option::of(0_u64..50),
+        prop::bool::weighted(0.1),
+    )
+}
+
+fn policy() -> impl Strategy<Value = EarlyEnd> {
+    prop::sample::select(vec![EarlyEnd::Ask, EarlyEnd::Accept, EarlyEnd::Refuse])
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (0_u32..6, 0_u32..4, 0_u64..40_000, 0_u64..30).prop_map(|(thoughts, asks, tokens, seconds)| {
+        let limits = Limits::default()
+            .thoughts(thoughts)
+            .asks_again(asks)
+            .tokens(tokens);
+        limits.time(Duration::from_secs(seconds))
+    })
+}
+
+fn replies(tries: &[Try]) -> impl Iterator<Item = String> {
+    tries.iter().map(|made| made.reply.clone())
+}
+
+/// The texts in the order they came, from the thoughts and from a turn that failed.
+fn all_replies(reasoning: &Reasoning, failed: &[Try]) -> Vec<String> {
+    let kept = reasoning
+        .thoughts()
+        .iter()
+        .flat_map(|thought| replies(&thought.trace().tries));
+    kept.chain(replies(failed)).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_run_ends_within_its_limits_and_keeps_every_reply(
+        answers in prop::collection::vec(answer(), 1..12),
+        policy in policy(),
+        limits in limits(),
+    ) {
+        let client = Circle { replies: Arc::new(answers), ..Circle::default() };
+        let node = ChainOfThought::new(client.clone()).with_limits(limits).with_early_end(policy);
+        let flow = node.into_flow();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let mut reasoning = reasoning();
+        let outcome = runtime.block_on(flow.run(&mut reasoning));
+
+        // An end is a solution, and an error is none.
+        prop_assert_eq!(outcome.is_ok(), reasoning.solution().is_some());
+        let failed = outcome.as_ref().err().map(cot_error);
+        let tries = failed.map_or(&[][..], |error| error.tries());
+
+        // Nothing is lost.
+        prop_assert_eq!(all_replies(&reasoning, tries), client.given.lock().unwrap().clone());
+        let mut spent = Spent::default();
+        for thought in reasoning.thoughts() {
+            spent += thought.trace().spent;
+        }
+        prop_assert_eq!(spent, reasoning.spent());
+
+        // Thoughts are numbered, and only the last one concludes.
+        for (number, thought) in (1..).zip(reasoning.thoughts()) {
+            prop_assert_eq!(thought.thought_number(), number);
+            let last = number as usize == reasoning.thoughts().len();
+            prop_assert_eq!(!thought.next_thought_needed(), last && outcome.is_ok());
+        }
+
+        // Limits hold.
+        prop_assert!(reasoning.thoughts().len() <= limits.thoughts as usize);
+        let calls_a_turn = limits.asks_again as usize + 2;
+        prop_assert!(*client.calls.lock().unwrap() <= (reasoning.thoughts().len() + 1) * calls_a_turn);
+        let time = spent.time + failed.map_or(Duration::ZERO, |error| error.spent().time);
+        prop_assert!(time <= limits.time);
+        if let Some(last) = reasoning.thoughts().last() {
+            let before = spent.tokens() - last.trace().spent.tokens();
+            prop_assert!(before < limits.tokens);
+        }
+
+        // An error is one line, says which thought it is about, and costs are kept for who goes on.
+        if let Some(error) = failed {
+            prop_assert_eq!(error.thought_number() as usize, reasoning.thoughts().len() + 1);
+            prop_assert!(!error.to_string().contains('\n'), "{}", error);
+            let mut charged = reasoning.clone();
+            charged.charge(error);
+            spent += error.spent();
+            prop_assert_eq!(charged.spent(), spent);
+        }
+
+        // And the state can be saved wherever it stopped.
+        let saved = serde_json::to_string(&reasoning).unwrap();
+        let yaml = serde_yaml::to_string(&reasoning).unwrap();
+        prop_assert_eq!(Reasoning::from_yaml(&yaml).unwrap(), reasoning.clone());
+        prop_assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+    }
+}

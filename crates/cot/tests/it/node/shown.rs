@@ -1,0 +1,145 @@
+//! Whatever a model, a server or a file says, what is shown of it is safe.
+
+use cogwork_cot::{
+    ChainOfThought, ConsoleReporter, Limits, LlmError, LlmErrorKind, PromptError, Prompts, Reading,
+    Reasoning, ReplyReader, ScriptedClient,
+};
+use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
+
+use crate::node::reporting::Screen;
+use crate::node::support::{LAST, PROSE, cot_error};
+
+/// Types that show no text of others; a [`Reply`](cogwork_cot::Reply) is written for a model, not for people.
+const EXEMPT: [&str; 3] = ["Limit", "Reading", "Reply"];
+
+#[tokio::test(start_paused = true)]
+async fn nothing_unsafe_is_shown() {
+    let shown = Shown::default();
+
+    for text in texts() {
+        show_replies(&shown, &text);
+        show_states(&shown, &text);
+        show_prompts(&shown, &text);
+        show_turns(&shown, &text).await;
+        on_the_console(&text).await;
+    }
+
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
+}
+
+/// The text as a YAML scalar, every character escaped.
+fn scalar(text: &str) -> String {
+    let escaped = text
+        .chars()
+        .map(|character| format!("\\U{:08X}", u32::from(character)));
+
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// Replies with a text in each place, escaped and as it is.
+fn replies(text: &str) -> Vec<String> {
+    let scalar = scalar(text);
+
+    let blocks = [
+        format!("current_thinking: {scalar}\nplanning:\n- {{description: {scalar}, status: Done}}"),
+        format!("current_thinking: a\nplanning:\n- {{description: a, status: {scalar}}}"),
+        format!("current_thinking: a\nplanning: []\n{scalar}: 1"),
+        format!("current_thinking: {text}\nplanning:\n- {{description: {text}, status: Done}}"),
+        format!(
+            "current_thinking: a: {text}\nplanning:\n- description: {text}\n  status: DONE {text}"
+        ),
+        format!("{text}: a"),
+    ];
+
+    let fenced = blocks.map(|block| format!("```yaml\n{block}\nnext_thought_needed: false\n```"));
+    fenced.into_iter().chain([text.to_owned()]).collect()
+}
+
+fn show_replies(shown: &Shown, text: &str) {
+    for reply in replies(text) {
+        for reading in [Reading::Strict, Reading::default()] {
+            match ReplyReader::default().reading(reading).read(&reply) {
+                Ok(read) => read.repairs.iter().for_each(|repair| shown.line(repair)),
+                Err(problem) => shown.error(&problem),
+            }
+        }
+    }
+}
+
+fn show_states(shown: &Shown, text: &str) {
+    let json = serde_json::json!({ "problem": text, text: 1 }).to_string();
+    let yaml = format!("problem: {}\n{}: 1", scalar(text), scalar(text));
+    let raw = format!("problem: {text}\n{text}: 1");
+
+    shown.error(&Reasoning::from_json(&json).unwrap_err());
+    shown.error(&Reasoning::from_json(&raw).unwrap_err());
+    shown.error(&Reasoning::from_yaml(&yaml).unwrap_err());
+    shown.error(&Reasoning::from_yaml(&raw).unwrap_err());
+}
+
+fn show_prompts(shown: &Shown, text: &str) {
+    let unknown = PromptError::Name {
+        prompt: "system",
+        name: text.to_owned(),
+        known: false,
+        may: &["problem"],
+        must: &[],
+    };
+
+    let empty = PromptError::Empty {
+        prompt: text.to_owned(),
+        name: "form",
+    };
+    let unread = Prompts::from_yaml(&format!("{}: 1", scalar(text))).unwrap_err();
+
+    for error in [unknown, empty, unread] {
+        shown.error(&error);
+        shown.variant(match error {
+            PromptError::Name { .. } => "PromptError::Name",
+            PromptError::Empty { .. } => "PromptError::Empty",
+            PromptError::Yaml(_) => "PromptError::Yaml",
+            _ => unreachable!("a new variant belongs into this list"),
+        });
+    }
+}
+
+/// Turns that fail.
+async fn show_turns(shown: &Shown, text: &str) {
+    let failure = LlmError::new(LlmErrorKind::Other, text)
+        .with_body(text)
+        .with_request_id(text);
+    let clients = replies(text)
+        .into_iter()
+        .map(|reply| ScriptedClient::new([reply]));
+
+    for client in clients.chain([ScriptedClient::new([failure])]) {
+        let node = ChainOfThought::new(client).with_limits(Limits::default().asks_again(0));
+        if let Err(error) = node
+            .into_flow()
+            .run(&mut Reasoning::new("What is 2 + 2?"))
+            .await
+        {
+            shown.error(cot_error(&error));
+            assert_safe_line(&error.to_string());
+        }
+    }
+}
+
+/// A whole run with everything that a model and a server may say.
+async fn on_the_console(text: &str) {
+    let screen = Screen::default();
+    let script =
+        replies(text)
+            .into_iter()
+            .chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
+    let limits = Limits::default().asks_again(20);
+    let node = ChainOfThought::new(ScriptedClient::new(script))
+        .with_reporter(ConsoleReporter::to(screen.clone()))
+        .with_limits(limits);
+
+    let _ = node
+        .into_flow()
+        .run(&mut Reasoning::new(format!("problem {text}")))
+        .await;
+    assert_safe(&screen.text());
+}

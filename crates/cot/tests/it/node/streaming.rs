@@ -1,0 +1,120 @@
+//! People see a thought grow, and what is read at the end is the same.
+
+use std::sync::{Arc, Mutex};
+
+use cogwork_cot::{ChainOfThought, Reasoning, Reporter, ScriptedClient};
+use cogwork_flow::{EventKind, events};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
+
+use crate::node::support::{FIRST, LAST, PROBLEM, SECOND};
+
+#[derive(Clone, Default)]
+struct Pieces(Arc<Mutex<Vec<(u32, String)>>>);
+
+impl Reporter for Pieces {
+    fn delta(&self, thought_number: u32, text: &str) {
+        self.0
+            .lock()
+            .unwrap()
+            .push((thought_number, text.to_owned()));
+    }
+}
+
+/// A text in pieces of a few characters.
+fn in_pieces(text: &str) -> ScriptedReply {
+    let characters: Vec<char> = text.chars().collect();
+    ScriptedReply::in_pieces(
+        characters
+            .chunks(7)
+            .map(|piece| piece.iter().collect::<String>()),
+    )
+}
+
+fn replies() -> ScriptedClient {
+    ScriptedClient::new([in_pieces(FIRST), in_pieces(SECOND), in_pieces(LAST)])
+}
+
+#[tokio::test]
+async fn reporter_and_watchers_see_every_piece() {
+    let pieces = Pieces::default();
+    let flow = ChainOfThought::new(replies())
+        .with_reporter(pieces.clone())
+        .into_flow();
+    let (sink, mut told) = events(10_000);
+    let mut reasoning = Reasoning::new(PROBLEM);
+
+    flow.begin()
+        .events_to(sink)
+        .finish(&mut reasoning)
+        .await
+        .unwrap();
+
+    let pieces = pieces.0.lock().unwrap().clone();
+    let of = |number: u32| {
+        pieces
+            .iter()
+            .filter(|(of, _)| *of == number)
+            .map(|(_, text)| text.as_str())
+            .collect::<String>()
+    };
+
+    assert_eq!(
+        (of(1).as_str(), of(2).as_str(), of(3).as_str()),
+        (FIRST, SECOND, LAST)
+    );
+    let mut notes = String::new();
+    while let Some(event) = told.next().await {
+        if let EventKind::Noted { text } = event.kind {
+            notes += &text;
+        }
+    }
+
+    assert_eq!(notes, [FIRST, SECOND, LAST].concat());
+}
+
+#[tokio::test]
+async fn what_is_read_is_the_same_with_and_without() {
+    let mut reasonings = Vec::new();
+    for streaming in [true, false] {
+        let pieces = Pieces::default();
+        let node = ChainOfThought::new(replies())
+            .with_reporter(pieces.clone())
+            .with_streaming(streaming);
+        let mut reasoning = Reasoning::new(PROBLEM);
+        node.into_flow().run(&mut reasoning).await.unwrap();
+        assert_eq!(pieces.0.lock().unwrap().is_empty(), !streaming);
+
+        let thoughts = reasoning
+            .thoughts()
+            .iter()
+            .map(|thought| thought.current_thinking().to_owned());
+        reasonings.push((
+            thoughts.collect::<Vec<_>>(),
+            reasoning.conclusion().map(str::to_owned),
+        ));
+    }
+
+    assert_eq!(reasonings[0], reasonings[1]);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_an_error_with_the_text_so_far() {
+    let broken = LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
+    let client =
+        ScriptedClient::new([
+            ScriptedReply::in_pieces(["```yaml\n", "current_thinking: I"]).but_then(broken),
+        ]);
+    let mut reasoning = Reasoning::new(PROBLEM);
+    let error = ChainOfThought::new(client)
+        .into_flow()
+        .run(&mut reasoning)
+        .await
+        .unwrap_err();
+
+    let cot: &cogwork_cot::CotError = error.downcast_ref().unwrap();
+    let llm = std::error::Error::source(cot)
+        .and_then(|source| source.downcast_ref::<LlmError>())
+        .unwrap();
+    assert_eq!(llm.text_so_far(), Some("```yaml\ncurrent_thinking: I"));
+    assert!(reasoning.thoughts().is_empty());
+}

@@ -1,0 +1,489 @@
+//! One turn, the next one, and the node in flows.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cogwork_cot::{
+    Backoff, ChainOfThought, CotError, Flow, LlmError, LlmErrorKind, Node, Prompts, Reasoning,
+    ScriptedClient, Stepped,
+};
+use cogwork_flow::{Phase, from_fn};
+use cogwork_llm::ScriptedReply;
+use insta::assert_snapshot;
+use tokio::task::JoinSet;
+
+use crate::node::support::{
+    FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
+};
+
+#[tokio::test]
+async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
+    let client = ScriptedClient::new([FIRST, SECOND, LAST]);
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
+    let ended = flow.run(&mut reasoning).await.unwrap();
+
+    assert_eq!((ended.action, ended.steps), (ChainOfThought::END, 3));
+    let thoughts = reasoning.thoughts();
+    assert_eq!(
+        thoughts
+            .iter()
+            .map(|thought| thought.thought_number())
+            .collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+
+    let needed: Vec<bool> = thoughts
+        .iter()
+        .map(|thought| thought.next_thought_needed())
+        .collect();
+    assert_eq!(needed, [true, true, false]);
+    assert_eq!(
+        thoughts[1].current_thinking(),
+        "Evaluation of thought 1: right.\n12 * 12 = 144.\n"
+    );
+    assert_eq!(
+        thoughts[1].planning().steps()[0].result.as_deref(),
+        Some("144")
+    );
+    assert_eq!(reasoning.current_thought_number(), 3);
+    assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
+    assert_eq!(reasoning.plan(), Some(thoughts[2].planning()));
+    assert_eq!(reasoning.previous_plan(), Some(thoughts[1].planning()));
+    assert_eq!(thoughts[0].trace().tries.len(), 1);
+    assert_eq!(thoughts[0].trace().tries[0].reply, FIRST);
+    assert_eq!(thoughts[0].trace().tries[0].complaint, None);
+    assert_eq!(client.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn each_turn_is_one_step_of_the_flow() {
+    let flow = flow(ScriptedClient::new([FIRST, LAST]));
+    let mut reasoning = reasoning();
+    let mut run = flow.begin();
+    assert_eq!(
+        (
+            reasoning.current_thought_number(),
+            reasoning.thoughts().len()
+        ),
+        (0, 0)
+    );
+
+    let moved = Stepped::Moved {
+        from: "think",
+        action: ChainOfThought::CONTINUE,
+        to: "think",
+    };
+
+    assert_eq!(run.step(&mut reasoning).await.unwrap(), moved);
+    assert_eq!(
+        (
+            reasoning.current_thought_number(),
+            reasoning.thoughts().len()
+        ),
+        (1, 1)
+    );
+
+    assert_eq!(reasoning.solution(), None);
+
+    let Stepped::Ended(ended) = run.step(&mut reasoning).await.unwrap() else {
+        panic!("not at the end")
+    };
+
+    assert_eq!(ended.action.as_str(), "end");
+    assert_eq!(
+        (
+            reasoning.current_thought_number(),
+            reasoning.thoughts().len()
+        ),
+        (2, 2)
+    );
+}
+
+#[tokio::test]
+async fn the_first_turn_asks_for_a_plan_and_a_later_one_shows_the_last() {
+    let client = ScriptedClient::new([FIRST, SECOND, LAST]);
+    flow(client.clone()).run(&mut reasoning()).await.unwrap();
+    let requests = client.requests();
+    let texts = |turn: usize| {
+        requests[turn]
+            .messages()
+            .iter()
+            .map(|message| message.text())
+            .collect::<Vec<_>>()
+    };
+
+    let first = *texts(0).last().unwrap();
+    assert!(
+        first.contains(PROBLEM) && first.contains("This is thought 1, the first one."),
+        "{first}"
+    );
+
+    let [.., problem, thought_1, _, thought_2, last] = texts(2)[..] else {
+        panic!("too short")
+    };
+
+    assert_eq!(problem, format!("<problem>\n{PROBLEM}\n</problem>"));
+    assert_eq!(thought_1, "Thought 1:\nI multiply, then add.");
+    assert_eq!(
+        thought_2,
+        "Thought 2:\nEvaluation of thought 1: right.\n12 * 12 = 144."
+    );
+    assert!(
+        last.contains("This is thought 3.") && last.contains("Evaluation of thought 2:"),
+        "{last}"
+    );
+
+    let plan = "- description: Multiply\n  status: Done\n  result: \"144\"\n- description: Add\n  status: Pending\n";
+    assert!(last.contains(plan), "{last}");
+    assert!(
+        !texts(2)
+            .concat()
+            .contains("description: Multiply\n  status: Pending"),
+        "only the last plan travels"
+    );
+}
+
+#[tokio::test]
+async fn every_request_carries_the_settings() {
+    let client = ScriptedClient::new([FIRST, PROSE, LAST]);
+    let request = cogwork_cot::ChatRequest::default()
+        .with_max_tokens(700)
+        .with_temperature(0.5);
+    let node = ChainOfThought::new(client.clone()).with_request(request);
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+    assert_eq!(client.requests().len(), 3);
+    assert!(
+        client
+            .requests()
+            .iter()
+            .all(|request| request.max_tokens() == Some(700))
+    );
+
+    assert!(
+        client
+            .requests()
+            .iter()
+            .all(|request| request.temperature() == Some(0.5))
+    );
+}
+
+#[tokio::test]
+async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
+    let client = ScriptedClient::new([FIRST])
+        .then(LlmError::new(LlmErrorKind::Authentication, "the key is wrong").with_status(401))
+        .then(LAST);
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
+
+    let error = flow.run(&mut reasoning).await.unwrap_err();
+    assert_snapshot!(error, @"flow `chain of thought`, node `think`: exec failed: thought 2: the call to the model failed: authentication: the key is wrong (status 401)");
+    let error = cot_error(&error);
+    assert_eq!(
+        error.llm_error().unwrap().kind(),
+        LlmErrorKind::Authentication
+    );
+    assert_eq!(
+        (error.thought_number(), error.limit(), error.tries().len()),
+        (2, None, 0)
+    );
+    assert!(error.reply_problem().is_none() && !error.is_empty_problem());
+    assert_eq!(
+        (
+            reasoning.thoughts().len(),
+            reasoning.current_thought_number()
+        ),
+        (1, 2)
+    );
+
+    flow.run(&mut reasoning).await.unwrap();
+    assert_eq!(
+        (
+            reasoning.thoughts().len(),
+            reasoning.current_thought_number()
+        ),
+        (2, 2)
+    );
+
+    assert_eq!(reasoning.thoughts()[1].thought_number(), 2);
+    let requests = client.requests();
+    assert_eq!(requests[1], requests[2]);
+}
+
+#[tokio::test]
+async fn a_state_that_has_its_solution_makes_no_call() {
+    let client = ScriptedClient::new([LAST]);
+    let flow = flow(client.clone());
+    let mut reasoning = reasoning();
+    flow.run(&mut reasoning).await.unwrap();
+    let solved = reasoning.clone();
+
+    let ended = flow.run(&mut reasoning).await.unwrap();
+    assert_eq!((ended.action, ended.steps), (ChainOfThought::END, 1));
+    assert_eq!(reasoning, solved);
+    assert_eq!(client.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_problem_without_a_word_is_an_error_before_any_call() {
+    for problem in ["", " \t\r\n "] {
+        let client = ScriptedClient::new([LAST]);
+        let error = flow(client.clone())
+            .run(&mut Reasoning::new(problem))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "flow `chain of thought`, node `think`: prep failed: thought 1: the problem is empty; \
+             expected a text that says what to solve"
+        );
+
+        assert_eq!(error.phase(), Some(Phase::Prep));
+        assert!(cot_error(&error).is_empty_problem());
+        assert_eq!(client.requests().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
+    let client = ScriptedClient::new([LAST]);
+    let mut prompts = Prompts::english();
+    prompts.later_turn = "Go on.".to_owned();
+    let flow = ChainOfThought::new(client.clone())
+        .with_prompts(prompts)
+        .into_flow();
+    let error = flow.run(&mut reasoning()).await.unwrap_err();
+
+    assert_eq!(
+        error.to_string(),
+        "flow `chain of thought`, node `think`: prep failed: thought 1: prompt `later_turn`: `{plan}` is missing; \
+         it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}"
+    );
+
+    assert!(cot_error(&error).prompt_error().is_some());
+    assert_eq!(client.requests().len(), 0);
+}
+
+struct App {
+    estimate: Reasoning,
+    check: Reasoning,
+    report: String,
+}
+
+#[tokio::test]
+async fn two_reasoners_stand_in_a_larger_flow_each_on_its_part_of_the_state() {
+    let estimator = ChainOfThought::new(ScriptedClient::new([FIRST, LAST]));
+    let checker = ScriptedClient::new([LAST]);
+    let flow = Flow::builder("app")
+        .start("estimate")
+        .node(
+            "estimate",
+            estimator.focus(|app: &mut App| &mut app.estimate),
+        )
+        .edge("estimate", ChainOfThought::CONTINUE, "estimate")
+        .edge("estimate", ChainOfThought::END, "hand over")
+        .node(
+            "hand over",
+            from_fn(|app: &mut App| {
+                let found = app.estimate.solution().unwrap();
+                app.check = Reasoning::new(format!("Is this right? {found}"));
+            }),
+        )
+        .edge("hand over", "default", "check")
+        .node(
+            "check",
+            ChainOfThought::new(checker.clone()).focus(|app: &mut App| &mut app.check),
+        )
+        .edge("check", ChainOfThought::CONTINUE, "check")
+        .edge("check", ChainOfThought::END, "report")
+        .node(
+            "report",
+            from_fn(|app: &mut App| {
+                let thoughts = [&app.estimate, &app.check].map(|part| part.thoughts().len());
+                app.report = format!("{thoughts:?} thoughts: {}", app.check.solution().unwrap());
+            }),
+        )
+        .end("report", "default")
+        .build()
+        .unwrap();
+
+    let mut app = App {
+        estimate: reasoning(),
+        check: Reasoning::new(""),
+        report: String::new(),
+    };
+
+    let ended = flow.run(&mut app).await.unwrap();
+    assert_eq!(ended.steps, 5);
+    assert_eq!(
+        app.report,
+        "[2, 1] thoughts: Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n"
+    );
+    let request = &checker.requests()[0];
+
+    assert!(
+        request
+            .messages()
+            .last()
+            .unwrap()
+            .text()
+            .contains("Is this right? Evaluation of thought 2")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_node_serves_many_runs_at_once() {
+    let client = Stateless {
+        waits: 3,
+        prose_first: true,
+        ..Stateless::new(&[FIRST, SECOND, LAST])
+    };
+
+    let flow = Arc::new(flow(client));
+    let mut runs = JoinSet::new();
+    for run in 0..50 {
+        let flow = Arc::clone(&flow);
+        runs.spawn(async move {
+            let mut reasoning = Reasoning::new(format!("Problem {run}"));
+            flow.run(&mut reasoning).await.unwrap();
+            (run, reasoning)
+        });
+    }
+
+    while let Some(joined) = runs.join_next().await {
+        let (run, reasoning) = joined.unwrap();
+        assert_eq!(reasoning.problem(), format!("Problem {run}"));
+        assert_eq!(reasoning.thoughts().len(), 3);
+        assert_eq!(
+            reasoning.solution(),
+            Some(reasoning.thoughts()[2].current_thinking())
+        );
+        assert!(
+            reasoning
+                .thoughts()
+                .iter()
+                .all(|thought| thought.trace().tries.len() == 2)
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_dropped_wherever_it_waits_goes_on_to_the_same_end() {
+    let client = Arc::new(Stateless {
+        waits: 2,
+        prose_first: true,
+        ..Stateless::new(&[FIRST, SECOND, LAST])
+    });
+
+    let flow = flow(Arc::clone(&client));
+    let mut whole = reasoning();
+    flow.run(&mut whole).await.unwrap();
+    assert_eq!(client.calls.load(Ordering::Relaxed), 6);
+
+    let mut cuts = 0;
+    loop {
+        let mut reasoning = reasoning();
+        let done = poll_times(pin!(flow.run(&mut reasoning)), cuts)
+            .await
+            .is_some();
+        assert_eq!(
+            reasoning.thoughts(),
+            &whole.thoughts()[..reasoning.thoughts().len()]
+        );
+        assert!(done || reasoning.solution().is_none());
+        flow.run(&mut reasoning).await.unwrap();
+        assert_eq!(reasoning, whole);
+
+        if done {
+            break;
+        }
+
+        cuts += 1;
+    }
+
+    // Three turns of two calls, each of which waits twice before and twice after its answer.
+    assert_eq!(cuts, 3 * 2 * 4 + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_retry_of_flows_makes_the_turn_again() {
+    let dropped = || LlmError::new(LlmErrorKind::Transport, "the connection broke");
+    let client = ScriptedClient::default()
+        .then(dropped())
+        .then(dropped())
+        .then(LAST);
+    let node = ChainOfThought::new(client.clone())
+        .retry(Backoff::of::<3>())
+        .when(|error: &CotError| error.llm_error().is_some_and(LlmError::is_retryable));
+    let flow = looped(node);
+    let mut reasoning = reasoning();
+
+    flow.run(&mut reasoning).await.unwrap();
+    assert_eq!(reasoning.thoughts().len(), 1);
+    let requests = client.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|request| *request == requests[0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
+    let client = ScriptedClient::new([PROSE; 6]);
+    let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
+    let error = flow.run(&mut reasoning()).await.unwrap_err();
+    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+    assert_eq!(error.attempts(), Some(2));
+
+    // The tries are those of the last attempt: an attempt is a whole turn.
+    assert_eq!(cot_error(&error).tries().len(), 3);
+    assert_eq!(client.requests().len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_of_flows_ends_a_call_that_hangs() {
+    let slow = ScriptedReply::from(LAST).after(Duration::from_secs(600));
+    let node = ChainOfThought::new(ScriptedClient::default().then(slow).then(LAST));
+    let flow = looped(
+        node.timeout(Duration::from_secs(60))
+            .retry(Backoff::of::<2>()),
+    );
+    let mut reasoning = reasoning();
+
+    flow.run(&mut reasoning).await.unwrap();
+    assert_eq!(reasoning.thoughts().len(), 1);
+}
+
+fn looped(node: impl Node<Reasoning> + 'static) -> Flow<Reasoning> {
+    Flow::builder("looped")
+        .start("think")
+        .node("think", node)
+        .edge("think", ChainOfThought::CONTINUE, "think")
+        .end("think", ChainOfThought::END)
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn an_outcome_recorded_as_json_makes_the_same_thought() {
+    let node = ChainOfThought::new(ScriptedClient::new([PROSE, FIRST]));
+    let mut reasoning = reasoning();
+    let prep = node.prep(&mut reasoning).unwrap();
+    let exec = node.exec(&prep).await.unwrap();
+    let recorded = serde_json::to_string(&exec).unwrap();
+
+    let mut replayed = reasoning.clone();
+    assert_eq!(
+        node.post(&mut reasoning, prep, exec).unwrap(),
+        ChainOfThought::CONTINUE
+    );
+    let prep = node.prep(&mut replayed).unwrap();
+    let exec = serde_json::from_str(&recorded).unwrap();
+
+    assert_eq!(
+        node.post(&mut replayed, prep, exec).unwrap(),
+        ChainOfThought::CONTINUE
+    );
+    assert_eq!(replayed.thoughts()[0].trace().tries.len(), 2);
+    assert_eq!(replayed, reasoning);
+}

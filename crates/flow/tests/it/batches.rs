@@ -1,0 +1,714 @@
+//! One node over each of many items, in one step, with and without a journal.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::lines;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{
+    Action, Backoff, Batch, BoxError, Branches, Each, Ended, EventKind, Flow, Node, Phase,
+    RunError, events, from_phases,
+};
+use insta::assert_snapshot;
+use lines::Lines;
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
+
+/// What is asked of one item, and what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Item {
+    /// How long one attempt takes, in milliseconds.
+    takes: u64,
+    /// The first attempts, so many, fail.
+    failures: usize,
+    fails_in: Option<String>,
+    brought: Option<u64>,
+}
+
+fn taking(takes: u64) -> Item {
+    Item {
+        takes,
+        ..Item::default()
+    }
+}
+
+fn failing(failures: usize) -> Item {
+    Item {
+        failures,
+        ..Item::default()
+    }
+}
+
+/// Counts its calls; one for all items.
+#[derive(Debug, Clone, Default)]
+struct Work(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    calls: AtomicUsize,
+    in_flight: AtomicUsize,
+    most: AtomicUsize,
+    attempts: Mutex<std::collections::HashMap<u64, usize>>,
+}
+
+impl Work {
+    fn calls(&self) -> usize {
+        self.0.calls.load(Ordering::SeqCst)
+    }
+
+    fn in_flight(&self) -> usize {
+        self.0.in_flight.load(Ordering::SeqCst)
+    }
+
+    fn most(&self) -> usize {
+        self.0.most.load(Ordering::SeqCst)
+    }
+}
+
+struct Leaves(Work);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.0.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Node<Item> for Work {
+    type Prep = Item;
+    type Exec = u64;
+    type Error = String;
+
+    fn prep(&self, item: &mut Item) -> Result<Item, String> {
+        if item.fails_in.as_deref() == Some("prep") {
+            Err("nothing to fetch".to_owned())
+        } else {
+            Ok(item.clone())
+        }
+    }
+
+    async fn exec(&self, item: &Item) -> Result<u64, String> {
+        let counts = &self.0;
+        counts.calls.fetch_add(1, Ordering::SeqCst);
+        counts.most.fetch_max(
+            counts.in_flight.fetch_add(1, Ordering::SeqCst) + 1,
+            Ordering::SeqCst,
+        );
+        let _leaves = Leaves(self.clone());
+        let attempt = {
+            let mut attempts = counts.attempts.lock().unwrap();
+
+            // Items of one test that fail take different times, and are told apart by them.
+            let attempt = attempts.entry(item.takes).or_default();
+            *attempt += 1;
+            *attempt
+        };
+
+        if item.takes > 0 {
+            sleep(Duration::from_millis(item.takes)).await;
+        }
+
+        if attempt <= item.failures {
+            Err(format!("no answer to call {attempt}"))
+        } else {
+            Ok(2 * item.takes)
+        }
+    }
+
+    fn post(&self, item: &mut Item, _: Item, brought: u64) -> Result<Action, String> {
+        if item.fails_in.as_deref() == Some("post") {
+            return Err("no room for it".to_owned());
+        }
+
+        item.brought = Some(brought);
+        Ok(Action::DEFAULT)
+    }
+}
+
+type Items = Vec<Item>;
+
+fn over(at_most: usize, node: impl Node<Item> + 'static) -> Flow<Items> {
+    let batch = Batch::at_most(
+        at_most,
+        node,
+        |items: &Items| items.clone(),
+        |items, done| *items = done,
+    );
+    Flow::builder("crawl")
+        .start("fetch")
+        .batch("fetch", batch)
+        .end("fetch", "default")
+        .build()
+        .unwrap()
+}
+
+/// The same run without a journal and with one. Both must come to the same, which is answered once.
+async fn run(flow: &Flow<Items>, items: &mut Items) -> Result<Ended, RunError> {
+    let mut same = items.clone();
+    let plain = flow.run(items).await;
+    let journaled = flow
+        .begin()
+        .journal(MemoryJournal::new("r"))
+        .finish(&mut same)
+        .await;
+
+    let line = |result: &Result<Ended, RunError>| format!("{result:?}");
+    assert_eq!(
+        (line(&plain), &*items),
+        (line(&journaled), &same),
+        "a journal changes nothing"
+    );
+
+    plain
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_are_worked_on_at_once_than_is_said() {
+    for (at_most, milliseconds) in [(0, 60), (1, 60), (2, 30), (3, 20), (100, 10)] {
+        let work = Work::default();
+        let started = Instant::now();
+        let mut items = vec![taking(10); 6];
+        run(&over(at_most, work.clone()), &mut items).await.unwrap();
+        assert_eq!(
+            started.elapsed().as_millis(),
+            2 * milliseconds,
+            "once without a journal and once with"
+        );
+
+        assert_eq!((work.most(), work.calls()), (at_most.clamp(1, 6), 12));
+    }
+
+    let work = Work::default();
+    let started = Instant::now();
+    let batch = Batch::in_turn(
+        work.clone(),
+        |items: &Items| items.clone(),
+        |items, done| *items = done,
+    );
+
+    let flow = Flow::builder("crawl")
+        .start("fetch")
+        .batch("fetch", batch)
+        .end("fetch", "default")
+        .build()
+        .unwrap();
+
+    flow.run(&mut vec![taking(10); 6]).await.unwrap();
+    assert_eq!((work.most(), started.elapsed().as_millis()), (1, 60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_come_back_in_the_order_of_the_items() {
+    let mut items: Items = [50, 10, 30, 20, 40].map(taking).to_vec();
+    let ended = run(&over(3, Work::default()), &mut items).await.unwrap();
+    let brought: Vec<_> = items.iter().map(|item| item.brought.unwrap()).collect();
+    assert_eq!(brought, [100, 20, 60, 40, 80]);
+    assert_eq!(
+        (ended.steps, ended.action),
+        (1, Action::DEFAULT),
+        "the batch is one step"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_items_are_fine() {
+    let work = Work::default();
+    let mut items = Items::new();
+    assert_eq!(
+        run(&over(4, work.clone()), &mut items).await.unwrap().steps,
+        1
+    );
+    assert_eq!((items.len(), work.calls()), (0, 0));
+}
+
+fn three_attempts() -> Backoff {
+    Backoff::of::<3>()
+        .first(Duration::from_millis(100))
+        .factor(1.0)
+        .jitter(false)
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_item_has_its_own_attempts() {
+    let work = Work::default();
+    let mut items: Items = (0..3)
+        .map(|n| Item {
+            takes: 10 + n,
+            failures: n as usize,
+            ..Item::default()
+        })
+        .collect();
+
+    let started = Instant::now();
+    over(9, work.clone().retry(three_attempts()))
+        .run(&mut items)
+        .await
+        .unwrap();
+    assert_eq!(work.calls(), 1 + 2 + 3);
+    assert!(
+        items
+            .iter()
+            .all(|item| item.brought == Some(2 * item.takes))
+    );
+
+    let took = started.elapsed().as_millis();
+    assert!(
+        (12 * 3 + 200..250).contains(&took),
+        "the slowest, and its two delays: {took}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_names_the_item_the_phase_and_its_attempts() {
+    // Fails as often as it is tried, in whichever run.
+    let mut items = vec![
+        taking(1000),
+        taking(1001),
+        taking(1002),
+        failing(usize::MAX),
+        taking(1003),
+    ];
+
+    let work = Work::default();
+    let started = Instant::now();
+    let flow = over(4, work.clone().retry(three_attempts()));
+    let before = items.clone();
+    let error = flow.run(&mut items).await.unwrap_err();
+
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 3: exec failed after 3 attempts: no answer to call 3");
+    assert_eq!(
+        (error.item(), error.phase(), error.attempts()),
+        (Some(3), Some(Phase::Exec), Some(3))
+    );
+    assert!(
+        started.elapsed().as_millis() < 210,
+        "it does not wait for its siblings"
+    );
+    assert_eq!(
+        (work.in_flight(), work.calls()),
+        (0, 6),
+        "they are dropped, and the next is not begun"
+    );
+
+    assert_eq!(items, before, "the state is as it was");
+
+    let error = flow
+        .begin()
+        .journal(MemoryJournal::new("r"))
+        .finish(&mut items)
+        .await
+        .unwrap_err();
+
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 3: exec failed after 3 attempts: no answer to call 6");
+    assert_eq!(
+        (error.item(), error.attempts(), work.in_flight()),
+        (Some(3), Some(3), 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_cannot_be_prepared_or_put_back_is_named() {
+    let ill = |phase: &str| Item {
+        fails_in: Some(phase.to_owned()),
+        ..Item::default()
+    };
+    let work = Work::default();
+    let mut items = vec![taking(1), ill("prep")];
+    let error = run(&over(1, work.clone()), &mut items).await.unwrap_err();
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 1: prep failed: nothing to fetch");
+    assert_eq!(work.calls(), 0, "nothing is begun before all are prepared");
+
+    let mut items = vec![taking(1), taking(2), ill("post")];
+    let error = run(&over(2, work), &mut items).await.unwrap_err();
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 2: post failed: no room for it");
+    assert_eq!(items[0].brought, None, "the state is as it was");
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_and_fallback_are_for_each_item() {
+    let work = Work::default();
+    let started = Instant::now();
+    let node = work.clone().timeout(Duration::from_millis(50));
+    let error = run(&over(9, node), &mut vec![taking(10), taking(60)])
+        .await
+        .unwrap_err();
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 1: exec failed: no outcome within 50ms");
+    assert_eq!((started.elapsed().as_millis(), work.in_flight()), (100, 0));
+
+    let node = work
+        .timeout(Duration::from_millis(50))
+        .fallback(|item, _| Ok(item.takes + 7));
+    let mut items: Items = [10, 60, 20, 70].map(taking).to_vec();
+    run(&over(9, node), &mut items).await.unwrap();
+    let brought: Vec<_> = items.iter().map(|item| item.brought.unwrap()).collect();
+
+    assert_eq!(brought, [20, 67, 40, 77]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_record() {
+    let work = Work::default();
+    let lines = Lines::default();
+    let flow = over(2, work.clone());
+    let before: Items = [10, 20, 30, 40].map(taking).to_vec();
+    let mut items = before.clone();
+    let mut run = flow.begin();
+
+    assert!(
+        tokio::time::timeout(Duration::from_millis(25), run.finish(&mut items))
+            .await
+            .is_err()
+    );
+
+    assert_eq!((&items, work.in_flight(), run.steps()), (&before, 0, 0));
+
+    let mut journaled = flow.begin().journal(lines.journal());
+    let cut = tokio::time::timeout(Duration::from_millis(25), journaled.finish(&mut items)).await;
+    assert!(cut.is_err());
+    let made = work.calls();
+
+    assert_eq!(
+        (&items, work.in_flight(), lines.all().len()),
+        (&before, 0, 2)
+    );
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut items)
+        .await
+        .unwrap();
+
+    assert_eq!(work.calls() - made, 2, "two were in flight, two on record");
+    assert!(
+        items
+            .iter()
+            .all(|item| item.brought == Some(2 * item.takes))
+    );
+
+    assert_snapshot!(lines.text(), @r#"
+    {"outcome":{"step":"crawl/fetch#1[0]","outcome":20}}
+    {"outcome":{"step":"crawl/fetch#1[1]","outcome":40}}
+    {"outcome":{"step":"crawl/fetch#1[2]","outcome":60}}
+    {"outcome":{"step":"crawl/fetch#1[3]","outcome":80}}
+    {"ended":{"action":"default","steps":1}}
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
+    let work = Work::default();
+    let started = Instant::now();
+    let flow = over(2, work.clone());
+    let mut items: Items = [30, 30, 30].map(taking).to_vec();
+    let mut run = flow.begin().deadline(started + Duration::from_millis(45));
+    let error = run.finish(&mut items).await.unwrap_err();
+
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`: the run reached its deadline at this node");
+    assert_eq!((work.in_flight(), items[0].brought), (0, None));
+
+    assert_eq!(
+        flow.begin()
+            .max_steps(1)
+            .finish(&mut items)
+            .await
+            .unwrap()
+            .steps,
+        1
+    );
+
+    let error = flow
+        .begin()
+        .max_steps(0)
+        .finish(&mut items)
+        .await
+        .unwrap_err();
+
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`: the run reached its limit of 0 steps before this node");
+}
+
+/// Pages of items inside branches inside a subflow, and a batch in each.
+fn nested(work: &Work) -> Flow<(u64, Vec<Items>)> {
+    let page = over(2, work.clone());
+    let each = Each::at_most(
+        2,
+        page,
+        |pages: &Vec<Items>| pages.clone(),
+        |pages, done| *pages = done,
+    );
+
+    let pages = Flow::builder("pages")
+        .start("page")
+        .each("page", each)
+        .end("page", "default")
+        .build()
+        .unwrap();
+
+    let branches =
+        Branches::new().branch("left", pages, Vec::clone, |pages: &mut Vec<Items>, done| {
+            *pages = done
+        });
+    let inner = Flow::builder("inner")
+        .start("fork")
+        .branches("fork", branches)
+        .end("fork", "default")
+        .build()
+        .unwrap();
+
+    Flow::builder("outer")
+        .start("inner")
+        .subflow("inner", inner, |state: &mut (u64, Vec<Items>)| &mut state.1)
+        .end("inner", "default")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_stand_inside_items_inside_branches_inside_subflows() {
+    let work = Work::default();
+    let lines = Lines::default();
+    let flow = nested(&work);
+    let state = || {
+        (
+            7,
+            vec![
+                [10, 20].map(taking).to_vec(),
+                vec![],
+                [30].map(taking).to_vec(),
+            ],
+        )
+    };
+
+    let mut plain = state();
+    let mut journaled = state();
+    let ended = flow.run(&mut plain).await.unwrap();
+    assert_eq!(
+        flow.begin()
+            .journal(lines.journal())
+            .finish(&mut journaled)
+            .await
+            .unwrap(),
+        ended
+    );
+
+    assert_eq!(plain, journaled);
+    assert_eq!(plain.1[2][0].brought, Some(60));
+    assert_eq!((ended.steps, work.calls()), (1 + 1 + 3, 6));
+    assert_snapshot!(lines.text(), @r#"
+    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[0]","outcome":20}}
+    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[1]","outcome":40}}
+    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[2]/fetch#1[0]","outcome":60}}
+    {"ended":{"action":"default","steps":5}}
+    "#);
+
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut state())
+        .await
+        .unwrap();
+
+    assert_eq!(work.calls(), 6, "all is on record");
+
+    let mut ill = (
+        7,
+        vec![
+            vec![],
+            vec![
+                taking(5),
+                Item {
+                    failures: 99,
+                    ..taking(1)
+                },
+            ],
+        ],
+    );
+
+    let error = flow.run(&mut ill).await.unwrap_err();
+    assert_snapshot!(error, @"flow `outer/inner/fork/left/page[1]`, node `fetch`, item 1: exec failed: no answer to call 1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_tell_what_they_do_under_their_own_names() {
+    let (sink, mut told) = events(100);
+    let flow = over(1, Work::default().retry(three_attempts()));
+    let mut items = vec![
+        taking(10),
+        Item {
+            failures: 1,
+            ..taking(20)
+        },
+    ];
+
+    flow.begin()
+        .id("r")
+        .events_to(sink)
+        .finish(&mut items)
+        .await
+        .unwrap();
+
+    let mut lines = Vec::new();
+    while let Some(event) = told.next().await {
+        lines.push(format!("{:>3} {event}", event.at.as_millis()));
+    }
+
+    assert_snapshot!(lines.join("\n"), @r"
+      0 r: started
+      0 r: crawl/fetch#1 entered
+     10 r: crawl/fetch#1[0] finished exec in 10ms
+     30 r: crawl/fetch#1[1] failed attempt 1, next in 100.0ms: no answer to call 1
+    150 r: crawl/fetch#1[1] finished exec in 140ms
+    150 r: crawl/fetch#1 ended on `default` after 1 step in all
+    ");
+
+    let lines = Lines::default();
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut vec![taking(1)])
+        .await
+        .unwrap();
+
+    let (sink, mut told) = events(100);
+    flow.begin()
+        .events_to(sink)
+        .journal(lines.journal())
+        .finish(&mut vec![taking(1)])
+        .await
+        .unwrap();
+
+    let mut replayed = Vec::new();
+    while let Some(event) = told.next().await {
+        if event.kind == EventKind::Replayed {
+            replayed.push(event.step.unwrap().to_string());
+        }
+    }
+
+    assert_eq!(replayed, ["crawl/fetch#1[0]"]);
+}
+
+fn doubling(at_most: usize) -> Flow<Vec<u64>> {
+    let node = from_phases(
+        |n: &mut u64| *n,
+        async |n| Ok::<_, BoxError>(2 * n),
+        |n: &mut u64, twice: u64| *n = twice,
+    );
+
+    let batch = Batch::at_most(
+        at_most,
+        node,
+        |all: &Vec<u64>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    Flow::builder("double")
+        .start("all")
+        .batch("all", batch)
+        .end("all", "default")
+        .build()
+        .unwrap()
+}
+
+/// On a thread of 2 MiB, as tokio's own are.
+#[test]
+fn a_hundred_thousand_items_do_not_exhaust_the_stack() {
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        for at_most in [1, 100_000] {
+            let flow = doubling(at_most);
+            let expected = (0..100_000).map(|n| 2 * n).collect::<Vec<u64>>();
+            let mut all: Vec<u64> = (0..100_000).collect();
+            runtime.block_on(flow.run(&mut all)).unwrap();
+            assert!(all == expected);
+
+            let mut all: Vec<u64> = (0..100_000).collect();
+            runtime
+                .block_on(
+                    flow.begin()
+                        .journal(MemoryJournal::new("r"))
+                        .finish(&mut all),
+                )
+                .unwrap();
+
+            assert!(all == expected);
+        }
+    };
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(run)
+        .unwrap()
+        .join()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn items_that_never_wait_can_be_stopped() {
+    let token = cogwork_flow::CancellationToken::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let cancelled = token.clone();
+    let node = from_phases(
+        |_: &mut u64| (),
+        move |()| {
+            if counted.fetch_add(1, Ordering::SeqCst) == 10 {
+                cancelled.cancel();
+            }
+            async { Ok::<_, BoxError>(()) }
+        },
+        |_: &mut u64, ()| (),
+    );
+
+    let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |all, done| *all = done);
+    let flow = Flow::builder("busy")
+        .start("all")
+        .batch("all", batch)
+        .end("all", "default")
+        .build()
+        .unwrap();
+
+    for journaled in [false, true] {
+        let run = flow.begin().cancelled_by(token.clone());
+        let mut run = if journaled {
+            run.journal(MemoryJournal::new("r"))
+        } else {
+            run
+        };
+
+        let error = run.finish(&mut vec![0; 10_000]).await.unwrap_err();
+        assert!(error.is_cancelled());
+        assert!(calls.load(Ordering::SeqCst) < 1000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_batch_serves_many_runs_at_once() {
+    let work = Work::default();
+    let flow = Arc::new(over(2, Work::default()));
+    let runs: Vec<_> = (0..50_u64)
+        .map(|n| {
+            let flow = Arc::clone(&flow);
+            tokio::spawn(async move {
+                let mut items: Items = (0..n).map(|takes| taking(takes + 1)).collect();
+                let ended = flow.run(&mut items).await;
+                (ended.map(|ended| ended.steps), items)
+            })
+        })
+        .collect();
+
+    for (n, run) in runs.into_iter().enumerate() {
+        let (steps, items) = run.await.unwrap();
+        assert_eq!((steps.unwrap(), items.len()), (1, n));
+        assert!(
+            items
+                .iter()
+                .all(|item| item.brought == Some(2 * item.takes))
+        );
+    }
+
+    assert_eq!(work.in_flight(), 0);
+}

@@ -1,0 +1,279 @@
+//! A clock that is set makes no sleep and no wait longer than it was to be.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::lines;
+
+use std::time::{Duration, SystemTime};
+
+use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::{Flow, Run, Stepped, Wait};
+use lines::Lines;
+use tokio::time::{Instant, advance, timeout};
+
+const SECOND: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// A machine on which programs come and go: its disk, and its clock, which somebody may set.
+struct Machine {
+    disk: Lines,
+    day: SystemTime,
+    since: Instant,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let day = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        Self {
+            disk: Lines::default(),
+            day,
+            since: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> SystemTime {
+        self.day + self.since.elapsed()
+    }
+
+    fn set_back(&mut self, by: Duration) {
+        self.day -= by;
+    }
+
+    fn set_forward(&mut self, by: Duration) {
+        self.day += by;
+    }
+
+    /// The journal of a program that was just started.
+    fn journal(&self) -> Recorded<Lines> {
+        self.disk.journal().with_time(self.now())
+    }
+
+    fn shortened(&self) -> usize {
+        self.disk
+            .all()
+            .iter()
+            .filter(|line| matches!(line, Entry::Shortened { .. }))
+            .count()
+    }
+}
+
+fn sleeping() -> Flow<u32> {
+    Flow::builder("nap")
+        .start("nap")
+        .sleep("nap", |_| LIMIT)
+        .end("nap", "default")
+        .build()
+        .unwrap()
+}
+
+fn waiting() -> Flow<u32> {
+    Flow::builder("ask")
+        .start("ask")
+        .wait(
+            "ask",
+            Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT),
+        )
+        .end("ask", "default")
+        .end("ask", Wait::<u32>::TIMED_OUT)
+        .build()
+        .unwrap()
+}
+
+/// Runs for a time; answers whether it has ended.
+async fn ends_within(time: Duration, run: &mut Run<'_, u32>) -> bool {
+    timeout(time, run.finish(&mut 0))
+        .await
+        .is_ok_and(|ended| ended.is_ok())
+}
+
+/// When the run that waits is told that it will be too late; `None` when it is.
+async fn limit(run: &mut Run<'_, u32>) -> Option<SystemTime> {
+    match run.advance(&mut 0).await.unwrap() {
+        Stepped::Paused(paused) => Some(paused.until.unwrap()),
+        _ => None,
+    }
+}
+
+/// How far somebody may set a clock back, by mistake or on purpose.
+const SET_BACK: [Duration; 6] = [
+    Duration::from_millis(2),
+    SECOND,
+    Duration::from_secs(39),
+    Duration::from_secs(100),
+    Duration::from_secs(3_600),
+    Duration::from_secs(30 * 365 * 86_400),
+];
+
+#[tokio::test(start_paused = true)]
+async fn a_sleep_is_no_longer_when_the_clock_is_set_back() {
+    for by in SET_BACK {
+        let flow = sleeping();
+        let mut machine = Machine::new();
+        assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+
+        machine.set_back(by);
+        let start = Instant::now();
+        flow.begin()
+            .journal(machine.journal())
+            .finish(&mut 0)
+            .await
+            .unwrap();
+
+        assert!(
+            start.elapsed() <= LIMIT,
+            "set back by {by:?}, it slept for {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_is_started_again_and_again_sleeps_once() {
+    for by in SET_BACK {
+        let flow = sleeping();
+        let mut machine = Machine::new();
+        assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+
+        machine.set_back(by);
+        let start = Instant::now();
+        while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {
+            assert!(start.elapsed() <= LIMIT, "set back by {by:?}, it sleeps on");
+        }
+
+        assert!(machine.shortened() <= 1, "it is recorded once");
+    }
+}
+
+/// The time that is left is known by the clock alone, so each time it is set back the step may take
+/// its whole time again, and no more.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
+    let flow = sleeping();
+    let mut machine = Machine::new();
+    let mut last_set = Instant::now();
+    for round in 0..50 {
+        if round % 3 == 0 {
+            machine.set_back(500 * SECOND);
+            last_set = Instant::now();
+        }
+        assert!(!ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+    }
+
+    while !ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
+    assert!(last_set.elapsed() <= LIMIT, "{:?}", last_set.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
+    for by in SET_BACK {
+        let flow = waiting();
+        let mut machine = Machine::new();
+        let first = limit(&mut flow.begin().journal(machine.journal()))
+            .await
+            .unwrap();
+        assert_eq!(first, machine.now() + LIMIT);
+        advance(40 * SECOND).await;
+
+        machine.set_back(by);
+        let start = Instant::now();
+        let latest = machine.now() + LIMIT;
+        let until = limit(&mut flow.begin().journal(machine.journal()))
+            .await
+            .unwrap();
+
+        assert!(
+            until <= latest,
+            "set back by {by:?}, it waits for {:?}",
+            until.duration_since(machine.now())
+        );
+
+        while let Some(again) = limit(&mut flow.begin().journal(machine.journal())).await {
+            assert_eq!(again, until, "it stays");
+            assert!(start.elapsed() < LIMIT, "set back by {by:?}, it waits on");
+            advance(10 * SECOND).await;
+        }
+
+        assert!(machine.shortened() <= 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
+    let flow = sleeping();
+    let mut machine = Machine::new();
+    let start = Instant::now();
+    while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
+    assert!(
+        (LIMIT..LIMIT + SECOND).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+
+    assert_eq!(machine.shortened(), 0);
+
+    machine.disk = Lines::default();
+    assert!(!ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+    machine.set_forward(60 * SECOND);
+    let start = Instant::now();
+
+    flow.begin()
+        .journal(machine.journal())
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
+    assert!(
+        (25 * SECOND..26 * SECOND).contains(&start.elapsed()),
+        "{:?}",
+        start.elapsed()
+    );
+
+    assert_eq!(machine.shortened(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_journals_agree_on_the_time_while_the_clock_is_paused() {
+    let flow = waiting();
+    let lines = Lines::default();
+    std::thread::sleep(Duration::from_millis(20)); // paused, tokio's clock shows nothing of it
+    let first = lines.journal();
+    advance(Duration::from_secs(60)).await;
+
+    let until = limit(&mut flow.begin().journal(first)).await;
+    assert_eq!(
+        limit(&mut flow.begin().journal(lines.journal())).await,
+        until
+    );
+    assert_eq!(lines.all().len(), 1);
+}
+
+#[test]
+fn a_step_can_only_be_shortened_that_sleeps_or_waits_for_longer() {
+    let line = |text: &str| serde_json::from_str::<Entry>(text).unwrap();
+    let outcome = r#"{"outcome":{"step":"f/a#1","outcome":1}}"#;
+    let sleep = r#"{"sleep":{"step":"f/a#1","until":1000}}"#;
+    let wait = r#"{"waiting":{"step":"f/a#1","event":"e","until":null}}"#;
+    let sooner = r#"{"shortened":{"step":"f/a#1","until":999}}"#;
+    let same = r#"{"shortened":{"step":"f/a#1","until":1000}}"#;
+    let sound =
+        |lines: &[&str]| Recorded::over("r", lines.iter().map(|text| line(text)), ()).map(drop);
+
+    assert_eq!(sound(&[sleep, sooner]), Ok(()));
+    let refused = "the step `f/a#1` does not sleep or wait for longer than that".to_owned();
+    for lines in [
+        &[sooner][..],
+        &[outcome, sooner],
+        &[wait, sooner],
+        &[sleep, same],
+        &[sleep, sooner, sooner],
+    ] {
+        assert_eq!(
+            sound(lines),
+            Err((lines.len() - 1, refused.clone())),
+            "{lines:?}"
+        );
+    }
+}

@@ -1,0 +1,463 @@
+//! Flows on a durable engine: an attempt may end anywhere, the run is replayed from its start, and comes
+//! to the same end as in one undisturbed process.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{Flow, RunError, Stepped, events};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+#[path = "../support/attempt.rs"]
+mod attempt;
+#[path = "../support/engine.rs"]
+mod engine;
+#[path = "../support/flows.rs"]
+mod flows;
+#[path = "../support/world.rs"]
+mod world;
+
+use attempt::{Attempt, Crashed, FansOut, Over};
+use engine::{Engine, ItemsGo, State, Style};
+use flows::{Define, HOUR};
+use world::World;
+
+/// Where a run came to: the state, and the label and steps or the error.
+#[derive(Debug, PartialEq, Clone)]
+struct End {
+    state: State,
+    came_to: Result<(String, u64), String>,
+}
+
+impl End {
+    fn new(state: State, stepped: Result<Stepped<'_>, RunError>) -> Self {
+        let came_to = match stepped {
+            Ok(Stepped::Ended(ended)) => Ok((ended.action.to_string(), ended.steps)),
+            Ok(stepped) => unreachable!("no end: {stepped:?}"),
+            Err(error) => Err(error.to_string()),
+        };
+        Self { state, came_to }
+    }
+}
+
+/// What a person answers; nothing to some questions.
+fn answer(event: &str) -> Option<Value> {
+    (event == "question").then(|| json!(7))
+}
+
+async fn in_one_process(flow: &Flow<State>, start: &[u64], journaled: bool) -> End {
+    let mut state = start.to_vec();
+    let mut run = flow.begin();
+    if journaled {
+        run = run.journal(MemoryJournal::new("r"));
+    }
+
+    loop {
+        match run.advance(&mut state).await {
+            Ok(Stepped::Paused(paused)) => match answer(&paused.event) {
+                Some(answer) => run.deliver(&paused.event, &answer).await.unwrap(),
+                None => sleep(2 * HOUR).await,
+            },
+            stepped => {
+                let end = stepped.inspect_err(|error| assert!(!error.is_journal(), "{error}"));
+                return End::new(state.clone(), end);
+            }
+        }
+    }
+}
+
+/// Drops the work after so many polls.
+async fn dropped_after<T>(polls: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    let mut left = polls;
+    std::future::poll_fn(|context| match (work.as_mut().poll(context), &mut left) {
+        (Poll::Ready(done), _) => Poll::Ready(Some(done)),
+        (Poll::Pending, Some(0)) => Poll::Ready(None),
+        (Poll::Pending, Some(left)) => {
+            *left -= 1;
+            Poll::Pending
+        }
+        (Poll::Pending, None) => Poll::Pending,
+    })
+    .await
+}
+
+/// One attempt after the other, each with a flow and a state of its own, until the run comes to an end.
+///
+/// # Errors
+///
+/// When an attempt calls otherwise than the one before it.
+async fn on_an_engine(
+    engine: &Engine,
+    define: impl Fn(&World) -> Flow<State>,
+    start: &[u64],
+) -> Result<End, String> {
+    loop {
+        let flow = define(&engine.world);
+        let (attempt, signal, position) = Attempt::new(engine);
+        let mut run = match engine.style.items {
+            ItemsGo::InTurn => flow.begin().journal(attempt),
+            ItemsGo::Away | ItemsGo::AwayByAttempt => flow.begin().journal(FansOut(attempt)),
+        };
+        let mut state = start.to_vec();
+        let polls = engine.crashes(6).then(|| engine.random(40));
+        let stepped = tokio::select! {
+            biased;
+            over = signal.over() => Err(over),
+            stepped = dropped_after(polls, run.advance(&mut state)) => stepped.ok_or(Over::Crashed),
+        };
+
+        let waits_for = match stepped {
+            Err(Over::Crashed) => continue,
+            Err(Over::Mismatch(mismatch)) => return Err(mismatch),
+            Ok(Err(error)) if error.downcast_ref::<Crashed>().is_some() => continue,
+            Err(Over::Suspended { event }) => event,
+            Ok(Ok(Stepped::Paused(paused))) => paused.event,
+            Ok(stepped) => {
+                let made = position.load(Ordering::Relaxed);
+                let recorded = engine.len();
+                if made != recorded {
+                    return Err(format!(
+                        "the run made {made} calls, on record are {recorded}"
+                    ));
+                }
+
+                return Ok(End::new(state, stepped));
+            }
+        };
+
+        match answer(&waits_for) {
+            Some(answer) => engine.deliver(&waits_for, answer.to_string().into_bytes()),
+            None => sleep(2 * HOUR).await,
+        }
+    }
+}
+
+fn style(seed: u64) -> Style {
+    let items = [ItemsGo::InTurn, ItemsGo::Away, ItemsGo::AwayByAttempt];
+    Style {
+        items: items[(seed % 3) as usize],
+        suspends: seed.is_multiple_of(2),
+    }
+}
+
+fn engine(
+    define: impl Fn(&World) -> Flow<State>,
+    style: Style,
+    seed: u64,
+    crashes: usize,
+) -> Engine {
+    let world = World::default();
+    let worker = define(&world);
+    Engine::new(world, worker, style, seed, crashes)
+}
+
+/// The flow inside all others, on engines that crash here and there. Waits and sleeps inside items and
+/// branches need a journal in process too.
+async fn stands_on_an_engine(leaf: Define, start: &[u64], needs_a_journal: bool) {
+    for nest in flows::nests() {
+        let define = |world: &World| flows::nested(&nest, leaf, world);
+        let undisturbed = World::default();
+        let end = in_one_process(&define(&undisturbed), start, true).await;
+
+        if !needs_a_journal {
+            assert_eq!(
+                in_one_process(&define(&World::default()), start, false).await,
+                end,
+                "{nest:?}"
+            );
+        }
+
+        for seed in 0..12 {
+            let what = format!("{nest:?}, seed {seed}");
+            let engine = engine(define, style(seed), seed, (seed % 7) as usize * 3);
+            let came = on_an_engine(&engine, define, start).await;
+            assert_eq!(came.as_ref(), Ok(&end), "{what}");
+            assert_eq!(engine.world.made_twice(), Vec::<String>::new(), "{what}");
+
+            if end.came_to.is_ok() {
+                nothing_is_called_in_vain(&undisturbed, &engine.world, &what);
+            }
+
+            let panicked = end
+                .came_to
+                .as_ref()
+                .is_err_and(|error| error.contains("panicked"));
+
+            engine.crash_no_more();
+            let so_far = engine.world.len();
+            assert_eq!(
+                on_an_engine(&engine, define, start).await.as_ref(),
+                Ok(&end),
+                "{what}, once more"
+            );
+
+            if !panicked {
+                assert_eq!(engine.world.calls_since(so_far), 0, "{what}, once more");
+            }
+        }
+    }
+}
+
+/// Only what was lost in flight is called more often than in an undisturbed run.
+fn nothing_is_called_in_vain(undisturbed: &World, world: &World, what: &str) {
+    let calls = world.calls();
+    let recorded = world.recorded();
+    let lost = world.lost();
+    let undisturbed = undisturbed.calls();
+    assert_eq!(calls.len(), undisturbed.len(), "{what}");
+
+    for (key, once) in undisturbed {
+        let recorded = recorded[&key];
+        let lost = lost.get(&key).copied().unwrap_or_default();
+
+        // More than one where attempts are made in process.
+        let each = once / recorded;
+        let made = calls[&key];
+        assert!(
+            made >= once && made <= (recorded + lost) * each.max(1),
+            "{what}: {key} was called {made} times"
+        );
+    }
+}
+
+macro_rules! on_an_engine {
+    ($($name:ident from $start:expr $(, $needs:ident)?;)*) => {$(
+        #[tokio::test(start_paused = true)]
+        async fn $name() {
+            let (leaf, start) = $start;
+            stands_on_an_engine(leaf, &start, [$(stringify!($needs))?].contains(&"needs_a_journal")).await;
+        }
+    )*};
+}
+
+on_an_engine! {
+    a_loop from (flows::a_loop, [3, 60]);
+    a_batch from (flows::a_batch, [3, 60, 7, 1, 5]);
+    an_item_that_fails from (flows::a_batch, [3, 60, 13, 1, 5]);
+    a_step_that_fails from (flows::a_step, [13, 3]);
+    a_step_that_is_tried_again from (flows::a_step_good_at_last, [3, 60]);
+    an_item_that_is_tried_again from (flows::a_batch_good_at_last, [3, 60]);
+    a_step_that_fails_three_times from (flows::a_step_of_three_attempts, [13, 3]);
+    an_item_that_fails_three_times from (flows::a_batch_of_three_attempts, [3, 13]);
+    work_in_time from (flows::a_timeout, [3, 60]);
+    work_that_takes_too_long from (flows::a_timeout, [13, 3]);
+    work_that_takes_too_long_three_times from (flows::a_retry_of_a_timeout, [3, 13]);
+    a_timeout_around_a_retry from (flows::a_timeout_around_a_retry, [13, 3]);
+    a_fallback_around_a_retry from (flows::a_fallback_around_a_retry, [13, 3]);
+    a_sleep from (flows::a_sleep, [3, 60]), needs_a_journal;
+    a_wait_in_a_loop from (flows::a_wait_in_a_loop, [3, 1]), needs_a_journal;
+    a_wait_answered_in_time from (flows::a_wait_answered_in_time, [3, 1]), needs_a_journal;
+    a_wait_that_times_out from (flows::a_wait_that_times_out, [3, 1]), needs_a_journal;
+    an_unrecorded_step from (flows::an_unrecorded_step, [3, 60]);
+    an_unrecorded_step_that_fails from (flows::an_unrecorded_step, [13, 3]);
+    an_unrecorded_batch from (flows::an_unrecorded_batch, [3, 60]);
+    an_unrecorded_item_that_fails from (flows::an_unrecorded_batch, [3, 13]);
+    an_empty_batch from (flows::an_empty_batch, [3, 60]);
+    a_post_that_fails from (flows::a_post_that_fails, [13, 3]);
+    a_panic from (flows::a_panic, [3, 13]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_is_three_attempts_in_all_over_all_replays() {
+    for (define, start, key) in [
+        (
+            flows::a_step_of_three_attempts as Define,
+            vec![13],
+            "r:leaf/work#1",
+        ),
+        (
+            flows::a_batch_of_three_attempts,
+            vec![3, 13],
+            "r:leaf/work#1[1]",
+        ),
+    ] {
+        for seed in 0..200 {
+            let engine = engine(
+                define,
+                Style {
+                    items: ItemsGo::AwayByAttempt,
+                    suspends: true,
+                },
+                seed,
+                12,
+            );
+
+            let began = Instant::now();
+            let end = on_an_engine(&engine, define, &start).await.unwrap();
+            assert!(
+                end.came_to
+                    .unwrap_err()
+                    .ends_with("exec failed after 3 attempts: 13 is unlucky")
+            );
+
+            assert_eq!(engine.world.recorded()[key], 3);
+            let lost = engine.world.lost().get(key).copied().unwrap_or_default();
+            assert!((3..=3 + lost).contains(&engine.world.calls()[key]));
+            assert_eq!(
+                began.elapsed().as_secs(),
+                1 + 2,
+                "a delay begins when the attempt failed, not with a replay"
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_inside_another_wrapper_is_one_attempt_to_the_engine() {
+    for define in [
+        flows::a_timeout_around_a_retry as Define,
+        flows::a_fallback_around_a_retry,
+    ] {
+        let engine = engine(define, style(1), 0, 0);
+        on_an_engine(&engine, define, &[13]).await.unwrap();
+        assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
+        assert_eq!(
+            engine.world.recorded().into_values().collect::<Vec<_>>(),
+            [1]
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleep_ends_when_it_would_have_ended() {
+    for seed in 0..200 {
+        let engine = engine(flows::a_sleep, style(seed), seed, 12);
+        let began = Instant::now();
+        on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
+        assert_eq!(began.elapsed().as_secs(), HOUR.as_secs());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_drops_the_whole_run_and_a_replay_goes_on() {
+    let engine = engine(flows::a_sleep, style(0), 0, 0);
+    let flow = flows::a_sleep(&engine.world);
+    let began = Instant::now();
+    let run = flow
+        .begin()
+        .journal(Attempt::new(&engine).0)
+        .deadline(began + HOUR / 2);
+    let error = { run }.finish(&mut vec![3]).await.unwrap_err();
+
+    insta::assert_snapshot!(error, @"flow `leaf`, node `sleep`: the run reached its deadline at this node");
+    let end = on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
+    assert_eq!(
+        (end.state, began.elapsed().as_secs()),
+        (vec![6], HOUR.as_secs())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
+    for define in [
+        flows::an_unrecorded_step as Define,
+        flows::an_unrecorded_batch,
+    ] {
+        let engine = engine(define, style(0), 0, 0);
+        for replays in 1..=3 {
+            on_an_engine(&engine, define, &[3]).await.unwrap();
+            assert_eq!(engine.world.count_unrecorded(), replays);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unrecorded_item_that_fails_in_a_replay_is_named() {
+    let define = flows::an_unrecorded_batch_once;
+    let engine = engine(
+        define,
+        Style {
+            items: ItemsGo::InTurn,
+            suspends: true,
+        },
+        0,
+        0,
+    );
+
+    on_an_engine(&engine, define, &[3, 60]).await.unwrap();
+    let end = on_an_engine(&engine, define, &[3, 60]).await.unwrap();
+    insta::assert_snapshot!(end.came_to.unwrap_err(), @"flow `leaf`, node `work`, item 0: exec failed: 3 is open already");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited() {
+    for suspends in [true, false] {
+        let style = Style {
+            items: ItemsGo::InTurn,
+            suspends,
+        };
+        let engine = engine(flows::a_wait_answered_in_time, style, 0, 0);
+        engine.deliver("question", b"\"yes\"".to_vec());
+        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
+            .await
+            .unwrap();
+
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(end.came_to.unwrap_err(), @r#"flow `leaf`, node `ask`: exec failed: the event `question`: the answer cannot be read: invalid type: string "yes", expected u64 at line 1 column 5"#);
+        }
+        let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
+            .await
+            .unwrap();
+        assert_eq!(
+            (end.state, end.came_to),
+            (vec![20], Ok(("default".to_owned(), 2)))
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_of_another_flow_is_noticed() {
+    let engine = engine(flows::a_sleep, style(0), 0, 0);
+    on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
+    let mismatch = on_an_engine(&engine, flows::a_loop, &[3])
+        .await
+        .unwrap_err();
+    assert!(
+        mismatch.starts_with("call 0 is leaf/double#1, Step("),
+        "{mismatch}"
+    );
+
+    let shorter = on_an_engine(&engine, |_| flows::only_a_sleep(), &[3])
+        .await
+        .unwrap_err();
+    assert_eq!(shorter, "the run made 1 calls, on record are 2");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_watches_hears_of_the_attempts_of_an_engine() {
+    let engine = engine(flows::a_step_good_at_last, style(0), 0, 0);
+    let flow = flows::a_step_good_at_last(&engine.world);
+    let (sink, mut told) = events(100);
+    flow.begin()
+        .journal(Attempt::new(&engine).0)
+        .events_to(sink)
+        .finish(&mut vec![3])
+        .await
+        .unwrap();
+
+    let mut lines = Vec::new();
+    while let Some(event) = told.next().await {
+        lines.push(event.to_string());
+    }
+
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    r: started
+    r: leaf/work#1 entered
+    r: leaf/work#1 finished prep in 0ns
+    r: leaf/work#1 finished exec in 0ns
+    r: leaf/work#1 failed attempt 1, next in 1.0s: not yet
+    r: leaf/work#1 finished exec in 0ns
+    r: leaf/work#1 failed attempt 2, next in 2.0s: not yet
+    r: leaf/work#1 finished exec in 0ns
+    r: leaf/work#1 finished post in 0ns
+    r: leaf/work#1 ended on `default` after 1 step in all
+    ");
+}

@@ -1,0 +1,436 @@
+//! A long run keeps a short record: a snapshot of its state in place of what led there.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::lines;
+
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use cogwork_flow::journal::{Entry, Journal, Recorded, Snapshot, Unrecorded};
+use cogwork_flow::{
+    Action, Batch, BoxError, Flow, Node, RunError, Stepped, Wait, from_fn, from_phases,
+    idempotency_key,
+};
+use insta::assert_snapshot;
+use lines::Lines;
+use serde::{Deserialize, Serialize};
+use tokio::time::advance;
+
+type Keys = Arc<Mutex<Vec<String>>>;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Tally {
+    rounds: u64,
+    sum: u64,
+    words: Vec<String>,
+}
+
+fn every(steps: u64) -> NonZeroU64 {
+    NonZeroU64::new(steps).unwrap()
+}
+
+/// Adds one to a number, and keeps the name of the call.
+fn add(keys: &Keys) -> impl Node<u64> + use<> {
+    let keys = Arc::clone(keys);
+    from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            keys.lock().unwrap().extend(idempotency_key());
+            async move {
+                tokio::task::yield_now().await;
+                Ok::<_, BoxError>(n + 1)
+            }
+        },
+        |n: &mut u64, more: u64| *n = more,
+    )
+}
+
+fn rounds(of: u64) -> impl Node<Tally> {
+    let again = from_fn(move |tally: &mut Tally| {
+        tally.rounds += 1;
+        Action::from_static(if tally.rounds < of { "again" } else { "enough" })
+    });
+    again.with_actions(["again", "enough"])
+}
+
+/// So many rounds of a subflow with a batch in it.
+fn long(of: u64, keys: &Keys) -> Flow<Tally> {
+    let batch = Batch::at_most(
+        2,
+        add(keys),
+        |tally: &Tally| vec![tally.sum, tally.sum],
+        |tally, both| tally.sum = both.iter().sum::<u64>() % 1_000_003,
+    );
+
+    let inner = Flow::builder("inner")
+        .start("one")
+        .node("one", add(keys).focus(|tally: &mut Tally| &mut tally.sum))
+        .batch("two", batch)
+        .edge("one", "default", "two")
+        .end("two", "default")
+        .build()
+        .unwrap();
+
+    Flow::builder("long")
+        .start("add")
+        .subflow("add", inner, |tally: &mut Tally| tally)
+        .node("look", rounds(of))
+        .edge("add", "default", "look")
+        .edge("look", "again", "add")
+        .end("look", "enough")
+        .build()
+        .unwrap()
+}
+
+/// The journal after a restart, and the state that it begins with.
+fn taken_up(lines: &Lines) -> (Recorded<Lines>, Tally) {
+    let journal = lines.journal();
+    let state = journal
+        .snapshot()
+        .map_or_else(Tally::default, |snapshot| snapshot.state.read().unwrap());
+    (journal, state)
+}
+
+#[tokio::test]
+async fn a_long_loop_keeps_a_short_record() {
+    let keys = Keys::default();
+    let lines = Lines::default();
+    let flow = long(300, &keys);
+    let mut plain = Tally::default();
+    let ended = flow.run(&mut plain).await.unwrap();
+
+    let (journal, mut state) = taken_up(&lines);
+    let mut run = flow.begin().journal(journal).fold_every(every(10));
+    loop {
+        let stepped = run.step(&mut state).await.unwrap();
+        assert!(
+            lines.all().len() <= 1 + 10 * 2,
+            "a snapshot, and what came since"
+        );
+        if let Stepped::Ended(there) = stepped {
+            assert_eq!((there, &state), (ended, &plain));
+            break;
+        }
+    }
+
+    let (journal, mut state) = taken_up(&lines);
+    assert_eq!(
+        journal.snapshot().unwrap().steps,
+        890,
+        "none is made at the end"
+    );
+
+    let made = keys.lock().unwrap().len();
+    assert_eq!(
+        flow.begin()
+            .journal(journal)
+            .finish(&mut state)
+            .await
+            .unwrap()
+            .steps,
+        900
+    );
+
+    assert_eq!((state, keys.lock().unwrap().len()), (plain, made));
+}
+
+#[tokio::test]
+async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
+    let mut undisturbed = Tally::default();
+    long(4, &Keys::default())
+        .run(&mut undisturbed)
+        .await
+        .unwrap();
+    for fold in [1, 2, 5] {
+        let mut subflows = 0;
+        for polls in 1.. {
+            let keys = Keys::default();
+            let lines = Lines::default();
+            let flow = long(4, &keys);
+            let (journal, mut state) = taken_up(&lines);
+            let mut run = flow.begin().journal(journal).fold_every(every(fold));
+            let mut left = polls;
+
+            {
+                let mut running = std::pin::pin!(run.finish(&mut state));
+                let done = std::future::poll_fn(|context| {
+                    left -= 1;
+                    match running.as_mut().poll(context) {
+                        Poll::Pending if left == 0 => Poll::Ready(false),
+                        polled => polled.map(|ended| ended.is_ok()),
+                    }
+                });
+
+                if done.await {
+                    break;
+                }
+            }
+            let (journal, mut state) = taken_up(&lines);
+            subflows += usize::from(
+                journal
+                    .snapshot()
+                    .is_some_and(|snapshot| snapshot.node == ["add", "two"]),
+            );
+
+            let run = flow.begin().journal(journal).fold_every(every(fold));
+            assert_eq!({ run }.finish(&mut state).await.unwrap().steps, 12);
+            assert_eq!(state, undisturbed);
+            let mut keys = keys.lock().unwrap().clone();
+            let made = keys.len();
+
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 4 * 3, "each call by its own name");
+            assert!(
+                made <= keys.len() + 2,
+                "only what was in flight is made again: {made} calls"
+            );
+        }
+
+        assert!(subflows > 0, "some of them in the middle of the subflow");
+    }
+}
+
+/// Asks for a word in each round, in a minute.
+fn asking(of: u64) -> Flow<Tally> {
+    let wait = Wait::for_event("word", |tally: &mut Tally, word: String| {
+        tally.words.push(word)
+    });
+    Flow::builder("asking")
+        .start("look")
+        .node("look", rounds(of))
+        .wait("ask", wait.within(Duration::from_secs(60)))
+        .sleep("rest", |_| Duration::from_secs(10))
+        .edge("look", "again", "ask")
+        .edge("ask", "default", "rest")
+        .edge("ask", Wait::<Tally>::TIMED_OUT, "rest")
+        .edge("rest", "default", "look")
+        .end("look", "enough")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_nobody_has_taken_outlive_a_fold() {
+    let flow = asking(4);
+    let lines = Lines::default();
+    let (journal, mut state) = taken_up(&lines);
+    let mut run = flow.begin().journal(journal).fold_every(every(1));
+
+    for word in ["one", "two", "three"] {
+        run.deliver("word", &word).await.unwrap();
+    }
+
+    for _ in 0..2 {
+        run.step(&mut state).await.unwrap();
+    }
+
+    assert_snapshot!(lines.text(), @r#"
+    {"snapshot":{"node":["rest"],"number":2,"steps":2,"state":{"rounds":1,"sum":0,"words":["one"]}}}
+    {"answer":{"event":"word","answer":"two"}}
+    {"answer":{"event":"word","answer":"three"}}
+    "#);
+
+    let (journal, mut state) = taken_up(&lines);
+    flow.begin()
+        .journal(journal)
+        .fold_every(every(1))
+        .finish(&mut state)
+        .await
+        .unwrap();
+
+    assert_eq!(state.words, ["one", "two", "three"]);
+}
+
+/// A record without folds, taken up with them: it is folded when the run is past it, and not again for
+/// each step that is replayed.
+#[tokio::test(start_paused = true)]
+async fn a_replay_folds_nothing_until_it_is_past_the_record() {
+    let flow = asking(9);
+    let lines = Lines::default();
+    let (journal, mut state) = taken_up(&lines);
+    let mut run = flow.begin().journal(journal);
+    run.deliver("word", &"one").await.unwrap();
+    assert!(matches!(
+        run.advance(&mut state).await.unwrap(),
+        Stepped::Paused(_)
+    ));
+    advance(Duration::from_secs(61)).await;
+
+    let until = match run.advance(&mut state).await.unwrap() {
+        Stepped::Paused(paused) => paused.until,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((run.steps(), &state.words), (7, &vec!["one".to_owned()]));
+
+    let before = lines.text();
+    let (journal, mut again) = taken_up(&lines);
+    let mut run = flow.begin().journal(journal).fold_every(every(1));
+
+    match run.advance(&mut again).await.unwrap() {
+        Stepped::Paused(paused) => {
+            assert_eq!(paused.until, until, "the time limit is the one it was")
+        }
+        other => panic!("{other:?}"),
+    }
+
+    assert_eq!((&again, run.steps()), (&state, 7));
+    assert_eq!(lines.text(), before);
+
+    run.deliver("word", &"two").await.unwrap();
+    run.step(&mut again).await.unwrap();
+    assert_snapshot!(lines.text(), @r#"{"snapshot":{"node":["rest"],"number":8,"steps":8,"state":{"rounds":3,"sum":0,"words":["one","two"]}}}"#);
+}
+
+#[tokio::test]
+async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
+    let keys = Keys::default();
+    let lines = Lines::default();
+    let flow = long(2, &keys);
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut Tally::default())
+        .await
+        .unwrap();
+
+    let made = keys.lock().unwrap().len();
+
+    // As if the process had been killed between the two items of the second round.
+    let before = |line: &Entry| match line {
+        Entry::Outcome { step, .. } => {
+            !["long/add/two#5[1]", "long/look#6"].contains(&step.as_str())
+        }
+        _ => false,
+    };
+
+    lines.0.lock().unwrap().retain(before);
+    let (journal, mut state) = taken_up(&lines);
+    let mut run = flow.begin().journal(journal).fold_every(every(1));
+
+    for _ in 0..5 {
+        run.step(&mut state).await.unwrap();
+    }
+
+    assert_eq!(keys.lock().unwrap()[made..], ["r:long/add/two#5[1]"]);
+    assert_snapshot!(lines.text(), @r#"{"snapshot":{"node":["look"],"number":5,"steps":5,"state":{"rounds":1,"sum":12,"words":[]}}}"#);
+}
+
+fn halving() -> Flow<f64> {
+    Flow::builder("halve")
+        .start("halve")
+        .node(
+            "halve",
+            from_fn(|n: &mut f64| {
+                *n = if *n < 1.0 { f64::NAN } else { *n / 2.0 };
+                Action::from_static(if n.is_nan() { "odd" } else { "again" })
+            })
+            .with_actions(["again", "odd"]),
+        )
+        .node("mend", from_fn(|n: &mut f64| *n = 1.0))
+        .edge("halve", "again", "halve")
+        .edge("halve", "odd", "mend")
+        .end("mend", "default")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
+    let flow = halving();
+    let lines = Lines::default();
+    let mut n = 4.0;
+    let mut run = flow.begin().journal(lines.journal()).fold_every(every(1));
+    let error = run.finish(&mut n).await.unwrap_err();
+    assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: no snapshot can be made of the state: invalid type: null, expected f64 at line 1 column 4");
+    assert!(error.is_journal());
+    assert_eq!(
+        (run.steps(), run.node()),
+        (4, Some("mend")),
+        "the step is whole"
+    );
+
+    assert_eq!(
+        run.finish(&mut n).await.unwrap().steps,
+        5,
+        "the run can go on"
+    );
+
+    assert_eq!(n, 1.0);
+
+    let journal = lines.journal();
+    let mut n: f64 = journal.snapshot().unwrap().state.read().unwrap();
+    assert_eq!(n, 0.5);
+    flow.begin().journal(journal).finish(&mut n).await.unwrap();
+    assert_eq!(n, 1.0, "and so can one that is taken up");
+}
+
+#[tokio::test]
+async fn a_state_with_an_unrecorded_part_cannot_be_folded() {
+    #[derive(Serialize, Deserialize)]
+    struct Open(Unrecorded<u32>);
+
+    let more = from_fn(|open: &mut Open| *open.0 += 1);
+    let flow = Flow::builder("f")
+        .start("a")
+        .node("a", more)
+        .edge("a", "default", "a")
+        .build()
+        .unwrap();
+
+    let run = flow
+        .begin()
+        .journal(Lines::default().journal())
+        .fold_every(every(2));
+    let error = { run }.finish(&mut Open(Unrecorded(0))).await.unwrap_err();
+    assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: no snapshot can be made of the state: a part of it is `Unrecorded`");
+}
+
+fn snapshot(node: &str, number: u64, steps: u64) -> Snapshot {
+    serde_json::from_str(&format!(
+        r#"{{"node":{node},"number":{number},"steps":{steps},"state":{{"rounds":0,"sum":0,"words":[]}}}}"#
+    ))
+    .unwrap()
+}
+
+async fn begun_at(snapshot: Snapshot) -> RunError {
+    let journal = Recorded::over("r", [Entry::Snapshot(snapshot)], Lines::default()).unwrap();
+    long(9, &Keys::default())
+        .begin()
+        .journal(journal)
+        .finish(&mut Tally::default())
+        .await
+        .unwrap_err()
+}
+
+#[tokio::test]
+async fn a_snapshot_of_another_flow_is_refused() {
+    assert_snapshot!(begun_at(snapshot(r#"["add","three"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `add/three`, which is no node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["add"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `add`, which is no node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["look","one"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `look/one`, which is no node of this flow");
+    assert_snapshot!(begun_at(snapshot("[]", 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at ``, which is no node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["look"]"#, u64::MAX, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot counts 18446744073709551615 steps of the flow, and 4 in all");
+    assert!(
+        begun_at(snapshot(r#"["look"]"#, u64::MAX, u64::MAX))
+            .await
+            .is_step_limit()
+    );
+}
+
+#[tokio::test]
+async fn without_a_journal_nothing_is_folded() {
+    let mut n = 4.0;
+    halving()
+        .begin()
+        .fold_every(every(1))
+        .finish(&mut n)
+        .await
+        .unwrap();
+
+    assert_eq!(n, 1.0, "also where the state could not be");
+}

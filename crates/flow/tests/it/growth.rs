@@ -1,0 +1,327 @@
+//! Twice as much to do takes twice the work. Work is counted in allocations, so that the test comes out the
+//! same on every machine.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::lines;
+
+use std::num::NonZeroU64;
+
+use allocation_counter::{AllocationInfo, measure};
+use cogwork_flow::journal::Recorded;
+use cogwork_flow::{
+    Action, Batch, Branches, Each, Flow, Run, Stepped, Visits, Wait, events, from_fn, from_phases,
+};
+use lines::Lines;
+
+/// Does something with so many parts, on this thread alone.
+fn work_of(parts: usize, work: impl AsyncFnOnce(usize)) -> AllocationInfo {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    measure(|| runtime.block_on(work(parts)))
+}
+
+/// Asserts that four times the parts take little more than four times the work.
+fn grows_with_its_parts(work: impl AsyncFn(usize)) {
+    let few = work_of(250, &work);
+    let many = work_of(1_000, &work);
+
+    let [count, bytes] = [
+        many.count_total as f64 / few.count_total as f64,
+        many.bytes_total as f64 / few.bytes_total as f64,
+    ];
+    assert!(
+        count < 5.0 && bytes < 5.0,
+        "{count:.1} times the allocations, {bytes:.1} times the bytes"
+    );
+}
+
+/// Waits for one event after the other, each of its own name.
+fn questions(count: usize) -> Flow<usize> {
+    let mut flow = Flow::builder("questions").start("ask 0");
+    for number in 0..count {
+        let place = format!("ask {number}");
+        let wait = Wait::for_event(event(number), |answers: &mut usize, (): ()| *answers += 1);
+        flow = flow.wait(&place, wait);
+        flow = if number + 1 < count {
+            flow.edge(place, Action::DEFAULT, format!("ask {}", number + 1))
+        } else {
+            flow.end(place, Action::DEFAULT)
+        };
+    }
+
+    flow.build().unwrap()
+}
+
+fn event(number: usize) -> String {
+    format!("event {number}")
+}
+
+/// Takes as many steps as the state counts down.
+fn countdown() -> Flow<usize> {
+    let count = from_phases(
+        |left: &mut usize| *left,
+        |left: usize| async move { Ok::<_, std::io::Error>(left - 1) },
+        |left: &mut usize, less: usize| {
+            *left = less;
+            Action::from_static(if less == 0 { "done" } else { "again" })
+        },
+    );
+    Flow::builder("countdown")
+        .start("count")
+        .node("count", count.with_actions(["again", "done"]))
+        .edge("count", "again", "count")
+        .end("count", "done")
+        .build()
+        .unwrap()
+}
+
+/// A question for each of many items.
+fn items() -> Flow<Vec<u32>> {
+    let question = Flow::builder("item")
+        .start("ask")
+        .wait(
+            "ask",
+            Wait::for_event("word", |item: &mut u32, word: u32| *item = word),
+        )
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap();
+
+    let each = Each::at_most(
+        100,
+        question,
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    Flow::builder("items")
+        .start("each")
+        .each("each", each)
+        .end("each", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+async fn answer_all(mut run: Run<'_, usize>, count: usize) {
+    let mut answers = 0;
+    for number in 0..count {
+        assert!(matches!(
+            run.advance(&mut answers).await.unwrap(),
+            Stepped::Paused(_)
+        ));
+        run.deliver(&event(number), &()).await.unwrap();
+    }
+
+    run.finish(&mut answers).await.unwrap();
+    assert_eq!(answers, count);
+}
+
+#[test]
+fn answers_to_many_waits() {
+    grows_with_its_parts(async |count| answer_all(questions(count).begin(), count).await);
+    grows_with_its_parts(async |count| {
+        let lines = Lines::default();
+        answer_all(questions(count).begin().journal(lines.journal()), count).await;
+    });
+}
+
+#[test]
+fn answers_before_anybody_waits() {
+    grows_with_its_parts(async |count| {
+        let flow = questions(count);
+        let mut run = flow.begin();
+        for number in (0..count).rev() {
+            run.deliver(&event(number), &()).await.unwrap();
+        }
+
+        run.finish(&mut 0).await.unwrap();
+    });
+}
+
+#[test]
+fn items_that_wait_for_one_event() {
+    grows_with_its_parts(async |count| {
+        let flow = items();
+        let lines = Lines::default();
+        let mut all = vec![0; count];
+        let mut run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+        assert!(matches!(
+            run.advance(&mut all).await.unwrap(),
+            Stepped::Paused(_)
+        ));
+
+        for word in 0..count {
+            run.deliver("word", &word).await.unwrap();
+        }
+
+        run.finish(&mut all).await.unwrap();
+
+        Recorded::over("r", lines.all(), ()).unwrap();
+    });
+}
+
+#[test]
+fn branches_that_wait_each_for_its_own_event() {
+    grows_with_its_parts(async |count| {
+        let branches = (0..count).fold(Branches::new(), |branches, number| {
+            let wait = Wait::for_event(event(number), |(): &mut (), (): ()| ());
+            let flow = Flow::builder("one")
+                .start("ask")
+                .wait("ask", wait)
+                .end("ask", Action::DEFAULT);
+            branches.branch(
+                number.to_string(),
+                flow.build().unwrap(),
+                |()| (),
+                |(), ()| (),
+            )
+        });
+
+        let fork = Flow::builder("fork")
+            .start("fork")
+            .branches("fork", branches);
+        let flow = fork.end("fork", Action::DEFAULT).build().unwrap();
+
+        let mut run = flow
+            .begin()
+            .max_steps(u64::MAX)
+            .journal(Lines::default().journal());
+        assert!(matches!(
+            run.advance(&mut ()).await.unwrap(),
+            Stepped::Paused(_)
+        ));
+        for number in 0..count {
+            run.deliver(&event(number), &()).await.unwrap();
+        }
+
+        run.finish(&mut ()).await.unwrap();
+    });
+}
+
+#[test]
+fn steps_on_record_and_their_replay() {
+    grows_with_its_parts(async |count| {
+        let flow = countdown();
+        let lines = Lines::default();
+        for _ in 0..2 {
+            let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+            { run }.finish(&mut { count }).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn steps_of_a_run_that_is_folded() {
+    grows_with_its_parts(async |count| {
+        let flow = countdown();
+        let lines = Lines::default();
+        let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+        { run }
+            .fold_every(NonZeroU64::MIN)
+            .finish(&mut { count })
+            .await
+            .unwrap();
+    });
+}
+
+#[test]
+fn items_of_a_batch() {
+    grows_with_its_parts(async |count| {
+        let double = from_phases(
+            |n: &mut u32| *n,
+            |n: u32| async move { Ok::<_, std::io::Error>(2 * n) },
+            |n: &mut u32, doubled: u32| *n = doubled,
+        );
+
+        let batch = Batch::at_most(
+            100,
+            double,
+            |all: &Vec<u32>| all.clone(),
+            |all, done| *all = done,
+        );
+
+        let flow = Flow::builder("batch")
+            .start("double")
+            .batch("double", batch);
+        let flow = flow.end("double", Action::DEFAULT).build().unwrap();
+        flow.begin().finish(&mut vec![1; count]).await.unwrap();
+        flow.begin()
+            .journal(Lines::default().journal())
+            .finish(&mut vec![1; count])
+            .await
+            .unwrap();
+    });
+}
+
+#[test]
+fn runs_that_are_watched_and_drawn() {
+    grows_with_its_parts(async |count| {
+        let flow = questions(count);
+        let (sink, mut told) = events(10 * count);
+        let mut visits = Visits::of(&flow);
+        answer_all(flow.begin().max_steps(u64::MAX).events_to(sink), count).await;
+
+        while let Some(event) = told.next().await {
+            visits.count(&event);
+        }
+
+        assert!(visits.mermaid().to_string().lines().count() > count);
+        assert!(visits.graphviz().to_string().lines().count() > count);
+    });
+}
+
+#[test]
+fn flows_and_their_shapes() {
+    grows_with_its_parts(async |count| {
+        let one = questions(count);
+        let other = questions(count + 1);
+        assert!(one.shape().difference(&other.shape()).is_some());
+        assert_eq!(one.shape().events().len(), count);
+    });
+    grows_with_its_parts(async |count| {
+        let flow = (0..count).fold(Flow::builder("unwired"), |flow, number| {
+            flow.node(number.to_string(), from_fn(|(): &mut ()| ()))
+                .edge("nowhere", number.to_string(), "gone")
+        });
+        assert!(flow.build().is_err());
+    });
+}
+
+#[test]
+fn folds_while_many_answers_wait_for_their_steps() {
+    grows_with_its_parts(async |count| {
+        let wait = Wait::for_event("word", |left: &mut usize, (): ()| {
+            *left -= 1;
+            Action::from_static(if *left == 0 { "done" } else { "again" })
+        });
+        let flow = Flow::builder("answers")
+            .start("ask")
+            .wait("ask", wait.with_actions(["again", "done"]));
+        let flow = flow
+            .edge("ask", "again", "ask")
+            .end("ask", "done")
+            .build()
+            .unwrap();
+
+        let lines = Lines::default();
+        let mut run = flow
+            .begin()
+            .journal(lines.journal())
+            .fold_every(NonZeroU64::MIN);
+        for _ in 0..count {
+            run.deliver("word", &()).await.unwrap();
+        }
+
+        run.finish(&mut { count }).await.unwrap();
+        assert!(
+            lines.all().len() < 10,
+            "the record is short once they are taken"
+        );
+    });
+}

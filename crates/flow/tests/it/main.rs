@@ -1,0 +1,30 @@
+//! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
+
+mod lines;
+
+mod batches;
+mod cancelling;
+mod clock;
+mod closures;
+mod deep;
+mod drawing;
+mod durable_engine;
+mod events;
+mod failing;
+mod folding;
+mod growth;
+mod journaling;
+mod names;
+mod panicking;
+mod pausing;
+mod random_graphs;
+mod running;
+mod shapes;
+mod shown;
+mod side_by_side;
+mod spans;
+mod stopping;
+mod unrecordable;
+mod visits;
+mod wiring;
+mod wrappers;

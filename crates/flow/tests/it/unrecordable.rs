@@ -1,0 +1,352 @@
+//! Outcomes that a record cannot carry: said to be so, or refused before they are recorded.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::lines;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cogwork_flow::journal::{OutcomeProblem, OutcomeProblemKind, Unrecorded};
+use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_phases};
+use insta::assert_snapshot;
+use lines::Lines;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+type Calls = Arc<AtomicUsize>;
+
+/// Brings what `make` makes, counts its calls, and keeps what `post` sees as text.
+fn brings<T, F>(calls: &Calls, make: F) -> impl Node<Vec<String>> + use<T, F>
+where
+    T: std::fmt::Debug + Serialize + DeserializeOwned + Send + 'static,
+    F: Fn() -> T + Send + Sync + 'static,
+{
+    let calls = Arc::clone(calls);
+    from_phases(
+        |_: &mut Vec<String>| (),
+        move |()| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            let made = make();
+            async { Ok::<_, BoxError>(made) }
+        },
+        |seen: &mut Vec<String>, brought: T| seen.push(format!("{brought:?}")),
+    )
+}
+
+fn flow(node: impl Node<Vec<String>> + 'static) -> Flow<Vec<String>> {
+    Flow::builder("f")
+        .start("bring")
+        .node("bring", node)
+        .end("bring", "default")
+        .build()
+        .unwrap()
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Opened {
+    path: String,
+    handle: Option<Unrecorded<usize>>,
+}
+
+#[tokio::test]
+async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
+    let recorded = Calls::default();
+    let unrecorded = Calls::default();
+    let partly = Calls::default();
+    let lines = Lines::default();
+
+    let flow = Flow::builder("f")
+        .start("ask")
+        .node("ask", brings(&recorded, || "asked".to_owned()))
+        .node("connect", brings(&unrecorded, || Unrecorded(7)))
+        .node(
+            "open",
+            brings(&partly, || Opened {
+                path: "a".to_owned(),
+                handle: Some(Unrecorded(3)),
+            }),
+        )
+        .node(
+            "ask again",
+            brings(&recorded, || Opened {
+                path: "b".to_owned(),
+                handle: None,
+            }),
+        )
+        .edge("ask", "default", "connect")
+        .edge("connect", "default", "open")
+        .edge("open", "default", "ask again")
+        .end("ask again", "default")
+        .build()
+        .unwrap();
+
+    let mut first = vec![];
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut first)
+        .await
+        .unwrap();
+
+    for times in 2..4 {
+        let mut again = vec![];
+        flow.begin()
+            .journal(lines.journal())
+            .finish(&mut again)
+            .await
+            .unwrap();
+
+        assert_eq!(again, first);
+        let calls = [&recorded, &unrecorded, &partly].map(|calls| calls.load(Ordering::SeqCst));
+        assert_eq!(calls, [2, times, times]);
+    }
+
+    assert_snapshot!(lines.text(), @r#"
+    {"outcome":{"step":"f/ask#1","outcome":"asked"}}
+    {"outcome":{"step":"f/ask again#4","outcome":{"path":"b","handle":null}}}
+    {"ended":{"action":"default","steps":4}}
+    "#);
+}
+
+#[tokio::test]
+async fn items_of_a_batch_may_be_unrecorded() {
+    let calls = Calls::default();
+    let lines = Lines::default();
+    let counted = Arc::clone(&calls);
+    let open = from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async move { Ok::<_, BoxError>((n % 2 == 1).then_some(Unrecorded(10 * n))) }
+        },
+        |n: &mut u64, opened: Option<Unrecorded<u64>>| *n = opened.map_or(0, |opened| opened.0),
+    );
+
+    let batch = Batch::at_most(
+        2,
+        open,
+        |all: &Vec<u64>| all.clone(),
+        |all, done| *all = done,
+    );
+
+    let flow = Flow::builder("f")
+        .start("open")
+        .batch("open", batch)
+        .end("open", "default")
+        .build()
+        .unwrap();
+
+    for calls_in_all in [4, 6] {
+        let mut all = vec![1, 2, 3, 4];
+        flow.begin()
+            .journal(lines.journal())
+            .finish(&mut all)
+            .await
+            .unwrap();
+
+        assert_eq!(
+            (all, calls.load(Ordering::SeqCst)),
+            (vec![10, 0, 30, 0], calls_in_all)
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unrecorded_step_behind_a_loop_is_brought_again() {
+    let asked = Calls::default();
+    let opened = Calls::default();
+    let lines = Lines::default();
+    let counted = Arc::clone(&asked);
+    let ask = |seen: &mut Vec<String>| seen.len();
+    let looped = from_phases(
+        ask,
+        move |n: usize| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async move { Ok::<_, BoxError>(n) }
+        },
+        |seen: &mut Vec<String>, n: usize| {
+            seen.push(n.to_string());
+            Action::from_static(if n < 4 { "again" } else { "enough" })
+        },
+    );
+
+    let flow = Flow::builder("f")
+        .start("ask")
+        .node("ask", looped.with_actions(["again", "enough"]))
+        .node("open", brings(&opened, || Unrecorded("open")))
+        .edge("ask", "again", "ask")
+        .edge("ask", "enough", "open")
+        .end("open", "default")
+        .build()
+        .unwrap();
+
+    for times in 1..3 {
+        let mut seen = vec![];
+        flow.begin()
+            .journal(lines.journal())
+            .finish(&mut seen)
+            .await
+            .unwrap();
+
+        assert_eq!(
+            (
+                seen.len(),
+                asked.load(Ordering::SeqCst),
+                opened.load(Ordering::SeqCst)
+            ),
+            (6, 5, times)
+        );
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Point {
+    x: u8,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Deep {
+    inner: Option<Box<Deep>>,
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_back_is_refused_before_it_is_recorded() {
+    async fn refused(node: impl Node<Vec<String>> + 'static) -> String {
+        let flow = flow(node);
+        let lines = Lines::default();
+        let mut seen = vec![];
+        let error = flow
+            .begin()
+            .journal(lines.journal())
+            .finish(&mut seen)
+            .await
+            .unwrap_err();
+
+        assert_eq!(
+            error.downcast_ref::<OutcomeProblem>().unwrap().kind(),
+            OutcomeProblemKind::NotRecordable
+        );
+        assert!(
+            !lines.text().contains("outcome\":{"),
+            "nothing is recorded: {}",
+            lines.text()
+        );
+
+        assert_eq!(seen, [""; 0]);
+        flow.run(&mut seen).await.unwrap();
+        assert_eq!(seen.len(), 1, "without a journal it is used as it is");
+
+        error.to_string()
+    }
+
+    let calls = Calls::default();
+    assert_snapshot!(refused(brings(&calls, || f64::NAN)).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: invalid type: null, expected f64 at line 1 column 4");
+    assert_snapshot!(refused(brings(&calls, || HashMap::from([(Point { x: 1 }, 2)]))).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: key must be a string");
+    let deep = || {
+        (0..200).fold(Deep { inner: None }, |deep, _| Deep {
+            inner: Some(Box::new(deep)),
+        })
+    };
+
+    assert_snapshot!(refused(brings(&calls, deep)).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: recursion limit exceeded at line 1 column 1144");
+}
+
+/// What serde leaves out is not there in a replay, so it is not there at first either.
+#[tokio::test]
+async fn post_sees_the_same_at_first_and_in_a_replay() {
+    #[derive(Debug, Serialize, Deserialize)]
+    #[expect(dead_code, reason = "`Debug` reads it")]
+    struct Partly {
+        kept: u8,
+        #[serde(skip)]
+        left_out: u8,
+        #[serde(default, rename(serialize = "other"))]
+        renamed: u8,
+    }
+
+    let calls = Calls::default();
+    let lines = Lines::default();
+    let flow = flow(brings(&calls, || Partly {
+        kept: 1,
+        left_out: 2,
+        renamed: 3,
+    }));
+
+    let mut first = vec![];
+    let mut again = vec![];
+    let mut plain = vec![];
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut first)
+        .await
+        .unwrap();
+
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut again)
+        .await
+        .unwrap();
+
+    assert_eq!((&first, calls.load(Ordering::SeqCst)), (&again, 1));
+    assert_snapshot!(first[0], @"Partly { kept: 1, left_out: 0, renamed: 0 }");
+    flow.run(&mut plain).await.unwrap();
+    assert_snapshot!(plain[0], @"Partly { kept: 1, left_out: 2, renamed: 3 }");
+}
+
+/// A service's own JSON may have many lines; a record has one line for each step.
+#[tokio::test]
+async fn json_of_many_lines_goes_on_one() {
+    let calls = Calls::default();
+    let lines = Lines::default();
+    let text = "{\r\n  \"a\": [1,\n 2],\n \"b\": \"x\\ny\"\n}";
+    let flow = flow(brings(&calls, move || {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }));
+    let mut first = vec![];
+    let mut again = vec![];
+
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut first)
+        .await
+        .unwrap();
+
+    flow.begin()
+        .journal(lines.journal())
+        .finish(&mut again)
+        .await
+        .unwrap();
+
+    assert_eq!((first, calls.load(Ordering::SeqCst)), (again, 1));
+    assert_snapshot!(lines.text(), @r#"
+    {"outcome":{"step":"f/bring#1","outcome":{    "a": [1,  2],  "b": "x\ny" }}}
+    {"ended":{"action":"default","steps":1}}
+    "#);
+}
+
+#[tokio::test]
+async fn an_outcome_on_record_that_is_another_nodes_cannot_be_read() {
+    let calls = Calls::default();
+    let lines = Lines::default();
+    flow(brings(&calls, || "text".to_owned()))
+        .begin()
+        .journal(lines.journal())
+        .finish(&mut vec![])
+        .await
+        .unwrap();
+
+    let error = flow(brings(&calls, || 7_u8))
+        .begin()
+        .journal(lines.journal())
+        .finish(&mut vec![])
+        .await
+        .unwrap_err();
+
+    assert_snapshot!(error, @r#"flow `f`, node `bring`: the journal failed: the outcome on record cannot be read: invalid type: string "text", expected u8 at line 1 column 6"#);
+    assert!(error.is_journal());
+}

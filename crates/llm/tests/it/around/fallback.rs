@@ -1,0 +1,107 @@
+use cogwork_llm::{
+    Backoff, Capabilities, Capability, ChatRequest, ChatResponse, Fallback, LlmClient, LlmError,
+    LlmErrorKind, Retry, ScriptedClient, ScriptedReply, async_trait,
+};
+
+use crate::around::{ask, fails, follow, hello};
+
+#[tokio::test]
+async fn the_second_is_asked_where_the_first_fails_as_a_server() {
+    use LlmErrorKind::*;
+
+    for (kind, falls) in [
+        (RateLimit, true),
+        (Quota, true),
+        (Overloaded, true),
+        (Server, true),
+        (Timeout, true),
+        (Transport, true),
+        (InterruptedStream, true),
+        (Settings, false),
+        (Authentication, false),
+        (InvalidRequest, false),
+        (ContextLength, false),
+        (ContentFilter, false),
+        (Decode, false),
+        (Budget, false),
+        (Cancelled, false),
+        (Other, false),
+    ] {
+        let first = ScriptedClient::new([fails(kind), fails(kind)]);
+        let second = ScriptedClient::new(["2", "2"]);
+        let client = Fallback::new(first, second.clone());
+        for outcome in [ask(&client).await, follow(&client).await] {
+            match outcome {
+                Ok(response) => assert!(falls && response.text() == "2", "{kind}"),
+                Err(error) => assert!(!falls && error.kind() == kind, "{kind}"),
+            }
+        }
+
+        assert_eq!(second.requests().len(), if falls { 2 } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn the_kinds_can_be_chosen() {
+    let first = ScriptedClient::new([LlmErrorKind::ContextLength, LlmErrorKind::Server].map(fails));
+    let client = Fallback::new(first, ScriptedClient::new(["2"])).on([LlmErrorKind::ContextLength]);
+    assert_eq!(ask(&client).await.unwrap().text(), "2");
+    assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Server);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_both_fail_the_error_tells_of_both() {
+    let first =
+        ScriptedClient::new([LlmErrorKind::Overloaded, LlmErrorKind::Overloaded].map(fails));
+    let second = ScriptedClient::new([
+        LlmError::new(LlmErrorKind::Authentication, "wrong key").with_status(401)
+    ]);
+    let client = Fallback::new(Retry::new(first, Backoff::of::<2>()), second);
+    assert_eq!(
+        ask(&client).await.unwrap_err().to_string(),
+        "authentication: wrong key; before it: overloaded: no luck, after 2 attempts (status 401), after 3 attempts"
+    );
+}
+
+#[tokio::test]
+async fn a_stream_falls_back_until_its_first_piece() {
+    let broken = |pieces: &[&str]| {
+        ScriptedReply::in_pieces(pieces.iter().copied())
+            .but_then(fails(LlmErrorKind::InterruptedStream))
+    };
+    let first = ScriptedClient::new([broken(&[]), broken(&["Once"])]);
+    let client = Fallback::new(first, ScriptedClient::new(["2", "2"]));
+    assert_eq!(follow(&client).await.unwrap().text(), "2");
+    assert_eq!(
+        follow(&client).await.unwrap_err().text_so_far(),
+        Some("Once")
+    );
+}
+
+#[tokio::test]
+async fn it_can_do_what_both_can() {
+    struct Able(Capabilities);
+
+    #[async_trait]
+    impl LlmClient for Able {
+        async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+            Err(fails(LlmErrorKind::Server))
+        }
+        fn capabilities(&self) -> Capabilities {
+            self.0
+        }
+    }
+
+    let one = Able(
+        Capabilities::none()
+            .with(Capability::Streaming)
+            .with(Capability::Tools),
+    );
+
+    let client = Fallback::new(one, ScriptedClient::new(["2"]));
+    assert_eq!(
+        client.capabilities(),
+        Capabilities::none().with(Capability::Streaming)
+    );
+    assert_eq!(client.complete(hello()).await.unwrap().text(), "2");
+}

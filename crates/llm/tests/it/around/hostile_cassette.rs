@@ -1,0 +1,264 @@
+//! Cassettes that were cut off, taken away, or never were files.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use cogwork_llm::LlmClient;
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, Recorder, Replay,
+    ScriptedClient, Usage,
+};
+
+use crate::around::{asks, fails, hello, saying, with_tools};
+
+type Outcome = Result<ChatResponse, LlmError>;
+
+/// Calls whose texts look like the end of a recording, like the beginning of another, and like no YAML at all.
+fn calls() -> Vec<(ChatRequest, Outcome)> {
+    let tricky =
+        "  complete: true\n- request:\n    messages: []\ncomplete: true\n# end\n...\n---\n";
+    let limited = LlmError::new(LlmErrorKind::RateLimit, "slow down")
+        .with_status(429)
+        .with_body(tricky);
+
+    vec![
+        (hello(), Ok(ChatResponse::new("Hi."))),
+        (
+            saying(tricky),
+            Ok(ChatResponse::new(tricky).with_finish_reason(FinishReason::Length)),
+        ),
+        (
+            hello(),
+            Ok(
+                ChatResponse::new("Hi again, \"quoted\": yes.\n\nAnd longer — é日本🦀\n")
+                    .with_usage(Usage::new(3, 4)),
+            ),
+        ),
+        (with_tools(), Ok(asks())),
+        (saying("12"), Err(limited)),
+        (
+            ChatRequest::new([Message::system("true"), Message::user("")]),
+            Ok(ChatResponse::new("true")),
+        ),
+        (
+            saying("~"),
+            Err(fails(LlmErrorKind::InterruptedStream).with_text_so_far("Once upon")),
+        ),
+        (saying("complete"), Ok(ChatResponse::new(""))),
+    ]
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+}
+
+/// The text of a cassette of the calls, and where each recording ends.
+fn recorded() -> (Vec<u8>, Vec<usize>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let (requests, outcomes): (Vec<_>, Vec<_>) = calls().into_iter().unzip();
+    let recorder = Recorder::create(ScriptedClient::new(outcomes), &path).unwrap();
+
+    let length = || fs::metadata(&path).unwrap().len() as usize;
+    let mut ends = vec![length()];
+    for request in requests {
+        let _ = runtime().block_on(recorder.complete(request));
+        ends.push(length());
+    }
+
+    (fs::read(&path).unwrap(), ends)
+}
+
+fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Ok(response) => format!("{response:?}"),
+        Err(error) => format!("{error:#} {:?} {:?}", error.text_so_far(), error.body()),
+    }
+}
+
+fn open(path: &Path, bytes: &[u8]) -> Result<Replay, LlmError> {
+    fs::write(path, bytes).unwrap();
+    Replay::open(path)
+}
+
+fn names_the_place(error: &LlmError) {
+    let error = error.to_string();
+    let names = |word: &str| {
+        error
+            .split(word)
+            .skip(1)
+            .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+
+    assert!(names("recording ") || names("line "), "{error}");
+}
+
+#[test]
+fn every_cut_is_an_error_that_names_the_place_or_leaves_whole_calls() {
+    let calls = calls();
+    let (text, ends) = recorded();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let runtime = runtime();
+    let mut played = 0;
+
+    for cut in 0..=text.len() {
+        let replay = match open(&path, &text[..cut]) {
+            Ok(replay) => replay,
+            Err(error) => {
+                names_the_place(&error);
+                continue;
+            }
+        };
+
+        // All but the line feed behind the last one is enough.
+        let whole = ends[1..].iter().filter(|end| **end <= cut + 1).count();
+        assert_eq!(replay.unplayed(), whole, "cut at {cut}");
+        for (request, outcome) in &calls[..whole] {
+            assert_eq!(
+                told(&runtime.block_on(replay.complete(request.clone()))),
+                told(outcome),
+                "cut at {cut}"
+            );
+        }
+
+        played += 1;
+    }
+
+    // Before, behind, and in front of the last line feed of each call, and inside the two lines of comment.
+    assert_eq!(played, 2 * calls.len() + ends[0] + 1);
+}
+
+/// As when calls were added behind one that was cut off.
+#[test]
+fn a_cut_between_calls_plays_no_half_reply() {
+    let calls = calls();
+    let (text, ends) = recorded();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let runtime = runtime();
+
+    for end in &ends[1..calls.len()] {
+        let begin = ends.iter().rev().find(|begin| *begin < end).unwrap();
+        for cut in *begin..*end {
+            let text = [&text[..cut], &text[*end..]].concat();
+            let Ok(replay) = open(&path, &text) else {
+                continue;
+            };
+
+            for (request, _) in &calls {
+                let outcome = runtime.block_on(replay.complete(request.clone()));
+                let is_whole = calls.iter().any(|(_, whole)| told(whole) == told(&outcome));
+                let is_miss =
+                    outcome.is_err_and(|error| error.to_string().contains("the cassette"));
+                assert!(is_whole || is_miss, "cut at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cassette_without_end_marks_is_told_how_to_get_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let call = "- request: {messages: [{role: user, content: Hello}]}\n  response: {text: Hi.}\n";
+
+    for mark in ["", "  complete: false\n"] {
+        let text = format!("{call}  complete: true\n{call}{mark}");
+        let error = open(&path, text.as_bytes()).unwrap_err().to_string();
+        let expected = "recording 2 has no `complete: true`, so it may have been cut off; expected that as its last key";
+        assert!(error.ends_with(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_write_left_is_taken_away_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let recorder = Recorder::create(ScriptedClient::new(["1", "2", "3"]), &path).unwrap();
+
+    for _ in 0..3 {
+        recorder.complete(hello()).await.unwrap();
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"- request:\n    messages:\n    - role: us")
+            .unwrap();
+        Replay::open(&path).unwrap_err();
+    }
+
+    recorder.complete(hello()).await.unwrap_err();
+    assert_eq!(Replay::open(&path).unwrap().unplayed(), 4);
+}
+
+#[tokio::test]
+async fn a_cassette_that_is_gone_is_noticed() {
+    let ways: [fn(&Path); 3] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::rename(path, path.with_extension("old")).unwrap(),
+        |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
+    ];
+
+    for lose in ways {
+        let disk = tempfile::tempdir().unwrap();
+        let folder = disk.path().join("inside");
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("calls.yaml");
+        let recorder = Recorder::create(ScriptedClient::new(["1", "2"]), &path).unwrap();
+
+        recorder.complete(hello()).await.unwrap();
+
+        lose(&path);
+        let error = recorder.complete(hello()).await.unwrap_err();
+        assert!(
+            error.to_string().ends_with(
+                "cannot be written: the file was removed or replaced while it was recorded; expected it to stay"
+            ),
+            "{error}"
+        );
+
+        assert_eq!(error.text_so_far(), Some("2"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_cassettes() {
+    use crate::around::support::{OBSTACLES, Theirs, at_once};
+
+    let theirs = Theirs::new();
+    for obstacle in OBSTACLES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.yaml");
+        obstacle.put(&path, &theirs);
+
+        let create = path.clone();
+        let replay = path;
+        let error =
+            at_once(move || Recorder::create(ScriptedClient::default(), create)).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("cannot be made: File exists (os error 17)"),
+            "{error}"
+        );
+
+        // A link is read through, as a test's files may be links; here none leads to a cassette.
+        at_once(move || Replay::open(replay)).unwrap_err();
+    }
+
+    theirs.assert_untouched();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cassette_may_be_read_through_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = recorded();
+    fs::write(folder.path().join("calls.yaml"), text).unwrap();
+    let link = folder.path().join("link.yaml");
+
+    std::os::unix::fs::symlink("calls.yaml", &link).unwrap();
+    assert_eq!(Replay::open(link).unwrap().unplayed(), calls().len());
+}

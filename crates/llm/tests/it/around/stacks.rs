@@ -1,0 +1,116 @@
+//! Several clients around one another, in the orders that the guide recommends.
+
+use std::sync::Arc;
+
+use cogwork_llm::{
+    Backoff, Budget, Cache, Capability, ChatResponse, ConcurrencyLimit, Fallback, LlmClient,
+    LlmErrorKind, RateLimit, Retry, ScriptedClient, ScriptedReply, Timeout, Usage,
+};
+use tokio::time::Instant;
+
+use crate::around::{ask, asks, fails, follow, seconds, with_tools};
+
+#[tokio::test(start_paused = true)]
+async fn everything_at_once_gives_the_reply_in_pieces_and_tells_what_it_can_do() {
+    let reply = || ScriptedReply::in_pieces(["Good ", "day."]);
+    let inner = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Overloaded))
+        .then(reply());
+    let client = Timeout::new(inner.clone())
+        .first(seconds(5))
+        .idle(seconds(5))
+        .total(seconds(50));
+    let client = RateLimit::new(client).requests_per_minute(60.try_into().unwrap());
+    let client = ConcurrencyLimit::of::<4>(client);
+    let client = Budget::new(client).calls(10);
+    let spent = client.clone();
+    let client = Retry::new(client, Backoff::of::<3>());
+    let client = Fallback::new(client, ScriptedClient::new(["never"]));
+    let client: Arc<dyn LlmClient> = Arc::new(Cache::new(client));
+
+    assert!(client.capabilities().has(Capability::Streaming));
+    assert_eq!(follow(&client).await.unwrap().text(), "Good day.");
+    assert_eq!(ask(&client).await.unwrap().text(), "Good day.");
+    assert_eq!((inner.requests().len(), spent.spending().calls), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_tools_go_through_everything_and_are_counted_where_no_usage_is_told() {
+    let inner = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Overloaded))
+        .then(asks())
+        .then(asks());
+    let client = Timeout::new(inner.clone()).idle(seconds(5));
+    let client = RateLimit::new(client).tokens_per_minute(10_000.try_into().unwrap());
+    let client = Budget::new(ConcurrencyLimit::of::<4>(client));
+    let spent = client.clone();
+    let client = Fallback::new(
+        Retry::new(client, Backoff::of::<3>()),
+        ScriptedClient::new(["never"]),
+    );
+    let client: Arc<dyn LlmClient> = Arc::new(client);
+
+    assert_eq!(client.complete(with_tools()).await.unwrap(), asks());
+    assert_eq!(
+        client
+            .stream(with_tools())
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap(),
+        asks()
+    );
+
+    assert!(
+        inner
+            .requests()
+            .iter()
+            .all(|request| *request == with_tools())
+    );
+
+    // "Again.", and the id, name and arguments of the call, of four bytes a token, twice.
+    let written = "Again.call_1weather{\"city\": \"Bergen\"}"
+        .len()
+        .div_ceil(4);
+    assert_eq!(spent.spending().usage.completion_tokens, 2 * written as u64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
+    let late = || ScriptedReply::from("Late.").after(seconds(20));
+    let script = || ScriptedClient::new([late(), late(), late()]);
+    let backoff = Backoff::of::<3>().first(seconds(1)).jitter(false);
+
+    let inside = Retry::new(Timeout::new(script()).total(seconds(10)), backoff);
+    let start = Instant::now();
+    let error = ask(&inside).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "timeout: no whole reply within 10s, after 3 attempts"
+    );
+    assert_eq!(start.elapsed().as_secs(), 33);
+
+    let outside = Timeout::new(Retry::new(script(), backoff)).total(seconds(10));
+    let start = Instant::now();
+    assert_eq!(
+        ask(&outside).await.unwrap_err().to_string(),
+        "timeout: no whole reply within 10s"
+    );
+    assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_outside_a_cache_pays_for_what_was_free() {
+    let reply = ChatResponse::new("Hi.").with_usage(Usage::new(10, 10));
+    let inside = Budget::new(ScriptedClient::new([reply.clone()])).calls(9);
+    let client = Cache::new(inside.clone());
+    let outside = Budget::new(Cache::new(ScriptedClient::new([reply]))).calls(9);
+
+    for _ in 0..3 {
+        ask(&client).await.unwrap();
+        ask(&outside).await.unwrap();
+    }
+
+    assert_eq!((inside.spending().calls, outside.spending().calls), (1, 3));
+}

@@ -1,0 +1,149 @@
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use cogwork_llm::{
+    Backoff, ChatResponse, LlmClient, LlmErrorKind, Retry, ScriptedClient, ScriptedReply, Tracing,
+    Usage,
+};
+use tracing_subscriber::fmt::format::FmtSpan;
+
+use crate::around::{ask, asks, fails, follow, hello, with_tools};
+
+/// What a subscriber wrote.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// All spans that the calls make, each as a line when it closes.
+async fn spans(calls: impl Future<Output = ()>) -> String {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_span_events(FmtSpan::CLOSE)
+        .with_writer(move || writer.clone())
+        .without_time()
+        .with_ansi(false)
+        .with_target(false)
+        .finish();
+
+    let guard = tracing::subscriber::set_default(subscriber);
+    calls.await;
+    drop(guard);
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+
+    // How long a span took is not the same twice.
+    let lines = text
+        .lines()
+        .map(|line| line.split(": close").next().unwrap().trim());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
+    let response = ChatResponse::new("Hi.")
+        .with_usage(
+            Usage::new(10, 5)
+                .with_cached_tokens(4)
+                .with_reasoning_tokens(2),
+        )
+        .with_model("m-2025");
+
+    let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
+        .provider("openai")
+        .model("m");
+    let request = hello()
+        .with_max_tokens(50)
+        .with_temperature(0.2)
+        .with_seed(1)
+        .with_stop(["END", "\""]);
+
+    let lines = spans(async {
+        client.complete(request).await.unwrap();
+        follow(&client).await.unwrap();
+    });
+    insta::assert_snapshot!(lines.await, @r#"
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.request.max_tokens=50 gen_ai.request.temperature=0.2 gen_ai.request.seed=1 otel.name=chat m gen_ai.request.stop_sequences=["END","\""] gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" otel.name=chat m gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_and_attempts_are_told() {
+    let broken =
+        ScriptedReply::in_pieces(["Once"]).but_then(fails(LlmErrorKind::InterruptedStream));
+    let script = ScriptedClient::default()
+        .then(fails(LlmErrorKind::RateLimit))
+        .then("Hi.")
+        .then(broken);
+    let client = Tracing::new(Retry::new(
+        Tracing::new(script).model("inner"),
+        Backoff::of::<2>(),
+    ))
+    .model("outer");
+
+    let lines = spans(async {
+        ask(&client).await.unwrap();
+        follow(&client).await.unwrap_err();
+    });
+    insta::assert_snapshot!(lines.await, @r#"
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner error.type="rate_limit" otel.status_code="ERROR"}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner gen_ai.response.finish_reasons=["stop"]}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer gen_ai.response.finish_reasons=["stop"]}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner error.type="interrupted_stream" otel.status_code="ERROR"}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer error.type="interrupted_stream" otel.status_code="ERROR"}
+    "#);
+}
+
+#[tokio::test]
+async fn the_conversation_is_told_only_when_asked_for() {
+    let client = |content| {
+        Tracing::new(ScriptedClient::new(["A secret.", "A secret."])).with_content(content)
+    };
+    let told = async |content| {
+        spans(async {
+            ask(&client(content)).await.unwrap();
+            follow(&client(content)).await.unwrap();
+        })
+        .await
+    };
+
+    let silent = told(false).await;
+    assert!(
+        !silent.contains("Hello") && !silent.contains("secret"),
+        "{silent}"
+    );
+    insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"finish_reason":"stop","parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
+}
+
+#[tokio::test]
+async fn tools_calls_and_results_are_told_but_no_data_of_images() {
+    let client =
+        Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
+    let lines = spans(async {
+        client.complete(with_tools()).await.unwrap();
+    });
+    let line = lines.await.replace(" gen_ai", "\ngen_ai");
+    insta::assert_snapshot!(line, @r#"
+    INFO chat{otel.kind="client"
+    gen_ai.operation.name="chat"
+    gen_ai.input.messages=[{"parts":[{"characters":12,"mime_type":"image/png","modality":"image","type":"blob"},{"content":"Where is this, and does it rain?","type":"text"}],"role":"user"},{"parts":[{"content":"Let me see.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"},{"parts":[{"id":"call_1","response":"no connection","type":"tool_call_response"}],"role":"tool"}]
+    gen_ai.tool.definitions=[{"description":"The weather in a city.","name":"weather","parameters":{"type":"object"},"type":"function"}]
+    gen_ai.response.finish_reasons=["tool_calls"]
+    gen_ai.output.messages=[{"finish_reason":"tool_calls","parts":[{"content":"Hm.","type":"reasoning"},{"content":"Again.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"}]}
+    "#);
+
+    let silent = spans(async {
+        let client = Tracing::new(ScriptedClient::new([asks()]));
+        client.complete(with_tools()).await.unwrap();
+    });
+    assert!(!silent.await.contains("weather"));
+}

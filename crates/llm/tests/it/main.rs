@@ -1,0 +1,11 @@
+//! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
+
+mod around;
+mod errors;
+mod http;
+mod messages;
+mod mocking;
+mod retry;
+mod scripted;
+mod streams;
+mod work;

@@ -1,0 +1,416 @@
+//! Branches: forked, switched, scored, selected, merged, pruned, and read back.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::support;
+
+use std::fmt::Debug;
+
+use cogwork_strategies::{
+    BranchId, BranchStatus, Conflict, ConflictRule, Draft, Session, SessionError, StrategyName,
+    Thought, ThoughtId,
+};
+use serde_json::{Value, json};
+use support::{told, walk};
+
+/// An error that changed nothing.
+fn refused<T: Debug>(
+    session: &mut Session,
+    act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+) -> SessionError {
+    let before = session.clone();
+    let error = act(session).unwrap_err();
+    assert_eq!(*session, before, "a refusal changes nothing");
+    let written = serde_json::to_string(&error).unwrap();
+
+    assert_eq!(
+        serde_json::from_str::<SessionError>(&written).unwrap(),
+        error,
+        "it survives its text"
+    );
+
+    error
+}
+
+fn numbers<'a>(thoughts: impl IntoIterator<Item = &'a Thought>) -> Vec<u32> {
+    thoughts
+        .into_iter()
+        .map(|thought| thought.id().get())
+        .collect()
+}
+
+/// Two approaches as branches behind one exploration, one step along each.
+fn two_approaches() -> (Session, BranchId, BranchId) {
+    let mut session = Session::new(StrategyName::TreeOfThoughts);
+    let explored = walk(&mut session, &["problem_reception", "approach_exploration"])[1];
+    let [a, b] = ["A", "B"].map(|name| {
+        let branch = session.fork(explored, name).unwrap();
+        let draft = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", name);
+        session
+            .think_on(branch, draft("branch_creation", "open"))
+            .unwrap();
+        session
+            .think_on(branch, draft("branch_development", "step 1"))
+            .unwrap();
+
+        branch
+    });
+
+    (session, a, b)
+}
+
+#[test]
+fn the_tree_of_the_document_with_branches() {
+    let (mut session, a, b) = two_approaches();
+    for (branch, name, score) in [(a, "A", 8.0), (b, "B", 4.5)] {
+        let judged = Draft::at("branch_evaluation", "judged")
+            .with("approach_id", name)
+            .with("evaluation_score", score);
+        session.think_on(branch, judged).unwrap();
+        session.score(branch, score).unwrap();
+    }
+
+    assert_eq!(session.current(), BranchId::MAIN);
+    assert_eq!(session.best(1)[0].name(), "A");
+    assert_eq!(session.select_best(), Ok(a));
+    session.prune(b).unwrap();
+
+    let selected = Draft::at("branch_selection", "stay with A").with("approach_id", "A");
+    session.think(selected).unwrap();
+    session
+        .think(Draft::at("continuation_decision", "develop A further"))
+        .unwrap();
+    session
+        .think(Draft::at("branch_development", "step 2").with("approach_id", "A"))
+        .unwrap();
+    insta::assert_snapshot!(told(&session), @"
+    1 main#1 problem_reception: problem_reception
+    2 main#2 approach_exploration: approach_exploration
+    3 A#1 branch_creation: open
+    4 A#2 branch_development: step 1
+    5 B#1 branch_creation: open
+    6 B#2 branch_development: step 1
+    7 A#3 branch_evaluation: judged
+    8 B#3 branch_evaluation: judged
+    9 A#4 branch_selection: stay with A
+    10 A#5 continuation_decision: develop A further
+    11 A#6 branch_development: step 2
+    ");
+
+    assert_eq!(
+        numbers(session.path(session.branch(a).unwrap().tip())),
+        [11, 10, 9, 7, 4, 3, 2, 1]
+    );
+}
+
+#[test]
+fn each_branch_has_its_own_stage_and_numbers() {
+    let mut session = Session::new(StrategyName::Linear);
+    let ids = walk(
+        &mut session,
+        &[
+            "initial_thought_planning",
+            "thought_generation",
+            "thought_evaluation",
+        ],
+    );
+
+    session
+        .think(Draft::here("of ten").total_thoughts(10))
+        .unwrap();
+    let branch = session.fork(ids[1], "earlier").unwrap();
+    assert_eq!(session.stage().name(), "thought_evaluation");
+    assert_eq!(
+        session.stage_on(branch).unwrap().name(),
+        "thought_generation"
+    );
+
+    let line = session.branch(branch).unwrap();
+    assert_eq!(
+        (line.own(), line.total_thoughts(), line.forked_from()),
+        (&[][..], 8, Some(ids[1]))
+    );
+
+    // A fork of a fork that has no thought yet.
+    let id = session
+        .think_on(branch, Draft::at("thought_evaluation", "judged"))
+        .unwrap();
+    assert_eq!((id.get(), session.thought(id).unwrap().number()), (5, 1));
+    let nested = session.fork(id, "nested").unwrap();
+    session.switch(nested).unwrap();
+    walk(&mut session, &["continuation_decision"]);
+    insta::assert_snapshot!(told(&session), @"
+    1 main#1 initial_thought_planning: initial_thought_planning
+    2 main#2 thought_generation: thought_generation
+    3 main#3 thought_evaluation: thought_evaluation
+    4 main#4 thought_evaluation: of ten
+    5 earlier#1 thought_evaluation: judged
+    6 nested#1 continuation_decision: continuation_decision
+    ");
+
+    assert_eq!(
+        session.branch_named("nested").map(|branch| branch.id()),
+        Some(nested)
+    );
+}
+
+#[test]
+fn targets_are_checked() {
+    let (mut session, a, b) = two_approaches();
+    let nowhere = ThoughtId::new(99);
+    insta::assert_snapshot!(refused(&mut session, |s| s.fork(nowhere, "x")), @"there is no thought 99; expected a number from 1 to 6");
+    insta::assert_snapshot!(refused(&mut session, |s| s.fork(ThoughtId::new(0), "x")), @"there is no thought 0; expected a number from 1 to 6");
+    insta::assert_snapshot!(refused(&mut session, |s| s.fork(ThoughtId::new(1), "A")), @"`A` cannot be the name of a branch; expected 1 to 64 characters that no branch has yet");
+    insta::assert_snapshot!(refused(&mut session, |s| s.fork(ThoughtId::new(1), " ")), @"` ` cannot be the name of a branch; expected 1 to 64 characters that no branch has yet");
+    refused(&mut session, |s| s.fork(ThoughtId::new(1), "x".repeat(65)));
+    insta::assert_snapshot!(refused(&mut session, |s| s.score(a, 10.5)), @"a score is a number from 0 to 10");
+    insta::assert_snapshot!(refused(&mut session, |s| s.score(a, f64::NAN)), @"a score is a number from 0 to 10");
+    insta::assert_snapshot!(refused(&mut session, |s| s.select_best()), @"no branch that could be selected has a score; expected one or more");
+    insta::assert_snapshot!(refused(&mut session, |s| s.prune(BranchId::MAIN)), @"the branch `main` is the current one; expected another");
+    session.prune(b).unwrap();
+    insta::assert_snapshot!(refused(&mut session, |s| s.think_on(b, Draft::here("on"))), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.switch(b)), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.prune(b)), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, Draft::here("m"))), @"the branch `B` is pruned; expected an open one");
+
+    // Of another session.
+    let mut small = Session::new(StrategyName::React);
+    let big = b;
+    insta::assert_snapshot!(refused(&mut small, |s| s.switch(big)), @"there is no branch 2; expected a number from 0 to 0");
+    insta::assert_snapshot!(refused(&mut small, |s| s.think_on(big, Draft::here("?"))), @"there is no branch 2; expected a number from 0 to 0");
+
+    // Pruned, but still there to be read and forked from.
+    let revived = session
+        .fork(session.branch(b).unwrap().tip().unwrap(), "revived")
+        .unwrap();
+    session.think_on(revived, Draft::here("after all")).unwrap();
+}
+
+#[test]
+fn of_equal_scores_the_older_branch_is_the_best() {
+    let (mut session, a, b) = two_approaches();
+    session.score(b, 7.0).unwrap();
+    session.score(a, 7.0).unwrap();
+    let names = |session: &Session, count| {
+        session
+            .best(count)
+            .iter()
+            .map(|branch| branch.name().to_owned())
+            .collect::<Vec<_>>()
+    };
+
+    assert_eq!(names(&session, 9), ["A", "B"]);
+    session.score(b, 7.5).unwrap();
+    assert_eq!(names(&session, 9), ["B", "A"]);
+    assert_eq!(names(&session, 1), ["B"]);
+    session.prune(b).unwrap();
+    assert_eq!(names(&session, 9), ["A"]);
+}
+
+/// Three lines that each set the variable x otherwise; the sources are scored 9 and 8.
+fn variables() -> (Session, BranchId, Vec<BranchId>) {
+    let mut session = Session::new(StrategyName::Scratchpad);
+    let state = |x: i32| json!({ "x": x });
+    let init = Draft::at("scratchpad_initialization", "x = 0").with("state_variables", state(0));
+    let root = session.think(init).unwrap();
+    let step = |session: &mut Session, branch, x| {
+        session
+            .think_on(branch, Draft::at("iterative_calculation", "step"))
+            .unwrap();
+        session
+            .think_on(
+                branch,
+                Draft::at("state_tracking", "x").with("state_variables", state(x)),
+            )
+            .unwrap();
+    };
+
+    let sources: Vec<BranchId> = ["one", "two"]
+        .map(|name| session.fork(root, name).unwrap())
+        .to_vec();
+    step(&mut session, sources[0], 1);
+    step(&mut session, sources[1], 2);
+    step(&mut session, BranchId::MAIN, 3);
+    session.score(sources[0], 9.0).unwrap();
+    session.score(sources[1], 8.0).unwrap();
+
+    (session, BranchId::MAIN, sources)
+}
+
+#[test]
+fn a_merge_records_parents_conflicts_and_who_had_its_way() {
+    let taken = |rule, sources: fn(&[BranchId]) -> Vec<BranchId>| -> (Value, Vec<Conflict>) {
+        let (mut session, main, branches) = variables();
+        let merge = Draft::at("continuation_decision", "joined");
+        let id = session
+            .merge(&sources(&branches), main, rule, merge)
+            .unwrap();
+        let merged = session.thought(id).unwrap().merged().unwrap().clone();
+
+        assert_eq!(session.values(main).unwrap(), merged.values);
+        for source in sources(&branches) {
+            assert_eq!(
+                session.branch(source).unwrap().status(),
+                BranchStatus::Merged(id)
+            );
+        }
+
+        (
+            merged.values["state_variables"]["x"].clone(),
+            merged.conflicts,
+        )
+    };
+
+    let both = |branches: &[BranchId]| branches.to_vec();
+    let reversed = |branches: &[BranchId]| branches.iter().rev().copied().collect();
+    let (kept, conflicts) = taken(ConflictRule::KeepTarget, both);
+    assert_eq!(kept, 3);
+    insta::assert_json_snapshot!(conflicts, @r#"
+    [
+      {
+        "parameter": "state_variables",
+        "branches": [
+          0,
+          1,
+          2
+        ],
+        "values": [
+          {
+            "x": 3
+          },
+          {
+            "x": 1
+          },
+          {
+            "x": 2
+          }
+        ],
+        "taken": 0
+      }
+    ]
+    "#);
+
+    assert_eq!(taken(ConflictRule::TakeSource, both).0, 2);
+    assert_eq!(taken(ConflictRule::TakeSource, reversed).0, 1);
+    assert_eq!(taken(ConflictRule::HighestScore, both).0, 1);
+
+    let (mut session, main, branches) = variables();
+    let error = refused(&mut session, |s| {
+        s.merge(&branches, main, ConflictRule::Refuse, Draft::here("joined"))
+    });
+    insta::assert_snapshot!(error, @"the branches differ in `state_variables`; expected another rule, or values that agree");
+    let merge = |s: &mut Session, sources: &[BranchId]| {
+        s.merge(sources, main, ConflictRule::KeepTarget, Draft::here("m"))
+    };
+
+    insta::assert_snapshot!(refused(&mut session, |s| merge(s, &[])), @"expected one or more branches to merge, each once, and the target not among them");
+    refused(&mut session, |s| merge(s, &[main]));
+    refused(&mut session, |s| merge(s, &[branches[0], branches[0]]));
+    insta::assert_snapshot!(
+        refused(&mut session, |s| s.merge(&branches, main, ConflictRule::KeepTarget, Draft::at("final_response", "m"))),
+        @"`scratchpad` does not lead from `state_tracking` to `final_response`; expected `continuation_decision`"
+    );
+}
+
+#[test]
+fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
+    let (mut session, a, b) = two_approaches();
+
+    // `main` has not moved since the branch left it.
+    let merge = Draft::at("branch_creation", "joined").with("approach_id", "C");
+    let id = session
+        .merge(&[a], BranchId::MAIN, ConflictRule::Refuse, merge)
+        .unwrap();
+    let merged = session.thought(id).unwrap().merged().unwrap();
+    assert_eq!(
+        (&merged.values["approach_id"], merged.conflicts.len()),
+        (&json!("A"), 0)
+    );
+
+    // The thought's own word is the last.
+    assert_eq!(session.values(BranchId::MAIN).unwrap()["approach_id"], "C");
+    assert_eq!(
+        session
+            .thought(id)
+            .unwrap()
+            .parents()
+            .map(ThoughtId::get)
+            .collect::<Vec<_>>(),
+        [2, 4]
+    );
+
+    // A current source gives way to the target.
+    session.switch(b).unwrap();
+    let id = session
+        .merge(
+            &[b],
+            BranchId::MAIN,
+            ConflictRule::TakeSource,
+            Draft::here("both"),
+        )
+        .unwrap();
+
+    assert_eq!(session.current(), BranchId::MAIN);
+    let [conflict] = &session.thought(id).unwrap().merged().unwrap().conflicts[..] else {
+        panic!()
+    };
+
+    assert_eq!(
+        (&conflict.branches, conflict.taken),
+        (&vec![BranchId::MAIN, b], Some(b))
+    );
+}
+
+#[test]
+fn reading_back() {
+    let (session, a, b) = two_approaches();
+    let difference = session.difference(a, b).unwrap();
+    assert_eq!(difference.parted, Some(ThoughtId::new(2)));
+    assert_eq!(
+        (numbers(difference.ours), numbers(difference.theirs)),
+        (vec![3, 4], vec![5, 6])
+    );
+
+    let to_main = session.difference(a, BranchId::MAIN).unwrap();
+    assert_eq!(
+        (numbers(to_main.ours), numbers(to_main.theirs)),
+        (vec![3, 4], vec![])
+    );
+    assert_eq!(
+        numbers(session.difference(a, a).unwrap().ours),
+        Vec::<u32>::new()
+    );
+
+    assert_eq!(
+        numbers(session.history(b, 100, 1_000).unwrap()),
+        [1, 2, 5, 6]
+    );
+    assert_eq!(numbers(session.history(b, 3, 1_000).unwrap()), [2, 5, 6]);
+
+    // "step 1" and "open" have 10 bytes.
+    assert_eq!(numbers(session.history(b, 100, 10).unwrap()), [5, 6]);
+    assert_eq!(numbers(session.history(b, 100, 9).unwrap()), [6]);
+    assert_eq!(
+        numbers(session.history(b, 0, 9).unwrap()),
+        Vec::<u32>::new()
+    );
+
+    assert_eq!(numbers(session.path(ThoughtId::new(6))), [6, 5, 2, 1]);
+    assert_eq!(numbers(session.path(None)), Vec::<u32>::new());
+    assert_eq!(numbers(session.path(ThoughtId::new(7))), Vec::<u32>::new());
+    assert_eq!(session.thought(ThoughtId::new(7)), None);
+
+    // Branches of an empty session have nothing in common.
+    let empty = Session::new(StrategyName::React);
+    assert_eq!(
+        empty
+            .difference(BranchId::MAIN, BranchId::MAIN)
+            .unwrap()
+            .parted,
+        None
+    );
+}

@@ -1,0 +1,262 @@
+//! The crate's own tables: as they were given, each edge legal and no other, each walk to an end.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use crate::support;
+
+use std::collections::BTreeMap;
+
+use cogwork_strategies::{
+    Parameter, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName,
+};
+use proptest::prelude::*;
+use support::needed;
+
+/// The tables as the project was given them.
+fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
+    serde_json::from_str(include_str!("../source/strategy-stages.json")).unwrap()
+}
+
+fn all() -> impl Iterator<Item = Strategy> {
+    StrategyName::ALL.into_iter().map(StrategyName::strategy)
+}
+
+/// The shortest way from the start.
+fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
+    let mut ways: Vec<Vec<String>> = vec![vec![strategy.start().name().to_owned()]];
+    for at in 0.. {
+        let way = ways[at].clone();
+        let stage = strategy.stage(way.last().unwrap()).unwrap();
+        if stage == to {
+            return way[1..].to_vec();
+        }
+
+        for next in stage.next_names() {
+            ways.push([&way[..], std::slice::from_ref(next)].concat());
+        }
+    }
+
+    unreachable!("a table is whole")
+}
+
+fn standing_in(strategy: &Strategy, stage: &Stage) -> StageManager {
+    let mut manager = StageManager::new(strategy.clone());
+    for name in way_to(strategy, stage) {
+        manager
+            .move_to(&name, &needed(strategy.stage(&name).unwrap()))
+            .unwrap();
+    }
+
+    manager
+}
+
+#[test]
+fn the_tables_are_the_given_ones() {
+    let tables = all().map(|strategy| {
+        let edges = strategy
+            .stages()
+            .iter()
+            .map(|stage| (stage.name().to_owned(), stage.next_names().to_vec()));
+        (strategy.name().to_owned(), edges.collect())
+    });
+    assert_eq!(tables.collect::<BTreeMap<_, _>>(), given());
+}
+
+#[test]
+fn only_the_last_stage_is_final_and_says_so() {
+    for strategy in all() {
+        let finals: Vec<&str> = strategy
+            .stages()
+            .iter()
+            .filter(|s| s.is_final())
+            .map(Stage::name)
+            .collect();
+
+        assert_eq!(finals, ["final_response"], "{strategy:?}");
+        assert_eq!(strategy.start().name(), "problem_reception", "{strategy:?}");
+    }
+}
+
+#[test]
+fn every_edge_is_taken_and_every_other_move_refused() {
+    let mut edges = 0;
+    let mut refused = 0;
+    for strategy in all() {
+        let table = &given()[strategy.name()];
+        for from in strategy.stages() {
+            let manager = standing_in(&strategy, from);
+            for to in strategy.stages() {
+                let mut trial = manager.clone();
+                let moved = trial
+                    .move_to(to.name(), &needed(to))
+                    .map(Stage::name)
+                    .map(str::to_owned);
+                if table[from.name()].iter().any(|next| next == to.name()) {
+                    assert_eq!(moved.as_deref(), Ok(to.name()));
+                    edges += 1;
+                } else {
+                    let refusal = moved.unwrap_err();
+                    assert_eq!(refusal.reason, RefusalReason::IllegalMove);
+                    assert_eq!(
+                        (&*refusal.from, &*refusal.attempted),
+                        (from.name(), to.name())
+                    );
+                    assert_eq!(refusal.allowed, table[from.name()]);
+                    assert_eq!(trial, manager, "a refusal changes nothing");
+                    refused += 1;
+                }
+            }
+        }
+    }
+
+    let given_edges: usize = given()
+        .values()
+        .flat_map(BTreeMap::values)
+        .map(Vec::len)
+        .sum();
+
+    let pairs: usize = given()
+        .values()
+        .map(|table| table.len() * table.len())
+        .sum();
+    assert_eq!((edges, refused), (given_edges, pairs - given_edges));
+}
+
+#[test]
+fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
+    for strategy in all() {
+        for to in strategy
+            .stages()
+            .iter()
+            .filter(|stage| !needed(stage).is_empty())
+        {
+            let from = strategy
+                .stages()
+                .iter()
+                .find(|from| from.next_names().contains(&to.name().to_owned()));
+            let mut manager = standing_in(&strategy, from.unwrap());
+            let before = manager.clone();
+
+            for left_out in needed(to).keys() {
+                let mut parameters = needed(to);
+                parameters.remove(left_out);
+                let refusal = manager.move_to(to.name(), &parameters).unwrap_err();
+                assert_eq!(refusal.missing, [left_out.as_str()]);
+                assert_eq!(refusal.reason, RefusalReason::Parameters);
+                assert_eq!(manager, before);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// Whatever way is taken, an end is near: a walk that turns to the end after a while gets there.
+    #[test]
+    fn random_walks_reach_the_end(name in prop::sample::select(&StrategyName::ALL[..]), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
+        let mut manager = StageManager::new(name);
+        for turn in turns {
+            let allowed: Vec<Stage> = manager.allowed().cloned().collect();
+            if allowed.is_empty() {
+                break;
+            }
+            let next = turn.get(&allowed);
+            manager.move_to(next.name(), &needed(next)).unwrap();
+        }
+        // From here on the way is shorter than the table.
+        for _ in 0..manager.strategy().stages().len() {
+            if manager.is_complete() {
+                break;
+            }
+            let strategy = manager.strategy().clone();
+            let nearest = manager.allowed().min_by_key(|stage| distance_to_end(&strategy, stage)).unwrap().clone();
+            manager.move_to(nearest.name(), &needed(&nearest)).unwrap();
+        }
+        prop_assert!(manager.is_complete());
+        prop_assert_eq!(manager.history().count() as u64, manager.moves());
+    }
+}
+
+fn distance_to_end(strategy: &Strategy, from: &Stage) -> usize {
+    let mut level = vec![from];
+    for distance in 0.. {
+        if level.iter().any(|stage| stage.is_final()) {
+            return distance;
+        }
+
+        level = level
+            .into_iter()
+            .flat_map(|stage| strategy.next(stage))
+            .collect();
+        level.dedup_by_key(|stage| stage.name());
+    }
+
+    unreachable!()
+}
+
+#[test]
+fn the_parameters_are_those_of_the_document() {
+    let all: String = all()
+        .flat_map(|strategy| {
+            let stages = strategy.stages().to_vec();
+            stages
+                .into_iter()
+                .filter(|stage| !stage.parameters().is_empty())
+                .map(move |stage| {
+                    let told = |(name, parameter): (&String, &Parameter)| {
+                        let optional = if parameter.is_required() {
+                            ""
+                        } else {
+                            " (optional)"
+                        };
+                        format!("\n    {name}: {}{optional}", parameter.kind())
+                    };
+
+                    let told: String = stage.parameters().iter().map(told).collect();
+                    format!("{}/{}{told}\n", strategy.name(), stage.name())
+                })
+        })
+        .collect();
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn names_and_what_is_not_one() {
+    for name in StrategyName::ALL {
+        assert_eq!(name.to_string().parse(), Ok(name));
+        assert_eq!(name.strategy().name(), name.as_str());
+    }
+
+    assert_eq!(
+        "base_sequential".parse::<Strategy>().unwrap().name(),
+        "linear"
+    );
+    assert_eq!(
+        "Re\u{1b}Act"
+            .parse::<StrategyName>()
+            .unwrap_err()
+            .to_string(),
+        "`Re\\u{1b}Act` is not a strategy; expected `linear`, `base_sequential`, `chain_of_thought`, `react`, \
+         `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back` or `tree_of_thoughts`"
+    );
+}
+
+#[test]
+fn tables_come_back_from_yaml_and_json() {
+    let built_in = Strategies::built_in();
+    let json = serde_json::to_string_pretty(&built_in).unwrap();
+    assert_eq!(Strategies::from_json(&json).unwrap(), built_in);
+    assert_eq!(Strategies::from_yaml(&json).unwrap(), built_in);
+
+    // Through a form that does not keep the order of keys.
+    let value = serde_json::to_value(&built_in).unwrap();
+    let back: Strategies = serde_json::from_value(value).unwrap();
+    for strategy in built_in.iter() {
+        assert_eq!(back.get(strategy.name()).unwrap(), strategy);
+    }
+}

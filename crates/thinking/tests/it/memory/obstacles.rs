@@ -1,0 +1,157 @@
+//! What stands where the file or its helpers should be: it is refused, it is left as it was, and it holds
+//! nobody up.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cogwork_files::Folder;
+use cogwork_thinking::{FileMemory, Memory, MemoryError, MemoryLimits};
+
+use crate::memory::support::{OBSTACLES, Theirs, at_once, swap_all};
+
+#[test]
+fn only_regular_files_are_memories_and_locks() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        for name in ["notes.jsonl", "notes.jsonl.lock"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("notes.jsonl");
+            let taken = folder.path().join(name);
+            obstacle.put(&taken, &theirs);
+
+            let expected = format!(
+                "the memory file {}: this is {}; expected a regular file",
+                taken.display(),
+                obstacle.found
+            );
+
+            let error = at_once(move || FileMemory::open(path)).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+            let place = Folder::open(folder.path()).unwrap();
+            let error = FileMemory::check_place(&place, "notes.jsonl").unwrap_err();
+
+            assert_eq!(error.to_string(), expected);
+            assert_eq!(
+                fs::read_dir(folder.path()).unwrap().count(),
+                1,
+                "nothing was created"
+            );
+        }
+    }
+
+    theirs.assert_untouched();
+}
+
+#[test]
+fn a_place_is_checked_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::open(folder.path()).unwrap();
+    FileMemory::check_place(&place, "notes.jsonl").unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    drop(FileMemory::open(folder.path().join("notes.jsonl")).unwrap());
+    FileMemory::check_place(&place, "notes.jsonl").unwrap();
+}
+
+/// With one item kept, each one that is added makes the file be written anew.
+fn small(folder: &Path) -> Result<FileMemory, MemoryError> {
+    FileMemory::open_with(
+        folder.join("notes.jsonl"),
+        MemoryLimits::default().with_items(1),
+    )
+}
+
+#[tokio::test]
+async fn names_beside_the_file_are_not_written_through() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "notes.jsonl.new",
+            "notes.jsonl.tmp",
+            "notes.jsonl~",
+            ".notes.jsonl.swp",
+        ] {
+            obstacle.put(&folder.path().join(name), &theirs);
+        }
+
+        let memory = small(folder.path()).unwrap();
+        for text in ["one", "two", "three"] {
+            memory.add(text).await.unwrap();
+        }
+
+        let written = fs::read_to_string(folder.path().join("notes.jsonl")).unwrap();
+        assert_eq!(written, "{\"text\":\"three\"}\n");
+    }
+
+    theirs.assert_untouched();
+}
+
+/// Whoever can write to the folder can spoil the memory, but cannot reach out of the folder with it.
+#[test]
+fn links_that_are_swapped_in_at_any_time_are_not_written_through() {
+    const ROUNDS: usize = 300;
+    let theirs = Theirs::new();
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let done = AtomicBool::new(false);
+    let mut failed = 0;
+
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                swap_all(folder.path(), &theirs.path());
+            }
+        });
+
+        for _ in 0..ROUNDS {
+            let added = small(folder.path()).and_then(|memory| {
+                runtime.block_on(async {
+                    memory.add("one").await?;
+                    memory.add("two").await
+                })
+            });
+            failed += usize::from(added.is_err());
+        }
+
+        done.store(true, Ordering::Relaxed);
+    });
+
+    assert!(failed > 0);
+    theirs.assert_untouched();
+}
+
+/// What is added to a file that has no name any more is lost, so it is an error.
+#[tokio::test]
+async fn a_file_that_is_gone_takes_no_items() {
+    let ways: [fn(&Path); 4] = [
+        |folder| fs::remove_file(folder.join("notes.jsonl")).unwrap(),
+        |folder| fs::rename(folder.join("notes.jsonl"), folder.join("moved.jsonl")).unwrap(),
+        |folder| {
+            fs::write(folder.join("other"), "").unwrap();
+            fs::rename(folder.join("other"), folder.join("notes.jsonl")).unwrap();
+        },
+        |folder| fs::remove_dir_all(folder).unwrap(),
+    ];
+
+    for lose in ways {
+        let disk = tempfile::tempdir().unwrap();
+        let folder = disk.path().join("inside");
+        fs::create_dir(&folder).unwrap();
+        let memory = FileMemory::open(folder.join("notes.jsonl")).unwrap();
+
+        memory.add("kept").await.unwrap();
+
+        lose(&folder);
+        let error = memory.add("lost").await.unwrap_err();
+        assert!(matches!(error, MemoryError::Lost { .. }), "{error:?}");
+        let found = memory.search("kept lost", 9, 0.0).await.unwrap();
+
+        assert_eq!(found.len(), 1);
+    }
+}

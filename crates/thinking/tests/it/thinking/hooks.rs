@@ -1,0 +1,580 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cogwork_llm::{
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
+};
+use cogwork_thinking::{
+    Hooks, Limits, Moment, OnFailure, Payload, Reflection, Thinking, ThinkingError, ThinkingMode,
+    Verdict, async_trait,
+};
+use proptest::prelude::*;
+
+use crate::thinking::{after, ask, before, kept, reply, shown};
+
+#[tokio::test]
+async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
+    let script = ScriptedClient::new(["draft"]);
+    let client = Thinking::new(script.clone())
+        .with_mode(before("one", |input| {
+            Ok(Verdict::replace_text(format!("{} 1", input.text())))
+        }))
+        .with_mode(after("two", |draft| {
+            Ok(Verdict::replace_text(format!("{} 2", draft.text())))
+        }))
+        .with_mode(before("three", |input| {
+            Ok(Verdict::replace_text(format!("{} 3", input.text())))
+        }))
+        .with_mode(after("four", |draft| {
+            Ok(Verdict::append(format!("{} 4", draft.text())))
+        }));
+
+    let generation = client.generate(ask("input")).await.unwrap();
+    assert_eq!(
+        shown(&script.requests()[0]),
+        "[system] Be brief.\n[user] input 1 3"
+    );
+    assert_eq!(generation.response.text(), "draft 2\n\ndraft 2 4");
+    insta::assert_snapshot!(generation.report, @r"
+    before one: replaced (0 calls, 0 tokens)
+    before three: replaced (0 calls, 0 tokens)
+    after two: replaced (0 calls, 0 tokens)
+    after four: appended (0 calls, 0 tokens)
+    1 draft, 1 call, 0 tokens
+    ");
+}
+
+#[tokio::test]
+async fn usage_is_the_sum_of_all_calls() {
+    struct Asks;
+
+    #[async_trait]
+    impl ThinkingMode for Asks {
+        async fn after(
+            &self,
+            moment: &Moment<'_>,
+            draft: &Payload,
+        ) -> Result<Verdict, ThinkingError> {
+            let elsewhere = ScriptedClient::new([reply("elsewhere", 300, 3)]);
+            moment.ask_of(&elsewhere, moment.request().clone()).await?;
+            moment.client().complete(moment.request().clone()).await?;
+            moment
+                .client()
+                .stream(moment.request().clone())
+                .await?
+                .collect()
+                .await?;
+
+            Ok(Verdict::append(
+                moment.role().to_owned() + " " + draft.text(),
+            ))
+        }
+    }
+
+    let script = ScriptedClient::new([reply("a", 10, 1), reply("b", 20, 2)])
+        .then(ChatResponse::new("not known"));
+    let generation = Thinking::new(script)
+        .with_mode(Asks)
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(generation.response.usage(), Some(Usage::new(330, 6)));
+    assert_eq!(
+        (generation.report.calls, generation.report.hooks[1].calls),
+        (4, 3)
+    );
+    assert_eq!(generation.report.hooks[1].usage, Usage::new(320, 5));
+    assert_eq!(generation.response.text(), "a\n\nBe brief. a");
+}
+
+#[tokio::test]
+async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() {
+    let script = ScriptedClient::new([reply("long draft", 10, 2), reply("short", 20, 1)]);
+    let client = Thinking::new(script.clone()).with_mode(after("brief", |draft| {
+        Ok(if draft.text().len() > 5 {
+            Verdict::try_again("Shorter.")
+        } else {
+            Verdict::Keep
+        })
+    }));
+
+    let request = ask("?").with_tools([ToolDefinition::new("weather", "The weather.", "{}")]);
+    let generation = client.generate(request).await.unwrap();
+    let again = &script.requests()[1];
+    assert_eq!(
+        shown(again),
+        "[system] Be brief.\n[user] ?\n[assistant] long draft\n[user] Shorter."
+    );
+    assert_eq!(
+        (again.tools().len(), again.tool_choice()),
+        (1, Some(&ToolChoice::None))
+    );
+    assert_eq!(generation.response, reply("short", 30, 3));
+
+    let drafts: Vec<_> = generation
+        .report
+        .drafts
+        .iter()
+        .map(|draft| &*draft.text)
+        .collect();
+
+    assert_eq!(drafts, ["long draft", "short"]);
+}
+
+#[tokio::test]
+async fn tries_are_bounded_and_the_last_draft_is_kept() {
+    let script = ScriptedClient::new(["1", "2", "3", "4"]);
+    let client = Thinking::new(script.clone())
+        .with_limits(Limits::default().with_tries(2))
+        .with_mode(after("never", |_| Ok(Verdict::try_again("Again."))));
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "3");
+
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(
+        failures,
+        [("never", "it asked for another draft; expected at most 2")]
+    );
+    assert_eq!(script.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
+    let script = ScriptedClient::new(["1"])
+        .then(LlmError::new(LlmErrorKind::Server, "on fire"))
+        .then("3");
+    let once = AtomicUsize::new(0);
+    let client = Thinking::new(script)
+        .with_mode(after("once", move |_| {
+            Ok(if once.fetch_add(1, Ordering::Relaxed) == 0 {
+                Verdict::try_again("Again.")
+            } else {
+                Verdict::Keep
+            })
+        }))
+        .with_mode(after("next", |_| Ok(Verdict::append("next"))));
+
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "1\n\nnext");
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(failures, [("once", "no other draft: server: on fire")]);
+}
+
+#[tokio::test]
+async fn before_a_generation_there_is_nothing_to_try_again() {
+    let script = ScriptedClient::new(["draft"]);
+    let client =
+        Thinking::new(script).with_mode(before("early", |_| Ok(Verdict::try_again("Again."))));
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "draft");
+
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(
+        failures,
+        [("early", "it asked for another draft before there was one")]
+    );
+}
+
+#[tokio::test]
+async fn a_mode_may_refuse_the_request_or_the_answer() {
+    let script = ScriptedClient::new(["a secret"]);
+    let (client, reports) = kept(
+        Thinking::new(script.clone()).with_mode(before("guard", |_| {
+            Ok(Verdict::Fail("it asks for secrets".into()))
+        })),
+    );
+
+    let error = client.complete(ask("?")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "other: the thinking mode `guard` refused the request: it asks for secrets"
+    );
+    assert_eq!(script.requests().len(), 0);
+    let report = reports.lock().unwrap().remove(0);
+
+    assert_eq!(report.error, Some(error.to_string()));
+    insta::assert_snapshot!(report, @"
+    before guard: refused: it asks for secrets (0 calls, 0 tokens)
+    no answer: other: the thinking mode `guard` refused the request: it asks for secrets; 0 drafts, 0 calls, 0 tokens
+    ");
+
+    let client = Thinking::new(script).with_mode(after("guard", |_| {
+        Ok(Verdict::Fail("it tells secrets".into()))
+    }));
+    let error = client.complete(ask("?")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "other: the thinking mode `guard` refused the answer: it tells secrets"
+    );
+}
+
+/// Fails, after it has let something stand.
+struct Failing(OnFailure);
+
+#[async_trait]
+impl ThinkingMode for Failing {
+    fn on_failure(&self) -> OnFailure {
+        self.0
+    }
+
+    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+        moment.stand(&draft.clone().with_text("better"));
+        moment.ask(moment.request().clone()).await?;
+        Ok(Verdict::replace_text("best"))
+    }
+}
+
+#[tokio::test]
+async fn what_holds_after_a_failure_is_the_policy_of_the_mode() {
+    let busy =
+        || LlmError::new(LlmErrorKind::Overloaded, "busy").with_retry_after(Duration::from_secs(3));
+
+    let script = ScriptedClient::new(["draft"]).then(busy()).then("unused");
+    let generation = Thinking::new(script)
+        .with_mode(Failing(OnFailure::Keep))
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(generation.response.text(), "better");
+
+    let script = ScriptedClient::new(["draft"]).then(busy()).then("unused");
+    let error = Thinking::new(script)
+        .with_mode(Failing(OnFailure::Fail))
+        .generate(ask("?"))
+        .await
+        .unwrap_err();
+
+    assert_eq!(
+        error.to_string(),
+        "overloaded: the thinking mode `Failing` failed after the generation: busy (retry after 3s)",
+    );
+    assert!(error.is_retryable());
+
+    let script = ScriptedClient::new(["draft"]).then(busy()).then("fine");
+    let generation = Thinking::new(script)
+        .with_mode(Failing(OnFailure::TryAgain))
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(generation.response.text(), "best");
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(failures, [("Failing", "overloaded: busy (retry after 3s)")]);
+
+    let script = ScriptedClient::new(["draft"])
+        .then(busy())
+        .then(busy())
+        .then("too late");
+    let generation = Thinking::new(script)
+        .with_mode(Failing(OnFailure::TryAgain))
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(generation.response.text(), "better");
+    assert_eq!(generation.report.failures().count(), 2);
+}
+
+#[tokio::test]
+async fn metadata_goes_from_hook_to_hook_and_to_the_program_but_to_no_model() {
+    let script = ScriptedClient::new(["draft"]);
+    let client = Thinking::new(script.clone())
+        .with_metadata([("user".to_owned(), "ada".into())].into_iter().collect())
+        .with_mode(before("marks", |input| {
+            Ok(Verdict::Replace(
+                input.clone().with_metadata("topic", "sky"),
+            ))
+        }))
+        .with_mode(after("changes", |_| Ok(Verdict::replace_text("other"))))
+        .with_mode(after("reads", |draft| {
+            Ok(Verdict::append(format!(
+                "{} asked about the {}",
+                draft.metadata()["user"],
+                draft.metadata()["topic"]
+            )))
+        }));
+
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(
+        generation.response.text(),
+        "other\n\n\"ada\" asked about the \"sky\""
+    );
+    assert_eq!(generation.payload.metadata()["topic"], "sky");
+    assert_eq!(script.requests(), [ask("?")]);
+}
+
+#[tokio::test]
+async fn a_hook_may_ask_to_see_calls_of_tools_and_they_survive_its_text() {
+    struct Sees;
+
+    #[async_trait]
+    impl ThinkingMode for Sees {
+        fn hooks(&self) -> Hooks {
+            Hooks::AFTER.and_tool_calls()
+        }
+        async fn after(
+            &self,
+            moment: &Moment<'_>,
+            draft: &Payload,
+        ) -> Result<Verdict, ThinkingError> {
+            let asked = shown(&moment.answering(moment.conversation(draft, "Sure?")));
+            assert_eq!(
+                asked,
+                "[system] Be brief.\n[user] ?\n[assistant] [call of the tool weather: {}]\n[user] Sure?"
+            );
+            Ok(Verdict::replace_text("I look."))
+        }
+    }
+
+    let calls = [ToolCall::new("1", "weather", "{}")];
+    let draft = ChatResponse::new("")
+        .with_tool_calls(calls.clone())
+        .with_finish_reason(FinishReason::ToolCalls);
+    let response = Thinking::new(ScriptedClient::new([draft]))
+        .with_mode(Sees)
+        .complete(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(
+        (response.text(), response.tool_calls()),
+        ("I look.", &calls[..])
+    );
+    assert_eq!(*response.finish_reason(), FinishReason::ToolCalls);
+}
+
+#[tokio::test]
+async fn a_cut_off_draft_stays_one_when_added_to_and_is_whole_when_replaced() {
+    let cut = || {
+        ChatResponse::new("Once upo")
+            .with_finish_reason(FinishReason::Length)
+            .with_model("m")
+    };
+
+    let client = Thinking::new(ScriptedClient::new([cut()]))
+        .with_mode(after("adds", |_| Ok(Verdict::append("…"))));
+    assert_eq!(
+        *client.complete(ask("?")).await.unwrap().finish_reason(),
+        FinishReason::Length
+    );
+
+    let client = Thinking::new(ScriptedClient::new([cut()]))
+        .with_mode(after("ends", |_| Ok(Verdict::replace_text("The end."))));
+    let response = client.complete(ask("?")).await.unwrap();
+    assert_eq!(
+        (response.finish_reason(), response.model()),
+        (&FinishReason::Stop, Some("m"))
+    );
+}
+
+#[tokio::test]
+async fn hooks_before_wait_for_a_message_of_the_user() {
+    let call = ToolCall::new("1", "weather", "{}");
+    let conversation = [
+        Message::user("?"),
+        Message::assistant("").with_tool_calls([call.clone()]),
+        Message::tool_result(&call, "rain"),
+    ];
+
+    let script = ScriptedClient::new(["It rains."]);
+    let client =
+        Thinking::new(script.clone()).with_mode(before("changes", |_| Ok(Verdict::append("more"))));
+    client
+        .complete(ChatRequest::new(conversation.clone()))
+        .await
+        .unwrap();
+    assert_eq!(script.requests(), [ChatRequest::new(conversation)]);
+}
+
+#[tokio::test]
+async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
+    struct Greedy;
+
+    #[async_trait]
+    impl ThinkingMode for Greedy {
+        async fn after(
+            &self,
+            moment: &Moment<'_>,
+            _draft: &Payload,
+        ) -> Result<Verdict, ThinkingError> {
+            loop {
+                moment.client().complete(moment.request().clone()).await?;
+            }
+        }
+    }
+
+    let script = ScriptedClient::new((0..100).map(|number| number.to_string()));
+    let client = Thinking::new(script.clone())
+        .with_limits(Limits::default().with_calls(5))
+        .with_mode(Greedy);
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "0");
+    assert_eq!(script.requests().len(), 6);
+
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(
+        failures,
+        [(
+            "Greedy",
+            "budget: the hooks of a generation may make 5 calls, and have"
+        )]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
+    struct Slow;
+
+    #[async_trait]
+    impl ThinkingMode for Slow {
+        async fn after(
+            &self,
+            moment: &Moment<'_>,
+            _draft: &Payload,
+        ) -> Result<Verdict, ThinkingError> {
+            Ok(Verdict::append(
+                moment.ask(moment.request().clone()).await?.into_text(),
+            ))
+        }
+    }
+
+    let slow = |text: &str| ScriptedReply::from(text).after(Duration::from_secs(40));
+
+    // The draft takes its own time.
+    let script = ScriptedClient::new([slow("draft"), slow("one"), slow("two")]);
+    let limits = Limits::default().with_time(Duration::from_secs(60));
+    let client = Thinking::new(script)
+        .with_limits(limits)
+        .with_mode(Slow)
+        .with_mode(Slow);
+    let begun = tokio::time::Instant::now();
+    let generation = client.generate(ask("?")).await.unwrap();
+
+    assert_eq!(begun.elapsed(), Duration::from_secs(100));
+    assert_eq!(generation.response.text(), "draft\n\none");
+    assert_eq!(
+        generation.report.failures().collect::<Vec<_>>(),
+        [("Slow", "thinking took longer than 60s")]
+    );
+}
+
+/// What a hook does, by which the answer can be foretold.
+#[derive(Debug, Clone)]
+enum Deed {
+    Keep,
+    Replace(String),
+    Append(String),
+    Fail,
+    Panic,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let deed = prop_oneof![
+        Just(Deed::Keep),
+        "[a-z]{0,5}".prop_map(Deed::Replace),
+        "[a-z]{0,5}".prop_map(Deed::Append),
+        Just(Deed::Fail),
+        Just(Deed::Panic),
+    ];
+    prop::collection::vec(deed, 0..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn hooks_do_what_they_say_and_failing_ones_nothing(deeds in deeds()) {
+        let mut expected = "draft".to_owned();
+        let mut failed = 0;
+        let mut client = Thinking::new(ScriptedClient::new(["draft"]));
+        for deed in deeds {
+            match &deed {
+                Deed::Keep => {}
+                Deed::Replace(text) => expected.clone_from(text),
+                Deed::Append(text) if text.is_empty() => {}
+                Deed::Append(text) if expected.is_empty() => expected.clone_from(text),
+                Deed::Append(text) => expected = format!("{expected}\n\n{text}"),
+                Deed::Fail | Deed::Panic => failed += 1,
+            }
+            client = client.with_mode(after("deed", move |_| match &deed {
+                Deed::Keep => Ok(Verdict::Keep),
+                Deed::Replace(text) => Ok(Verdict::replace_text(text.as_str())),
+                Deed::Append(text) => Ok(Verdict::append(text.as_str())),
+                Deed::Fail => Err(ThinkingError::new("no")),
+                Deed::Panic => std::panic::resume_unwind(Box::new("oh")),
+            }));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let generation = runtime.block_on(client.generate(ask("?"))).unwrap();
+        prop_assert_eq!(generation.response.text(), expected);
+        prop_assert_eq!(generation.report.failures().count(), failed);
+    }
+}
+
+#[tokio::test]
+async fn blocks_that_a_hook_adds_are_for_the_program() {
+    let chart = Block::image("image/png", "iVBORw0KGgo=");
+    let script = ScriptedClient::new(["draft", "better"]);
+    let client = Thinking::new(script.clone())
+        .with_mode(after("draws", {
+            let chart = chart.clone();
+            move |draft| Ok(Verdict::Replace(draft.clone().with_blocks([chart.clone()])))
+        }))
+        .with_mode(Reflection::new("Again."));
+
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(
+        (generation.payload.text(), generation.payload.blocks()),
+        ("better", &[chart][..])
+    );
+    assert!(
+        script.requests()[1]
+            .messages()
+            .iter()
+            .all(|message| message.blocks().is_empty())
+    );
+}
+
+#[tokio::test]
+async fn each_try_for_another_draft_is_told_of_the_hook_that_asked() {
+    struct Asks;
+
+    #[async_trait]
+    impl ThinkingMode for Asks {
+        fn hooks(&self) -> Hooks {
+            Hooks::AFTER
+        }
+        fn on_failure(&self) -> OnFailure {
+            OnFailure::TryAgain
+        }
+        async fn after(
+            &self,
+            _moment: &Moment<'_>,
+            draft: &Payload,
+        ) -> Result<Verdict, ThinkingError> {
+            Ok(if draft.text() == "1" {
+                Verdict::try_again("Again.")
+            } else {
+                Verdict::Keep
+            })
+        }
+    }
+
+    let script = ScriptedClient::new(["1", "", "3"]);
+    let generation = Thinking::new(script)
+        .with_mode(Asks)
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    assert_eq!(generation.response.text(), "3");
+    insta::assert_snapshot!(generation.report, @r"
+    after Asks: the model answered nothing
+    after Asks: tried again (0 calls, 0 tokens)
+    after Asks: kept (0 calls, 0 tokens)
+    2 drafts, 3 calls, 0 tokens
+    ");
+}

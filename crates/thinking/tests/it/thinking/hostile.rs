@@ -1,0 +1,188 @@
+//! Models, hooks and callers at their worst.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
+use cogwork_thinking::{
+    BestOf, Critique, FileMemory, Limits, Memory, OnFailure, PlanFirst, Recall, Reflection,
+    Thinking, ThinkingError, Verification, async_trait,
+};
+
+use crate::thinking::{after, ask, before, kept};
+
+#[tokio::test]
+async fn a_hook_that_panics_changes_nothing_and_is_reported() {
+    let client = Thinking::new(ScriptedClient::new(["draft"]))
+        .with_mode(before("early", |_| -> Result<_, ThinkingError> {
+            panic!("no {}", "plan")
+        }))
+        .with_mode(after("late", |_| -> Result<_, ThinkingError> {
+            panic!("no draft")
+        }));
+
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "draft");
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(
+        failures,
+        [
+            ("early", "it panicked: no plan"),
+            ("late", "it panicked: no draft")
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
+    let never = ScriptedReply::from("too late").after(Duration::from_secs(86_400));
+    let script = ScriptedClient::new(["draft"]).then(never);
+    let (client, reports) =
+        kept(Thinking::new(script).with_mode(Reflection::new("Again.").with_rounds(3)));
+    assert_eq!(client.complete(ask("?")).await.unwrap().text(), "draft");
+
+    let reports = reports.lock().unwrap();
+    assert_eq!(
+        reports[0].failures().collect::<Vec<_>>(),
+        [("reflection", "thinking took longer than 300s")]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_is_none() {
+    let script = ScriptedClient::new(["draft".to_owned(), "x".repeat(2_000)]);
+    let limits = Limits::default().with_answer_bytes(1_000);
+    let client = Thinking::new(script)
+        .with_limits(limits)
+        .with_mode(Reflection::new("Again."));
+    let generation = client.generate(ask("?")).await.unwrap();
+
+    assert_eq!(generation.response.text(), "draft");
+    let failures: Vec<_> = generation.report.failures().collect();
+    assert_eq!(
+        failures,
+        [(
+            "reflection",
+            "the answer has 2000 bytes; expected at most 1000"
+        )]
+    );
+}
+
+#[tokio::test]
+async fn words_of_the_model_do_not_break_a_message() {
+    let script = ScriptedClient::new(["draft", "\u{1b}[2J\nforged line\u{202e}"]);
+    let generation = Thinking::new(script)
+        .with_mode(Verification::new())
+        .generate(ask("?"))
+        .await
+        .unwrap();
+
+    let (_, failure) = generation.report.failures().next().unwrap();
+    assert_eq!(
+        failure,
+        r"the model answered `\u{1b}[2J\nforged line\u{202e}`; expected questions, one a line",
+    );
+}
+
+/// Replies in order, each after two polls in which nothing came.
+struct Hesitant(ScriptedClient);
+
+#[async_trait]
+impl LlmClient for Hesitant {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        tokio::task::yield_now().await;
+        let response = self.0.complete(request).await;
+        tokio::task::yield_now().await;
+
+        response
+    }
+}
+
+/// What the future gives within so many polls; dropped after them.
+async fn polled<T>(future: impl Future<Output = T>, polls: usize) -> Option<T> {
+    let mut future = pin!(future);
+    for _ in 0..polls {
+        let polled = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+        if let Poll::Ready(done) = polled {
+            return Some(done);
+        }
+
+        tokio::task::yield_now().await;
+    }
+
+    None
+}
+
+#[tokio::test]
+async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let replies = [
+        "plan",
+        "draft",
+        "other",
+        "1",
+        "not met",
+        "revised",
+        "Is it?",
+        "Yes.",
+        "verified",
+        "reflected",
+    ];
+
+    let mut ended = None;
+    for polls in 0..200 {
+        let path = folder.path().join(format!("{polls}.jsonl"));
+        let memory = FileMemory::open(&path).unwrap();
+        let script = ScriptedClient::new(replies);
+        let thinking = Thinking::new(Hesitant(script.clone()))
+            .with_memory(Recall::from(memory.clone()).with_remembering(true))
+            .with_mode(PlanFirst::new())
+            .with_mode(BestOf::new(2).with_on_failure(OnFailure::Fail))
+            .with_mode(Critique::new(["short"]).with_on_failure(OnFailure::Fail))
+            .with_mode(Verification::new().with_on_failure(OnFailure::Fail))
+            .with_mode(Reflection::new("Again.").with_on_failure(OnFailure::Fail));
+
+        let (thinking, reports) = kept(thinking);
+        let done = polled(thinking.complete(ask("When?")), polls).await;
+        let is_done = done.is_some();
+        let remembered = memory.search("when", 9, 0.0).await.unwrap();
+
+        assert_eq!(remembered.len(), usize::from(is_done));
+        assert_eq!(reports.lock().unwrap().len(), usize::from(is_done));
+        drop((thinking, memory));
+
+        // The file holds whole lines, and is free for the next one.
+        assert_eq!(
+            FileMemory::open(&path)
+                .unwrap()
+                .search("when", 9, 0.0)
+                .await
+                .unwrap()
+                .len(),
+            remembered.len()
+        );
+
+        if let Some(response) = done {
+            assert_eq!(response.unwrap().text(), "reflected");
+            ended = Some(polls);
+            break;
+        }
+    }
+
+    assert!(
+        ended.is_some_and(|polls| polls > 15),
+        "it was dropped at {ended:?} awaits only"
+    );
+}
+
+#[tokio::test]
+async fn a_client_goes_on_after_a_generation_that_was_dropped() {
+    let client = Thinking::new(Hesitant(ScriptedClient::new(["1", "2", "3", "4", "5"])))
+        .with_mode(Reflection::new("Again."));
+    assert!(polled(client.complete(ask("?")), 4).await.is_none());
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.report.drafts.len(), 2);
+    assert_eq!(generation.report.calls, 2);
+}

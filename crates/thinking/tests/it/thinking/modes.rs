@@ -1,0 +1,299 @@
+use cogwork_llm::{
+    Block, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
+};
+use cogwork_thinking::{BestOf, Critique, PlanFirst, Thinking, ThinkingMode, Verification};
+
+use crate::thinking::{ask, shown};
+
+async fn thought(
+    mode: impl ThinkingMode + 'static,
+    script: &ScriptedClient,
+) -> cogwork_thinking::Generation {
+    Thinking::new(script.clone())
+        .with_mode(mode)
+        .generate(ask("Who was born in Bergen?"))
+        .await
+        .unwrap()
+}
+
+fn all(script: &ScriptedClient) -> String {
+    script
+        .requests()
+        .iter()
+        .map(shown)
+        .collect::<Vec<_>>()
+        .join("\n--- next call\n")
+}
+
+#[tokio::test]
+async fn a_plan_is_made_first_and_given_to_the_model() {
+    let script = ScriptedClient::new(["1. Think of people.\n2. Check where.\n", "Grieg."]);
+    let generation = thought(PlanFirst::new(), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    insta::assert_snapshot!(all(&script), @r"
+    [system] Be brief.
+    [user] Who was born in Bergen?
+
+    Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+
+    Follow this plan:
+    1. Think of people.
+    2. Check where.
+    ");
+}
+
+#[tokio::test]
+async fn without_a_plan_the_answer_comes_all_the_same() {
+    let script = ScriptedClient::new(["", "Grieg."]);
+    let generation = thought(PlanFirst::new(), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    assert_eq!(script.requests()[1], ask("Who was born in Bergen?"));
+}
+
+#[tokio::test]
+async fn a_critique_revises_by_what_it_found_until_all_is_met() {
+    let script = ScriptedClient::new([
+        "Grieg, I think.",
+        "2: \"I think\" is no answer.",
+        "Grieg.",
+        "All met.",
+    ]);
+
+    let mode = Critique::new(["It names a person.", "It is sure."]).with_rounds(3);
+    let generation = thought(mode, &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    insta::assert_snapshot!(all(&script), @r#"
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    [assistant] Grieg, I think.
+    [user] Judge your answer by each of these criteria:
+    1. It names a person.
+    2. It is sure.
+
+    For each that is not met, write a line with its number and why. Do not write a new answer yet. If all are met, reply with ALL MET and nothing else.
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    [assistant] Grieg, I think.
+    [user] A reviewer found in your answer:
+    2: "I think" is no answer.
+
+    Revise it accordingly. Reply with the whole answer and nothing else.
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    [assistant] Grieg.
+    [user] Judge your answer by each of these criteria:
+    1. It names a person.
+    2. It is sure.
+
+    For each that is not met, write a line with its number and why. Do not write a new answer yet. If all are met, reply with ALL MET and nothing else.
+    "#);
+}
+
+#[tokio::test]
+async fn a_judgement_is_free_text_even_where_the_answer_is_not() {
+    let request = ask("?")
+        .with_format(ReplyFormat::Json)
+        .with_stop(["}"])
+        .with_max_tokens(9);
+    let script = ScriptedClient::new(["{}", "ALL MET"]);
+    Thinking::new(script.clone())
+        .with_mode(Critique::new(["It is JSON."]))
+        .complete(request)
+        .await
+        .unwrap();
+
+    let judged = &script.requests()[1];
+    assert_eq!(
+        (judged.format(), judged.stop().len(), judged.max_tokens()),
+        (None, 0, Some(9))
+    );
+}
+
+#[tokio::test]
+async fn questions_are_answered_without_sight_of_the_draft() {
+    let questions = "Here are questions:\n1. Where was Grieg born?\n- **Where was Ibsen born?**\n3. Where was Ole Bull born?";
+    let script = ScriptedClient::new([
+        "Grieg and Ibsen.",
+        questions,
+        "In Bergen.",
+        "In Skien.",
+        "Grieg.",
+    ]);
+
+    let generation = thought(Verification::new().with_questions(2), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    for request in &script.requests()[2..4] {
+        assert!(
+            !shown(request).contains("Grieg and Ibsen"),
+            "{}",
+            shown(request)
+        );
+    }
+
+    insta::assert_snapshot!(all(&script), @r"
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    [assistant] Grieg and Ibsen.
+    [user] Write questions by which the facts in your answer can be verified, at most 2, one a line. Each must be understood by someone who has not read your answer.
+    --- next call
+    [system] Be brief.
+    [user] Where was Grieg born?
+    --- next call
+    [system] Be brief.
+    [user] Where was Ibsen born?
+    --- next call
+    [system] Be brief.
+    [user] Who was born in Bergen?
+    [assistant] Grieg and Ibsen.
+    [user] These questions were answered independently of your answer:
+
+    Question: Where was Grieg born?
+    Answer: In Bergen.
+
+    Question: Where was Ibsen born?
+    Answer: In Skien.
+
+    Where your answer contradicts them, correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with NO CHANGE and nothing else.
+    ");
+}
+
+#[tokio::test]
+async fn a_verified_draft_stands_and_an_unanswered_question_is_left_out() {
+    let script = ScriptedClient::new(["Grieg.", "Where was Grieg born?\nWhere was Bull born?"])
+        .then(LlmError::new(LlmErrorKind::Server, "on fire"))
+        .then("In Bergen.")
+        .then("NO CHANGE");
+    let generation = thought(Verification::new(), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    assert_eq!(
+        generation.report.failures().collect::<Vec<_>>(),
+        [("verification", "server: on fire")]
+    );
+    assert!(!all(&script).contains("Question: Where was Grieg born?"));
+}
+
+#[tokio::test]
+async fn a_verification_without_questions_or_answers_keeps_the_draft() {
+    let script = ScriptedClient::new(["Grieg.", "I am sure of it."]);
+    let generation = thought(Verification::new(), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    let failures: Vec<_> = generation.report.failures().collect();
+
+    assert_eq!(
+        failures,
+        [(
+            "verification",
+            "the model answered `I am sure of it.`; expected questions, one a line"
+        )]
+    );
+
+    let script = ScriptedClient::new(["Grieg.", "Where was Grieg born?", ""]);
+    let generation = thought(Verification::new(), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+    assert_eq!(script.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_question_about_a_picture_is_asked_with_the_picture() {
+    let picture = Block::image("image/png", "iVBORw0KGgo=");
+    let script = ScriptedClient::new(["A cat.", "What animal is it?", "A dog.", "A dog."]);
+    let request = ChatRequest::new([Message::user("What is it?").with_blocks([picture.clone()])]);
+    Thinking::new(script.clone())
+        .with_mode(Verification::new())
+        .complete(request)
+        .await
+        .unwrap();
+
+    assert_eq!(
+        script.requests()[2].messages().last().unwrap().blocks(),
+        [picture]
+    );
+}
+
+#[tokio::test]
+async fn a_judge_picks_among_the_candidates() {
+    let script = ScriptedClient::new(["Grieg?", "Grieg.", " Grieg?\n", "Ole Bull."]);
+    let judge = ScriptedClient::new(["**2**"]);
+    let mode = BestOf::new(4)
+        .with_judge(judge.clone())
+        .with_temperature(0.9);
+    let generation = thought(mode, &script).await;
+
+    assert_eq!(generation.response.text(), "Grieg.");
+    assert_eq!(script.requests()[1].temperature(), Some(0.9));
+    assert_eq!(generation.report.drafts.len(), 4);
+    insta::assert_snapshot!(shown(&judge.requests()[0]), @r#"
+    [system] Be brief.
+    [user] Who was born in Bergen?
+
+    Several answers were given to this:
+
+    <answer number="1">
+    Grieg?
+    </answer>
+    <answer number="2">
+    Grieg.
+    </answer>
+    <answer number="3">
+    Ole Bull.
+    </answer>
+
+    Which of these answers is the best: right, complete and clear?
+    Reply with its number and nothing else.
+    "#);
+}
+
+#[tokio::test]
+async fn equal_candidates_need_no_judge_and_seeds_differ() {
+    let script = ScriptedClient::new(["Grieg.", "Grieg.", "Grieg."]);
+    let request = ask("?").with_seed(7);
+    let response = Thinking::new(script.clone())
+        .with_mode(BestOf::new(3))
+        .complete(request)
+        .await
+        .unwrap();
+
+    assert_eq!(response.text(), "Grieg.");
+    let seeds: Vec<_> = script
+        .requests()
+        .iter()
+        .map(|request| request.seed())
+        .collect();
+
+    assert_eq!(seeds, [Some(7), Some(8), Some(9)]);
+}
+
+#[tokio::test]
+async fn a_judge_who_names_no_candidate_leaves_the_first() {
+    for verdict in ["The second.", "0", "4", "1 or 2", "99999999999999999999999"] {
+        let script = ScriptedClient::new(["a", "b", "c", verdict]);
+        let generation = thought(BestOf::new(3), &script).await;
+        assert_eq!(generation.response.text(), "a");
+        let expected = format!("the model answered `{verdict}`; expected one number from 1 to 3");
+
+        assert_eq!(
+            generation.report.failures().collect::<Vec<_>>(),
+            [("best_of", expected.as_str())]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_candidate_may_save_an_empty_draft() {
+    let script = ScriptedClient::new([""])
+        .then(LlmError::new(LlmErrorKind::Server, "on fire"))
+        .then("Grieg.");
+    let generation = thought(BestOf::new(3), &script).await;
+    assert_eq!(generation.response.text(), "Grieg.");
+}

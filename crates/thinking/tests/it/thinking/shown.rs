@@ -1,0 +1,197 @@
+//! Whatever a model, a hook, a memory or settings say, what is shown of it is safe.
+
+use std::io;
+use std::time::Duration;
+
+use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
+use cogwork_text::testing::{Shown, texts};
+use cogwork_thinking::{
+    BestOf, BuildError, Critique, Found, MemoryError, OnFailure, Outcome, PlanFirst, Reflection,
+    Registry, RegistryError, Report, Thinking, ThinkingError, Verdict, Verification,
+};
+use serde_json::json;
+
+use crate::thinking::{after, ask, before, kept};
+
+/// Types that show no text of others.
+const EXEMPT: [&str; 1] = ["Hook"];
+
+#[tokio::test(start_paused = true)]
+async fn nothing_unsafe_is_shown() {
+    let shown = Shown::default();
+
+    for text in texts() {
+        show_registries(&shown, &text);
+        show_errors(&shown, &text);
+        show_memories(&shown, &text);
+        show_outcomes(&shown, &text);
+        show_reports(&shown, &text).await;
+    }
+
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
+}
+
+fn show_registries(shown: &Shown, text: &str) {
+    let owned = || text.to_owned();
+    shown.error(&RegistryError::Duplicate(owned()));
+    shown.error(&RegistryError::Name(owned()));
+    shown.error(&RegistryError::Full {
+        name: owned(),
+        most: 1,
+    });
+
+    let mut registry = Registry::with_built_in();
+    let made = |_: serde_json::Map<_, _>| Ok(PlanFirst::new());
+    registry.register("odd", text, made).unwrap();
+    shown.lines(&registry);
+
+    let settings = [
+        json!({ text: text }),
+        json!({ "rounds": text, "criteria": [text, 1] }),
+        json!(text),
+    ];
+
+    for mode in ["reflection", "critique", "best_of", text] {
+        for settings in &settings {
+            let Err(error) = registry.build(mode, settings) else {
+                continue;
+            };
+
+            show_build(shown, error);
+        }
+    }
+
+    show_build(
+        shown,
+        BuildError::Settings {
+            mode: owned(),
+            problems: Vec::new(),
+        },
+    );
+
+    show_build(
+        shown,
+        BuildError::Unknown {
+            name: owned(),
+            nearest: Some(owned()),
+            known: vec![owned(), owned()],
+        },
+    );
+}
+
+fn show_build(shown: &Shown, error: BuildError) {
+    shown.error(&error);
+
+    if let BuildError::Settings { mut problems, .. } = error {
+        for problem in &mut problems {
+            shown.line(problem);
+            problem.expected = None;
+            problem.nearest = Some(problem.message.clone());
+            shown.line(problem);
+        }
+    }
+}
+
+fn show_errors(shown: &Shown, text: &str) {
+    let owned = || text.to_owned();
+
+    let errors = [
+        ThinkingError::Call(LlmError::new(LlmErrorKind::Other, text)),
+        ThinkingError::Empty,
+        ThinkingError::CutOff { bytes: 1 },
+        ThinkingError::Withheld,
+        ThinkingError::TooLong { bytes: 2, most: 1 },
+        ThinkingError::Unexpected {
+            found: owned(),
+            expected: owned(),
+        },
+        ThinkingError::Timeout(Duration::from_secs(1)),
+        ThinkingError::Panic(owned()),
+        ThinkingError::Misplaced(owned()),
+        ThinkingError::Other(owned()),
+    ];
+
+    errors.iter().for_each(|error| shown.error(error));
+}
+
+fn show_memories(shown: &Shown, text: &str) {
+    let path = || text.to_owned();
+
+    let errors = [
+        MemoryError::File {
+            path: path(),
+            source: io::Error::other(text),
+        },
+        MemoryError::InUse {
+            path: path(),
+            holder: Some(1),
+        },
+        MemoryError::Lost { path: path() },
+        MemoryError::Damaged {
+            path: path(),
+            line: 1,
+        },
+        MemoryError::TooLong {
+            what: text.to_owned(),
+            bytes: 2,
+            most: 1,
+        },
+        MemoryError::Other(text.to_owned()),
+    ];
+
+    errors.iter().for_each(|error| shown.error(error));
+    shown.line(&Found::new(text, 0.5));
+}
+
+fn show_outcomes(shown: &Shown, text: &str) {
+    let outcomes = [
+        Outcome::Kept,
+        Outcome::Replaced,
+        Outcome::Appended,
+        Outcome::TriedAgain,
+        Outcome::Refused(text.to_owned()),
+        Outcome::Failed(text.to_owned()),
+    ];
+
+    outcomes.iter().for_each(|outcome| shown.line(outcome));
+
+    let mut report = Report::default();
+    report.error = Some(text.to_owned());
+    report.memory_failures = vec![text.to_owned()];
+    shown.lines(&report);
+}
+
+/// Generations in which the model and the hooks say the text, or fail with it.
+async fn show_reports(shown: &Shown, text: &str) {
+    let failure = LlmError::new(LlmErrorKind::Other, text).with_body(text);
+    let script = || ScriptedClient::new(vec![text; 20]);
+
+    let words = text.to_owned();
+    let reason = text.to_owned();
+    let thinking = [
+        Thinking::new(script()).with_mode(Reflection::new("Again.").with_rounds(2)),
+        Thinking::new(script()).with_mode(Critique::new([text])),
+        Thinking::new(script()).with_mode(Verification::new()),
+        Thinking::new(script()).with_mode(BestOf::new(2)),
+        Thinking::new(script()).with_mode(PlanFirst::new()),
+        Thinking::new(script()).with_mode(before("odd", move |_| {
+            Err(ThinkingError::new(words.clone()))
+        })),
+        Thinking::new(script()).with_mode(after("odd", move |_| Ok(Verdict::Fail(reason.clone())))),
+        Thinking::new(ScriptedClient::new([failure])).with_mode(Reflection::new("Again.")),
+        Thinking::new(script()).with_mode(Verification::new().with_on_failure(OnFailure::Fail)),
+    ];
+
+    for thinking in thinking {
+        let (thinking, reports) = kept(thinking);
+        if let Err(error) = thinking.complete(ask(text)).await {
+            cogwork_text::testing::assert_safe_line(&error.to_string());
+        }
+
+        reports
+            .lock()
+            .unwrap()
+            .iter()
+            .for_each(|report| shown.lines(report));
+    }
+}

@@ -1,0 +1,131 @@
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_llm::{
+    ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, ScriptedClient,
+    ScriptedReply, Timeout, Usage,
+};
+use cogwork_thinking::{InMemory, Memory, PlanFirst, Recall, Reflection, Thinking};
+
+use crate::thinking::{ask, kept, reply};
+
+async fn deltas(mut reply: ReplyStream) -> Vec<Delta> {
+    let mut all = Vec::new();
+    while let Some(delta) = reply.next().await {
+        all.push(delta.unwrap());
+    }
+
+    all
+}
+
+fn text(text: &str) -> Delta {
+    Delta::Text(text.to_owned())
+}
+
+#[tokio::test]
+async fn with_hooks_before_the_reply_flows_and_its_end_has_the_whole_usage() {
+    let script = ScriptedClient::new([reply("A plan.", 10, 5)])
+        .then(ScriptedReply::in_pieces(["Good ", "morning."]));
+    let (client, reports) = kept(Thinking::new(script).with_mode(PlanFirst::new()));
+    let got = deltas(client.stream(ask("Hello")).await.unwrap()).await;
+    let end = ChatResponse::new("Good morning.").with_usage(Usage::new(10, 5));
+
+    assert_eq!(got, [text("Good "), text("morning."), Delta::End(end)]);
+    let reports = reports.lock().unwrap();
+    assert_eq!(
+        (reports.len(), reports[0].calls, reports[0].drafts.len()),
+        (1, 2, 1)
+    );
+}
+
+#[tokio::test]
+async fn with_hooks_after_nothing_is_shown_of_the_draft() {
+    let script = ScriptedClient::default()
+        .then(ScriptedReply::in_pieces(["Wrong ", "draft."]))
+        .then("Right.");
+    let client = Thinking::new(script).with_mode(Reflection::new("Again."));
+    let got = deltas(client.stream(ask("Hello")).await.unwrap()).await;
+    assert_eq!(
+        got,
+        [text("Right."), Delta::End(ChatResponse::new("Right."))]
+    );
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_reported_and_not_remembered() {
+    let reset = LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
+    let script = ScriptedClient::new([ScriptedReply::in_pieces(["Once upon"]).but_then(reset)]);
+    let memory = InMemory::new();
+    let recall = Recall::from(memory.clone()).with_remembering(true);
+    let (client, reports) = kept(Thinking::new(script).with_memory(recall));
+    let error = client
+        .stream(ask("Tell"))
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap_err();
+
+    assert_eq!(error.text_so_far(), Some("Once upon"));
+    assert_eq!(
+        reports.lock().unwrap()[0].error.as_deref(),
+        Some("interrupted stream: connection reset")
+    );
+    assert_eq!(memory.search("tell once upon", 9, 0.0).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_streamed_answer_is_remembered_at_its_end() {
+    let memory = InMemory::new();
+    let recall = Recall::from(memory.clone()).with_remembering(true);
+    let script = ScriptedClient::new([ScriptedReply::in_pieces(["At ", "six."])]);
+    let mut reply = Thinking::new(script)
+        .with_memory(recall)
+        .stream(ask("When does it close?"))
+        .await
+        .unwrap();
+
+    reply.next().await.unwrap().unwrap();
+    assert_eq!(memory.search("close", 9, 0.0).await.unwrap(), []);
+    reply.collect().await.unwrap();
+    let found = memory.search("close", 9, 0.0).await.unwrap();
+
+    assert_eq!(
+        found[0].text(),
+        "Asked: When does it close?\nAnswered: At six."
+    );
+}
+
+#[tokio::test]
+async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
+    let script = ScriptedClient::new([LlmError::new(LlmErrorKind::Authentication, "no key")]);
+    let shared = Arc::new(Mutex::new(Vec::new()));
+    let to = shared.clone();
+    let client = Thinking::new(script).reporting_to(move |report| {
+        to.lock()
+            .unwrap()
+            .push((report.error.clone(), report.to_string()))
+    });
+
+    let error = client.stream(ask("Hello")).await.unwrap_err();
+    assert_eq!(error.to_string(), "authentication: no key");
+    let (reported, shown) = shared.lock().unwrap().remove(0);
+    assert_eq!(reported.as_deref(), Some("authentication: no key"));
+    assert_eq!(
+        shown,
+        "no answer: authentication: no key; 0 drafts, 1 call, 0 tokens"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draft_behind_a_stream_is_streamed_too_so_that_its_limits_hold() {
+    let slow = ScriptedReply::from("draft").after(Duration::from_secs(60));
+    let inner = Timeout::new(ScriptedClient::new([slow])).first(Duration::from_secs(5));
+    let client = Thinking::new(inner).with_mode(Reflection::new("Again."));
+    let error = client.stream(ask("Hello")).await.unwrap_err();
+
+    assert_eq!(
+        error.to_string(),
+        "timeout: no first piece of the reply within 5s"
+    );
+}
