@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cogwork_benches::{BoxError, criterion, print, ratio};
-use cogwork_strategies::{Draft, Session, Stage, StrategyName, ThoughtId};
+use cogwork_strategies::{Session, Stage, StrategyName, ThoughtDraft, ThoughtId};
 use criterion::BatchSize;
 use peak_alloc::PeakAlloc;
 
@@ -18,19 +18,19 @@ const TEXT: &str =
     "The observation says that the train left at eight, so it has been on its way for two hours.";
 
 /// The next thought of a ReAct session that never comes to an end.
-fn next(session: &Session) -> Draft {
+fn next(session: &Session) -> ThoughtDraft {
     let draft = |stage: &Stage| match stage.name() {
-        "action_planning" => Draft::at(stage.name(), TEXT).with("action", "search"),
+        "action_planning" => ThoughtDraft::at(stage.name(), TEXT).with("action", "search"),
         "observation_reception" => {
-            Draft::at(stage.name(), TEXT).with("observation", "eight o'clock")
+            ThoughtDraft::at(stage.name(), TEXT).with("observation", "eight o'clock")
         }
-        name => Draft::at(name, TEXT),
+        name => ThoughtDraft::at(name, TEXT),
     };
 
     let allowed = session.allowed(session.current()).unwrap_or_default();
     allowed
         .first()
-        .map_or_else(|| Draft::here(TEXT), |stage| draft(stage))
+        .map_or_else(|| ThoughtDraft::here(TEXT), |stage| draft(stage))
 }
 
 fn session(thoughts: usize) -> Result<Session, BoxError> {
@@ -97,8 +97,11 @@ fn main() -> Result<(), BoxError> {
     );
 
     let refused = |session: &mut Session| -> Result<(), BoxError> {
-        let refusals =
-            (0..MOVES).filter(|_| session.think(Draft::at("final_response", TEXT)).is_err());
+        let refusals = (0..MOVES).filter(|_| {
+            session
+                .think(ThoughtDraft::at("final_response", TEXT))
+                .is_err()
+        });
         if refusals.count() == MOVES {
             Ok(())
         } else {

@@ -36,8 +36,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use cogwork::strategies::{
-    Branch, BranchId, BranchStatus, Draft, ParameterType, Session, SessionError, Stage, Strategy,
-    StrategyName,
+    Branch, BranchId, BranchStatus, ParameterType, Session, SessionError, Stage, Strategy,
+    StrategyName, ThoughtDraft,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -131,9 +131,9 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
 }
 
 /// `STAGE`, with placeholders, or `STAGE:key=value,…`.
-fn draft(strategy: &Strategy, argument: &str) -> Draft {
+fn draft(strategy: &Strategy, argument: &str) -> ThoughtDraft {
     let Some((stage, values)) = argument.split_once(':') else {
-        let mut draft = Draft::at(argument, "…");
+        let mut draft = ThoughtDraft::at(argument, "…");
         let parameters = strategy
             .stage(argument)
             .map(Stage::parameters)
@@ -159,7 +159,7 @@ fn draft(strategy: &Strategy, argument: &str) -> Draft {
 
     pairs
         .into_iter()
-        .fold(Draft::at(stage, "…"), |draft, (key, value)| {
+        .fold(ThoughtDraft::at(stage, "…"), |draft, (key, value)| {
             draft.with(
                 key,
                 serde_json::from_str(&value).unwrap_or(Value::String(value)),
@@ -186,7 +186,7 @@ fn placeholder(kind: &ParameterType) -> Value {
 
 fn tree_of_thoughts() -> Result<(), Failed> {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
-    session.think(Draft::at(
+    session.think(ThoughtDraft::at(
         "problem_reception",
         "Make 24 from 4, 9, 10 and 13.",
     ))?;
@@ -195,7 +195,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
         {"id": "differences", "description": "subtract first", "promise": 6},
     ]);
     let explored = session.think(
-        Draft::at("approach_exploration", "Multiply first, or subtract first.")
+        ThoughtDraft::at("approach_exploration", "Multiply first, or subtract first.")
             .with("approaches", approaches),
     )?;
 
@@ -216,7 +216,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
         ),
     ] {
         let branch = session.fork(explored, name)?;
-        let at = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", name);
+        let at = |stage: &str, text: &str| ThoughtDraft::at(stage, text).with("approach_id", name);
         session.think_on(branch, at("branch_creation", &format!("I try {name}.")))?;
         session.think_on(branch, at("branch_development", step))?;
         session.think_on(
@@ -233,26 +233,27 @@ fn tree_of_thoughts() -> Result<(), Failed> {
         session.prune(branch)?;
     }
 
-    let at = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", "differences");
+    let at =
+        |stage: &str, text: &str| ThoughtDraft::at(stage, text).with("approach_id", "differences");
     session.think(at("branch_selection", "The differences."))?;
-    session.think(Draft::at("continuation_decision", "One step more."))?;
+    session.think(ThoughtDraft::at("continuation_decision", "One step more."))?;
 
     // What the table does not allow is refused and leaves no trace.
-    let refused = session.think(Draft::at("final_response", "24!"));
+    let refused = session.think(ThoughtDraft::at("final_response", "24!"));
 
     session.think(at("branch_development", "10 - 4 = 6, 4 * 6 = 24"))?;
     session.think(at("branch_evaluation", "It is 24.").with("evaluation_score", 10))?;
     session.think(at("branch_selection", "Still the differences."))?;
-    session.think(Draft::at("continuation_decision", "That is enough."))?;
-    session.think(Draft::at(
+    session.think(ThoughtDraft::at("continuation_decision", "That is enough."))?;
+    session.think(ThoughtDraft::at(
         "solution_formulation",
         "(13 - 9) * (10 - 4) = 24",
     ))?;
-    session.think(Draft::at(
+    session.think(ThoughtDraft::at(
         "path_justification",
         "The other branch was two off.",
     ))?;
-    session.think(Draft::at("final_response", "(13 - 9) * (10 - 4)"))?;
+    session.think(ThoughtDraft::at("final_response", "(13 - 9) * (10 - 4)"))?;
 
     draw(&session, session.branch(BranchId::MAIN)?, "");
     println!();

@@ -32,7 +32,7 @@ use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
 use cogwork::thinking::{
-    Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode, Verdict,
+    HookOutcome, Hooks, Moment, Payload, Registry, Thinking, ThinkingError, ThinkingMode,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,10 +56,14 @@ impl ThinkingMode for AtMost {
         Hooks::AFTER
     }
 
-    async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        _moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         match draft.text().split_whitespace().count() {
-            count if count <= self.words => Ok(Verdict::Keep),
-            count => Ok(Verdict::try_again(format!(
+            count if count <= self.words => Ok(HookOutcome::Keep),
+            count => Ok(HookOutcome::try_again(format!(
                 "These are {count} words. Use at most {}.",
                 self.words
             ))),

@@ -30,7 +30,7 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork::strategies::{BranchStatus, Budget, Search, Solved, Solver, TreeOfThoughts};
+use cogwork::strategies::{BranchStatus, Search, SolveBudget, Solved, Solver, TreeOfThoughts};
 use num_rational::Rational64;
 
 #[tokio::main(flavor = "current_thread")]
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for puzzle in puzzles {
         println!("{puzzle}");
         for (name, search) in searches {
-            let budget = Budget::default()
+            let budget = SolveBudget::default()
                 .calls(2_000)
                 .thoughts(5_000)
                 .tokens(u64::MAX);

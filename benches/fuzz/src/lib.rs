@@ -13,7 +13,7 @@ use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
 use cogwork_read::measure;
-use cogwork_strategies::{Budget, Session, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Session, SolveBudget, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 
 /// The main function of a target: fed by libFuzzer where cargo-fuzz builds it, by files elsewhere.
@@ -235,7 +235,7 @@ pub fn stage_replies(data: &[u8]) {
     );
 
     let tools = Tools::new().with(echo).unwrap_or_default();
-    let budget = Budget::default().calls(32).thoughts(200);
+    let budget = SolveBudget::default().calls(32).thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
         .with_budget(budget);

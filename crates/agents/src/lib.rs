@@ -53,7 +53,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentError, Answer};
+pub use agent::{Agent, AgentAnswer, AgentError};
 
 mod state;
 pub use state::{FlowState, Output, ToolUse};

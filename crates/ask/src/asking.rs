@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::complete;
 use crate::ladder::refuses_form;
-use crate::{Ladder, Refusal, Rung, call};
+use crate::{FormRefusal, Ladder, Rung, call};
 
 /// What to ask, and what to make of the reply.
 ///
@@ -123,7 +123,7 @@ pub struct Record {
     /// The form in which the last reply was asked for.
     pub rung: Rung,
     /// The forms that the server refused, in order.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<FormRefusal>,
 }
 
 /// Asks a model until its reply can be used.
@@ -296,7 +296,7 @@ impl<'a> Asking<'a> {
         let line = error.to_string();
         note(|| format!("{refused} is refused, asking by {next}: {line}"));
         policy.on_refusal(refused, next, &error);
-        self.record.refusals.push(Refusal {
+        self.record.refusals.push(FormRefusal {
             rung: refused,
             error: line,
         });

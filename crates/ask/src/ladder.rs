@@ -62,7 +62,7 @@ impl fmt::Display for Rung {
 /// A form that the server refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refusal {
+pub struct FormRefusal {
     /// The form that was asked for.
     pub rung: Rung,
     /// The message of the client's error, on one line.

@@ -59,7 +59,7 @@ mod spent;
 pub use spent::Spent;
 
 mod ladder;
-pub use ladder::{Ladder, Refusal, Rung};
+pub use ladder::{FormRefusal, Ladder, Rung};
 
 mod offload;
 pub use offload::offload;

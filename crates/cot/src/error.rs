@@ -4,7 +4,7 @@ use std::fmt;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 
-use crate::{Limit, PromptError, Refusal, ReplyProblem, Spent, Trace, Try};
+use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, Trace, Try};
 
 /// Why a turn made no thought.
 ///
@@ -91,7 +91,7 @@ impl CotError {
     }
 
     /// The forms of a reply that the server refused in the turn, in order, with what it said.
-    pub fn refusals(&self) -> &[Refusal] {
+    pub fn refusals(&self) -> &[FormRefusal] {
         &self.0.trace.refusals
     }
 

@@ -33,7 +33,7 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`StateError`] |
-//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`Refusal`] |
+//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
 //! | bound it | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
@@ -91,7 +91,7 @@ pub use error::CotError;
 
 mod complaint;
 
-pub use cogwork_ask::{Refusal, Rung, Spent, Try};
+pub use cogwork_ask::{FormRefusal, Rung, Spent, Try};
 
 // What users of the node need from the crates it joins.
 pub use cogwork_flow::{

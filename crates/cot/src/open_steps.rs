@@ -1,6 +1,6 @@
 //! The steps that a reply leaves undone when it ends the reasoning.
 
-use cogwork_plan::{Entry, Status};
+use cogwork_plan::{Status, WalkEntry};
 use cogwork_text::OneLine;
 
 use crate::{Reply, ReplyProblem, ReplyProblemKind};
@@ -24,7 +24,7 @@ impl OpenSteps {
             return None;
         }
 
-        let mut open: Vec<Entry<'_>> = Vec::new();
+        let mut open: Vec<WalkEntry<'_>> = Vec::new();
 
         // Whether the walk is still beneath the last open step.
         let mut beneath = false;
@@ -40,7 +40,7 @@ impl OpenSteps {
             }
         }
 
-        let name = |entry: &Entry<'_>| {
+        let name = |entry: &WalkEntry<'_>| {
             let path = entry.path();
             let status = entry.step.status;
             let description = OneLine::new(&entry.step.description).max_chars(WIDTH);

@@ -1,4 +1,4 @@
-use cogwork_ask::{Record, Refusal, Rung, Spent, Try};
+use cogwork_ask::{FormRefusal, Record, Rung, Spent, Try};
 use cogwork_plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub struct Trace {
     pub rung: Rung,
     /// The forms that the server refused in this turn, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<FormRefusal>,
 }
 
 impl Trace {

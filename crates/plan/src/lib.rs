@@ -57,10 +57,10 @@ mod plan;
 pub use plan::{MAX_DEPTH, Plan};
 
 mod walk;
-pub use walk::{Entry, Walk};
+pub use walk::{Walk, WalkEntry};
 
 mod progress;
-pub use progress::Progress;
+pub use progress::PlanProgress;
 
 mod problems;
 pub use problems::{Problem, ProblemKind};
@@ -78,7 +78,7 @@ mod task_list;
 pub use task_list::TaskList;
 
 mod mermaid;
-pub use mermaid::Mermaid;
+pub use mermaid::PlanMermaid;
 
 mod matching;
 mod read;

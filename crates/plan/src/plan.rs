@@ -1,6 +1,8 @@
 use std::mem;
 
-use crate::{Change, Mermaid, Outline, Problem, Progress, Status, Step, StepPath, TaskList, Walk};
+use crate::{
+    Change, Outline, PlanMermaid, PlanProgress, Problem, Status, Step, StepPath, TaskList, Walk,
+};
 
 /// How many levels of steps a plan may have to be read or written.
 pub const MAX_DEPTH: usize = 32;
@@ -130,8 +132,8 @@ impl Plan {
     }
 
     /// How much is done, counted over the steps that have no sub-steps.
-    pub fn progress(&self) -> Progress {
-        Progress::of(self)
+    pub fn progress(&self) -> PlanProgress {
+        PlanProgress::of(self)
     }
 
     /// What is wrong with the plan, in document order; see [`ProblemKind`](crate::ProblemKind).
@@ -182,9 +184,9 @@ impl Plan {
         TaskList::new(self)
     }
 
-    /// The plan as a Mermaid flowchart.
-    pub fn mermaid(&self) -> Mermaid<'_> {
-        Mermaid::new(self)
+    /// The plan as a PlanMermaid flowchart.
+    pub fn mermaid(&self) -> PlanMermaid<'_> {
+        PlanMermaid::new(self)
     }
 }
 

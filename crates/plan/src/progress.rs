@@ -13,7 +13,7 @@ use crate::{Plan, Status};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct PlanProgress {
     /// Steps done.
     pub done: usize,
     /// Steps to be verified.
@@ -22,7 +22,7 @@ pub struct Progress {
     pub pending: usize,
 }
 
-impl Progress {
+impl PlanProgress {
     pub(crate) fn of(plan: &Plan) -> Self {
         let mut progress = Self::default();
         for entry in plan.walk().filter(|entry| entry.step.sub_steps.is_empty()) {
@@ -48,7 +48,7 @@ impl Progress {
     }
 }
 
-impl fmt::Display for Progress {
+impl fmt::Display for PlanProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps = if self.total() == 1 { "step" } else { "steps" };
         write!(f, "{} of {} {steps} done", self.done, self.total())?;

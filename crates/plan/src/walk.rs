@@ -37,7 +37,7 @@ struct Parent {
 
 /// A step met on a [`Walk`].
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
+pub struct WalkEntry<'a> {
     /// The step.
     pub step: &'a Step,
     /// Its level, 1 for the steps of the top level.
@@ -46,7 +46,7 @@ pub struct Entry<'a> {
     parent: Option<Arc<Parent>>,
 }
 
-impl Entry<'_> {
+impl WalkEntry<'_> {
     /// The path of the step.
     pub fn path(&self) -> StepPath {
         let mut positions = vec![self.position];
@@ -77,9 +77,9 @@ impl<'a> Walk<'a> {
 }
 
 impl<'a> Iterator for Walk<'a> {
-    type Item = Entry<'a>;
+    type Item = WalkEntry<'a>;
 
-    fn next(&mut self) -> Option<Entry<'a>> {
+    fn next(&mut self) -> Option<WalkEntry<'a>> {
         loop {
             let depth = self.levels.len();
             let level = self.levels.last_mut()?;
@@ -100,7 +100,7 @@ impl<'a> Iterator for Walk<'a> {
                 });
             }
 
-            return Some(Entry {
+            return Some(WalkEntry {
                 step,
                 depth,
                 position,

@@ -13,7 +13,7 @@ mod work;
 pub use work::{charge, measure};
 
 mod yaml;
-pub use yaml::{Refusal, Refused, YamlGuard};
+pub use yaml::{Refused, YamlGuard, YamlRefusal};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -3,25 +3,25 @@
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
-//! Session::think(Draft { stage, thought, parameters, … }) -> ThoughtId, or a refusal that changed nothing
+//! Session::think(ThoughtDraft { stage, thought, parameters, … }) -> ThoughtId, or a refusal that changed nothing
 //! Solver::new(client, driver).solve(problem).await -> Solved { answer, end, spent, trace }
 //! ```
 //!
 //! A session walks the table of its strategy. Every move is held against the table:
 //!
 //! ```
-//! use cogwork_strategies::{Draft, Session, StrategyName};
+//! use cogwork_strategies::{ThoughtDraft, Session, StrategyName};
 //!
 //! let mut session = Session::new(StrategyName::React);
-//! session.think(Draft::at("initial_reasoning", "I must find out how long the way is."))?;
+//! session.think(ThoughtDraft::at("initial_reasoning", "I must find out how long the way is."))?;
 //!
 //! // An action is planned before it is carried out.
-//! let refused = session.think(Draft::at("action_execution", "I search."));
+//! let refused = session.think(ThoughtDraft::at("action_execution", "I search."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
 //!     "`react` does not lead from `initial_reasoning` to `action_execution`; expected `action_planning`",
 //! );
-//! let refused = session.think(Draft::at("action_planning", "I search for it."));
+//! let refused = session.think(ThoughtDraft::at("action_planning", "I search for it."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
 //!     "the stage `action_planning` of `react` lacks `action`",
@@ -29,21 +29,21 @@
 //!
 //! // Neither left a trace. What the next stage needs can be asked.
 //! assert_eq!(session.stage().name(), "initial_reasoning");
-//! let planned = session.think(Draft::at("action_planning", "I search for it.").with("action", "search"))?;
+//! let planned = session.think(ThoughtDraft::at("action_planning", "I search for it.").with("action", "search"))?;
 //!
 //! // Another way from the same thought, with a numbering of its own.
 //! let other = session.fork(planned, "by hand")?;
-//! session.think_on(other, Draft::at("action_execution", "I measure it on the map."))?;
+//! session.think_on(other, ThoughtDraft::at("action_execution", "I measure it on the map."))?;
 //! assert_eq!(session.path(session.branch(other)?.tip()).count(), 3);
 //! # Ok::<(), cogwork_strategies::SessionError>(())
 //! ```
 //!
-//! A [`Solver`] asks a model and walks the table by itself, within a [`Budget`]. The driver of a strategy is chosen
+//! A [`Solver`] asks a model and walks the table by itself, within a [`SolveBudget`]. The driver of a strategy is chosen
 //! by its name, or set up, or written for a table of one's own ([`Driver`]):
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
-//! use cogwork_strategies::{Budget, SelfAsk, Solver};
+//! use cogwork_strategies::{SolveBudget, SelfAsk, Solver};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), cogwork_strategies::SolveError> {
@@ -51,7 +51,7 @@
 //!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
 //!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
 //! ]);
-//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(Budget::default().calls(10));
+//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(SolveBudget::default().calls(10));
 //! let solved = solver.solve("Where does the longest river of France end?").await?;
 //! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));
 //! assert_eq!(solved.spent().calls, 2);
@@ -61,7 +61,7 @@
 //!
 //! Nine strategies are part of the crate ([`StrategyName`]); more are read from YAML or JSON
 //! ([`Strategies`]), and checked whole. What is read or thought is bounded in size, depth and count:
-//! tables by constants, sessions by their [`Limits`].
+//! tables by constants, sessions by their [`SessionLimits`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -81,31 +81,31 @@ mod table;
 pub use table::{MAX_TABLE_BYTES, TableError, TableProblem, TableProblemKind};
 
 mod mermaid;
-pub use mermaid::Mermaid;
+pub use mermaid::StrategyMermaid;
 
 mod refusal;
-pub use refusal::{Mistyped, Refusal, RefusalReason};
+pub use refusal::{Mistyped, RefusalReason, RefusedMove};
 
 mod stage_manager;
 pub use stage_manager::StageManager;
 
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, Draft,
-    EarlyEnd, Limit, Limits, Merged, Policy, Session, SessionError, SnapshotError, Thought,
-    ThoughtId, ThoughtKind, WhenFull,
+    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, EndRule,
+    Merged, Session, SessionError, SessionLimit, SessionLimits, SessionPolicy, SnapshotError,
+    Thought, ThoughtDraft, ThoughtId, ThoughtKind, WhenFull,
 };
 
 mod drive;
 pub use drive::{
-    Answer, Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next,
-    PlannedCall, Reply, SolveError, Solved, Solver, Solving, Trace, Turn, Work,
+    Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
+    SolveBudget, SolveError, SolveTrace, Solved, Solver, Solving, StageReply, StageTurn, StageWork,
 };
 
 mod drivers;
 pub use drivers::{
-    ChainOfThought, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency, StepBack,
-    TreeOfThoughts, Worth,
+    ChainOfThoughtDriver, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency,
+    StepBack, TreeOfThoughts, Worth,
 };
 
 mod schema;

@@ -4,22 +4,22 @@ use cogwork_text::MermaidLabel;
 
 use crate::Strategy;
 
-/// A strategy as a Mermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
+/// A strategy as a StrategyMermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
 ///
 /// The start is rounded, final stages have double sides. Nodes are named by their place in the table.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
-pub struct Mermaid<'a> {
+pub struct StrategyMermaid<'a> {
     strategy: &'a Strategy,
 }
 
-impl<'a> Mermaid<'a> {
+impl<'a> StrategyMermaid<'a> {
     pub(crate) fn new(strategy: &'a Strategy) -> Self {
         Self { strategy }
     }
 }
 
-impl fmt::Display for Mermaid<'_> {
+impl fmt::Display for StrategyMermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD")?;
         let start = self.strategy.start().index;

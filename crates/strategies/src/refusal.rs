@@ -13,7 +13,7 @@ use crate::{Stage, Strategy};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Refusal {
+pub struct RefusedMove {
     /// The strategy that refuses.
     pub strategy: String,
     /// The stage from which the move was tried; of another strategy where this one was to be entered.
@@ -83,12 +83,12 @@ impl fmt::Display for Mistyped {
 
 /// What refusals are made from: where something stands, and where it may go.
 pub(crate) trait Refuse {
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal;
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove;
 
     /// The strategy of the stage that is to be next.
     fn strategy(&self) -> &Strategy;
 
-    fn unreachable(&self, attempted: &str) -> Box<Refusal> {
+    fn unreachable(&self, attempted: &str) -> Box<RefusedMove> {
         let known = self.strategy().stage(attempted).is_some();
         let reason = if known {
             RefusalReason::IllegalMove
@@ -105,7 +105,7 @@ pub(crate) trait Refuse {
         to: &Stage,
         given: &BTreeMap<String, Value>,
         entering: bool,
-    ) -> Result<(), Box<Refusal>> {
+    ) -> Result<(), Box<RefusedMove>> {
         let known = to.parameters();
         let missing = |(name, _): &(&String, _)| entering && !given.contains_key(*name);
         let required = known
@@ -130,7 +130,7 @@ pub(crate) trait Refuse {
         }
 
         let refusal = self.refusal(to.name(), RefusalReason::Parameters);
-        Err(Box::new(Refusal {
+        Err(Box::new(RefusedMove {
             missing,
             mistyped,
             unknown,
@@ -139,9 +139,9 @@ pub(crate) trait Refuse {
     }
 
     /// That a parameter is right by itself, but not here.
-    fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<Refusal> {
+    fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<RefusedMove> {
         let refusal = self.refusal(to.name(), RefusalReason::Parameters);
-        Box::new(Refusal {
+        Box::new(RefusedMove {
             mistyped: vec![fault],
             ..refusal
         })
@@ -156,7 +156,7 @@ pub(crate) struct Standing<'a> {
 
 impl<'a> Standing<'a> {
     /// The stage with this name, if it may follow.
-    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
+    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
         let next = self
             .strategy
             .next(self.from)
@@ -170,7 +170,7 @@ impl Refuse for Standing<'_> {
         self.strategy
     }
 
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove {
         refusal(
             self.strategy,
             self.from,
@@ -190,7 +190,7 @@ pub(crate) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// The stage with this name, if the strategy can be entered there.
-    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<Refusal>> {
+    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
         self.stages()
             .find(|stage| stage.name() == attempted)
             .ok_or_else(|| self.unreachable(attempted))
@@ -211,7 +211,7 @@ impl Refuse for Entry<'_> {
         self.into
     }
 
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> Refusal {
+    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove {
         let allowed = self.stages().map(|stage| stage.name().to_owned()).collect();
         refusal(self.into, self.from, attempted, reason, allowed)
     }
@@ -223,8 +223,8 @@ fn refusal(
     attempted: &str,
     reason: RefusalReason,
     allowed: Vec<String>,
-) -> Refusal {
-    Refusal {
+) -> RefusedMove {
+    RefusedMove {
         strategy: strategy.name().to_owned(),
         from: from.name().to_owned(),
         attempted: Name(attempted).to_string(),
@@ -236,7 +236,7 @@ fn refusal(
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RefusedMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let strategy = Name(&self.strategy);
         let from = Name(&self.from);
@@ -262,7 +262,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Refusal {
+impl RefusedMove {
     fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempted = Escaped::new(&self.attempted);
         write!(f, "the stage `{attempted}` of `{}`", Name(&self.strategy))?;
@@ -291,4 +291,4 @@ impl Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RefusedMove {}

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::refusal::{Refuse, Standing};
-use crate::{Parameter, Refusal, Stage, Strategy};
+use crate::{Parameter, RefusedMove, Stage, Strategy};
 
 /// Walks the stages of a strategy, without thoughts: where it stands, what may follow, where it has been.
 ///
@@ -26,7 +26,7 @@ use crate::{Parameter, Refusal, Stage, Strategy};
 /// let stage = manager.move_to("principle_identification", &principle)?;
 /// assert_eq!(stage.prompt(), "Name the principle that answers the general question.");
 /// assert_eq!(manager.history().collect::<Vec<_>>(), ["problem_reception", "abstraction"]);
-/// # Ok::<(), Box<cogwork_strategies::Refusal>>(())
+/// # Ok::<(), Box<cogwork_strategies::RefusedMove>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageManager {
@@ -72,7 +72,7 @@ impl StageManager {
     /// # Errors
     ///
     /// The refusal that a move there would meet.
-    pub fn needs(&self, next: &str) -> Result<&BTreeMap<String, Parameter>, Box<Refusal>> {
+    pub fn needs(&self, next: &str) -> Result<&BTreeMap<String, Parameter>, Box<RefusedMove>> {
         Ok(self.standing().next(next)?.parameters())
     }
 
@@ -85,14 +85,14 @@ impl StageManager {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when the stage may not follow, or its parameters are not right: one that is
+    /// A [`RefusedMove`] when the stage may not follow, or its parameters are not right: one that is
     /// required is missing, one is of another type, or the stage knows none of that name. Nothing has
     /// changed then.
     pub fn move_to(
         &mut self,
         next: &str,
         parameters: &BTreeMap<String, Value>,
-    ) -> Result<&Stage, Box<Refusal>> {
+    ) -> Result<&Stage, Box<RefusedMove>> {
         let standing = self.standing();
         let stage = standing.next(next)?;
         standing.check(stage, parameters, true)?;

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{Mermaid, Parameter, schema};
+use crate::{Parameter, StrategyMermaid, schema};
 
 /// A strategy: its stages, and which may follow which. Cloning shares the table.
 ///
@@ -96,9 +96,9 @@ impl Strategy {
         schema::of_strategy(self)
     }
 
-    /// Its stages and edges as a Mermaid flowchart.
-    pub fn mermaid(&self) -> Mermaid<'_> {
-        Mermaid::new(self)
+    /// Its stages and edges as a StrategyMermaid flowchart.
+    pub fn mermaid(&self) -> StrategyMermaid<'_> {
+        StrategyMermaid::new(self)
     }
 
     #[expect(

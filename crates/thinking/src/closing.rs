@@ -5,12 +5,12 @@ use cogwork_llm::{ChatResponse, LlmError};
 use crate::ledger::Ledger;
 use crate::run;
 use crate::thinking::Reporter;
-use crate::{Limits, Recall, Report};
+use crate::{ModeLimits, Recall, Report};
 
 /// What is done when a generation ends, be it at once or at the end of a stream.
 pub(crate) struct Closing {
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ModeLimits,
     pub(crate) memory: Option<Recall>,
     pub(crate) question: Arc<str>,
     reporter: Option<Reporter>,
@@ -18,7 +18,7 @@ pub(crate) struct Closing {
 
 impl Closing {
     pub(crate) fn new(
-        limits: Limits,
+        limits: ModeLimits,
         memory: Option<Recall>,
         question: Arc<str>,
         reporter: Option<Reporter>,

@@ -31,7 +31,7 @@ pub enum ThinkingError {
     /// A filter withheld the answer, or a part of it.
     #[error("a filter withheld the answer")]
     Withheld,
-    /// The answer is longer than the [limit](crate::Limits::with_answer_bytes).
+    /// The answer is longer than the [limit](crate::ModeLimits::with_answer_bytes).
     #[error("the answer has {bytes} bytes; expected at most {most}")]
     TooLong {
         /// How long it is.
@@ -51,7 +51,7 @@ pub enum ThinkingError {
         /// What would have been accepted.
         expected: String,
     },
-    /// Hooks and memory took longer than the [limit](crate::Limits::with_time).
+    /// Hooks and memory took longer than the [limit](crate::ModeLimits::with_time).
     #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
     /// The hook, or the memory, panicked with this message.

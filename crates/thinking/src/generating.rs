@@ -16,8 +16,8 @@ use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
 use crate::run;
 use crate::{
-    Found, Generation, Hook, Limits, Moment, OnFailure, Outcome, Payload, Recall, Stage, Thinking,
-    ThinkingError, ThinkingMode, Verdict,
+    Found, Generation, Hook, HookOutcome, ModeLimits, Moment, OnFailure, Outcome, Payload, Recall,
+    RecallStage, Thinking, ThinkingError, ThinkingMode,
 };
 
 /// A generation that has begun: its hooks before have been called. For programs that call tools between
@@ -57,7 +57,7 @@ pub struct Generating<'a> {
     client: &'a dyn LlmClient,
     modes: &'a [Arc<dyn ThinkingMode>],
     closing: Closing,
-    limits: Limits,
+    limits: ModeLimits,
     /// As the hooks before have left it.
     request: ChatRequest,
     /// As it came from the program.
@@ -180,9 +180,9 @@ impl<'a> Generating<'a> {
         };
 
         let has = |hook| self.modes.iter().any(|mode| mode.hooks().has(hook));
-        let is_read = memory.is_read_at(Stage::Generation)
-            || memory.is_read_at(Stage::Before) && has(Hook::Before)
-            || memory.is_read_at(Stage::After) && has(Hook::After);
+        let is_read = memory.is_read_at(RecallStage::Generation)
+            || memory.is_read_at(RecallStage::Before) && has(Hook::Before)
+            || memory.is_read_at(RecallStage::After) && has(Hook::After);
         if !is_read || self.input.text().trim().is_empty() {
             return;
         }
@@ -241,7 +241,8 @@ impl<'a> Generating<'a> {
             .iter()
             .rfind(|message| message.role() == Role::User);
 
-        if let (Some(found), Some(asked)) = (recalled(self.read_at(Stage::Generation)), asked) {
+        if let (Some(found), Some(asked)) = (recalled(self.read_at(RecallStage::Generation)), asked)
+        {
             let asked = Payload::of_message(asked, Map::new()).appended(&found);
             let messages = with_input(self.request.messages(), &asked);
             self.request = self.request.clone().with_messages(messages);
@@ -258,7 +259,7 @@ impl<'a> Generating<'a> {
         self.payload = payload.clone();
     }
 
-    fn read_at(&self, stage: Stage) -> &[Found] {
+    fn read_at(&self, stage: RecallStage) -> &[Found] {
         match &self.closing.memory {
             Some(memory) if memory.is_read_at(stage) => &self.found,
             _ => &[],
@@ -354,8 +355,11 @@ impl<'a> Generating<'a> {
         input: &'b Payload,
     ) -> Moment<'b> {
         let (stage, in_request) = match hook {
-            Hook::Before => (Stage::Before, false),
-            Hook::After => (Stage::After, !self.read_at(Stage::Generation).is_empty()),
+            Hook::Before => (RecallStage::Before, false),
+            Hook::After => (
+                RecallStage::After,
+                !self.read_at(RecallStage::Generation).is_empty(),
+            ),
         };
         Moment {
             client: Metered {
@@ -386,11 +390,11 @@ impl<'a> Generating<'a> {
         let moment = self.moment(mode, hook, &self.input);
         ledger.open();
         let verdict = match run::hook(mode, &moment, payload).await {
-            Ok(Verdict::TryAgain(_)) if hook == Hook::Before => {
+            Ok(HookOutcome::TryAgain(_)) if hook == Hook::Before => {
                 let message = "it asked for another draft before there was one";
                 Err(ThinkingError::Misplaced(message.to_owned()))
             }
-            Ok(Verdict::TryAgain(_)) if !may_try => {
+            Ok(HookOutcome::TryAgain(_)) if !may_try => {
                 let message = format!(
                     "it asked for another draft; expected at most {}",
                     self.limits.tries
@@ -401,11 +405,13 @@ impl<'a> Generating<'a> {
         };
 
         let (done, outcome) = match verdict {
-            Ok(Verdict::Keep) => (Done::Kept, Outcome::Kept),
-            Ok(Verdict::ReplaceText(text)) => replaced(payload, payload.clone().with_text(text)),
-            Ok(Verdict::Replace(whole)) => replaced(payload, whole),
-            Ok(Verdict::Append(text)) if text.is_empty() => (Done::Kept, Outcome::Kept),
-            Ok(Verdict::Append(text)) => {
+            Ok(HookOutcome::Keep) => (Done::Kept, Outcome::Kept),
+            Ok(HookOutcome::ReplaceText(text)) => {
+                replaced(payload, payload.clone().with_text(text))
+            }
+            Ok(HookOutcome::Replace(whole)) => replaced(payload, whole),
+            Ok(HookOutcome::Append(text)) if text.is_empty() => (Done::Kept, Outcome::Kept),
+            Ok(HookOutcome::Append(text)) => {
                 let payload = payload.clone().appended(&text);
                 (
                     Done::Changed {
@@ -415,8 +421,8 @@ impl<'a> Generating<'a> {
                     Outcome::Appended,
                 )
             }
-            Ok(Verdict::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
-            Ok(Verdict::Fail(reason)) => {
+            Ok(HookOutcome::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
+            Ok(HookOutcome::Fail(reason)) => {
                 ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
                 let name = Name(mode.name());
                 let reason = OneLine::new(&reason).max_chars(500);

@@ -7,7 +7,7 @@ use cogwork_llm::{
     ResponseLimits, Usage,
 };
 
-use crate::{Draft, HookReport, Payload, Report};
+use crate::{Candidate, HookReport, Payload, Report};
 
 /// What one generation has taken and given so far. Hooks write to it while they run, so that nothing is
 /// lost of one that fails or is given up.
@@ -50,7 +50,7 @@ impl Ledger {
     }
 
     pub(crate) fn add_draft(&self, mode: Option<&str>, text: Arc<str>) {
-        self.entries().report.drafts.push(Draft {
+        self.entries().report.drafts.push(Candidate {
             mode: mode.map(str::to_owned),
             text,
         });

@@ -2,25 +2,25 @@
 //! memory.
 //!
 //! ```text
-//! async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError>   // the user's message
-//! async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<Verdict, ThinkingError>    // the draft
+//! async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>   // the user's message
+//! async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>    // the draft
 //! ```
 //!
 //! A mode writes the hook it needs. [`Thinking`] puts it around a client, and is a client itself:
 //!
 //! ```
 //! use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
-//! use cogwork_thinking::{Moment, Payload, Reflection, Thinking, ThinkingError, ThinkingMode, Verdict, async_trait};
+//! use cogwork_thinking::{Moment, Payload, Reflection, Thinking, ThinkingError, ThinkingMode, HookOutcome, async_trait};
 //!
 //! /// Asks again for an answer that is too long.
 //! struct Brief(usize);
 //!
 //! #[async_trait]
 //! impl ThinkingMode for Brief {
-//!     async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+//!     async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<HookOutcome, ThinkingError> {
 //!         Ok(match draft.text().len() > self.0 {
-//!             true => Verdict::try_again(format!("Use at most {} letters.", self.0)),
-//!             false => Verdict::Keep,
+//!             true => HookOutcome::try_again(format!("Use at most {} letters.", self.0)),
+//!             false => HookOutcome::Keep,
 //!         })
 //!     }
 //! }
@@ -41,9 +41,9 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | thinking around any client | [`Thinking`], [`Limits`] |
+//! | thinking around any client | [`Thinking`], [`ModeLimits`] |
 //! | a generation with calls of tools in it | [`Generating`] |
-//! | a mode of your own | [`ThinkingMode`], [`Moment`], [`Payload`], [`Verdict`], [`Hooks`], [`OnFailure`] |
+//! | a mode of your own | [`ThinkingMode`], [`Moment`], [`Payload`], [`HookOutcome`], [`Hooks`], [`OnFailure`] |
 //! | modes there are | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
 //! | what happened | [`Generation`], [`Report`] |
@@ -52,7 +52,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod mode;
-pub use mode::{Hook, Hooks, OnFailure, ThinkingMode, Verdict};
+pub use mode::{Hook, HookOutcome, Hooks, OnFailure, ThinkingMode};
 
 mod moment;
 pub use moment::Moment;
@@ -70,21 +70,21 @@ mod generating;
 pub use generating::Generating;
 
 mod limits;
-pub use limits::Limits;
+pub use limits::ModeLimits;
 
 mod report;
-pub use report::{Draft, Generation, HookReport, Outcome, Report};
+pub use report::{Candidate, Generation, HookReport, Outcome, Report};
 
 mod modes;
 pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
 
 mod registry;
-pub use registry::{BuildError, ModeInfo, PathPart, Registry, RegistryError, SettingsProblem};
+pub use registry::{ModeBuildError, ModeInfo, PathPart, Registry, RegistryError, SettingsProblem};
 
 mod memory;
 pub use memory::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall,
-    RecallSettings, Stage,
+    RecallSettings, RecallStage,
 };
 
 mod answer;

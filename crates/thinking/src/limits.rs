@@ -4,19 +4,19 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_thinking::Limits;
+/// use cogwork_thinking::ModeLimits;
 ///
-/// let limits = Limits::default().with_calls(4).with_time(Duration::from_secs(60));
+/// let limits = ModeLimits::default().with_calls(4).with_time(Duration::from_secs(60));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ModeLimits {
     pub(crate) calls: u32,
     pub(crate) tries: u32,
     pub(crate) time: Duration,
     pub(crate) answer_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for ModeLimits {
     fn default() -> Self {
         Self {
             calls: 32,
@@ -27,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ModeLimits {
     /// How many calls the hooks may make, further drafts included. Default: 32.
     #[must_use]
     pub fn with_calls(mut self, calls: u32) -> Self {

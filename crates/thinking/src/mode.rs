@@ -12,7 +12,7 @@ use crate::{Moment, Payload, ThinkingError};
 /// a mode writes what it needs.
 ///
 /// A hook sees the [`Moment`] (client, conversation, role, memory) and the [`Payload`], and answers a
-/// [`Verdict`]. It may be dropped at any `await`; what it has said with [`Moment::stand`] until then holds.
+/// [`HookOutcome`]. It may be dropped at any `await`; what it has said with [`Moment::stand`] until then holds.
 ///
 /// See the [front page](crate) for an example.
 #[async_trait]
@@ -52,7 +52,7 @@ pub trait ThinkingMode: Send + Sync {
     ///
     /// # Default
     ///
-    /// [`Verdict::Keep`].
+    /// [`HookOutcome::Keep`].
     ///
     /// # Errors
     ///
@@ -61,16 +61,16 @@ pub trait ThinkingMode: Send + Sync {
         &self,
         moment: &Moment<'_>,
         payload: &Payload,
-    ) -> Result<Verdict, ThinkingError> {
+    ) -> Result<HookOutcome, ThinkingError> {
         let _ = (moment, payload);
-        Ok(Verdict::Keep)
+        Ok(HookOutcome::Keep)
     }
 
     /// Works on the draft before the program sees it.
     ///
     /// # Default
     ///
-    /// [`Verdict::Keep`].
+    /// [`HookOutcome::Keep`].
     ///
     /// # Errors
     ///
@@ -79,9 +79,9 @@ pub trait ThinkingMode: Send + Sync {
         &self,
         moment: &Moment<'_>,
         payload: &Payload,
-    ) -> Result<Verdict, ThinkingError> {
+    ) -> Result<HookOutcome, ThinkingError> {
         let _ = (moment, payload);
-        Ok(Verdict::Keep)
+        Ok(HookOutcome::Keep)
     }
 }
 
@@ -105,7 +105,7 @@ macro_rules! through_a_pointer {
                 &self,
                 moment: &Moment<'_>,
                 payload: &Payload,
-            ) -> Result<Verdict, ThinkingError> {
+            ) -> Result<HookOutcome, ThinkingError> {
                 (**self).before(moment, payload).await
             }
 
@@ -113,7 +113,7 @@ macro_rules! through_a_pointer {
                 &self,
                 moment: &Moment<'_>,
                 payload: &Payload,
-            ) -> Result<Verdict, ThinkingError> {
+            ) -> Result<HookOutcome, ThinkingError> {
                 (**self).after(moment, payload).await
             }
         }
@@ -208,7 +208,7 @@ impl Hooks {
 /// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum HookOutcome {
     /// The payload stays.
     Keep,
     /// The text is replaced by this one. Blocks, calls of tools and metadata stay.
@@ -218,14 +218,14 @@ pub enum Verdict {
     /// This is added to the text, after an empty line.
     Append(String),
     /// The model is asked for another draft, with this one and these messages behind the conversation.
-    /// After a generation only; how often is a [limit](crate::Limits::with_tries).
+    /// After a generation only; how often is a [limit](crate::ModeLimits::with_tries).
     TryAgain(Vec<Message>),
     /// There must be no answer, for this reason: the generation fails, whatever
     /// [`ThinkingMode::on_failure`] says.
     Fail(String),
 }
 
-impl Verdict {
+impl HookOutcome {
     /// The text is replaced by this one.
     pub fn replace_text(text: impl Into<String>) -> Self {
         Self::ReplaceText(text.into())

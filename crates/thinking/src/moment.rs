@@ -8,22 +8,22 @@ use serde_json::Map;
 
 use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
-use crate::{Found, Hook, Limits, OnFailure, Payload, ThinkingError};
+use crate::{Found, Hook, ModeLimits, OnFailure, Payload, ThinkingError};
 
 /// What a hook knows and can do: the conversation, the role, the memory found, and calls to a model that
 /// are counted.
 ///
 /// ```
-/// use cogwork_thinking::{Moment, Payload, ThinkingError, ThinkingMode, Verdict, async_trait};
+/// use cogwork_thinking::{Moment, Payload, ThinkingError, ThinkingMode, HookOutcome, async_trait};
 ///
 /// /// Has the draft translated.
 /// struct InEnglish;
 ///
 /// #[async_trait]
 /// impl ThinkingMode for InEnglish {
-///     async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+///     async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<HookOutcome, ThinkingError> {
 ///         let messages = moment.conversation(draft, "Say this in English, and nothing else.");
-///         Ok(Verdict::replace_text(moment.ask(moment.answering(messages)).await?.into_text()))
+///         Ok(HookOutcome::replace_text(moment.ask(moment.answering(messages)).await?.into_text()))
 ///     }
 /// }
 /// ```
@@ -36,7 +36,7 @@ pub struct Moment<'a> {
     pub(crate) hook: Hook,
     pub(crate) mode: &'a str,
     pub(crate) on_failure: OnFailure,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ModeLimits,
 }
 
 impl Moment<'_> {

@@ -34,7 +34,7 @@ pub struct Generation {
 #[non_exhaustive]
 pub struct Report {
     /// All texts that were considered, oldest first. The last need not be the answer.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<Candidate>,
     /// The hooks that were called, in order.
     pub hooks: Vec<HookReport>,
     /// What was found in the memory.
@@ -71,7 +71,7 @@ impl Report {
 /// A text that was considered as the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Draft {
+pub struct Candidate {
     /// The mode whose hook made it; none for the generation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,

@@ -6,14 +6,14 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use crate::ledger::Ledger;
-use crate::{Hook, MemoryError, Moment, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{Hook, HookOutcome, MemoryError, Moment, Payload, ThinkingError, ThinkingMode};
 
 /// Calls a hook within the time that is left of the generation's.
 pub(crate) async fn hook(
     mode: &dyn ThinkingMode,
     moment: &Moment<'_>,
     payload: &Payload,
-) -> Result<Verdict, ThinkingError> {
+) -> Result<HookOutcome, ThinkingError> {
     let called = async {
         match moment.hook {
             Hook::Before => mode.before(moment, payload).await,

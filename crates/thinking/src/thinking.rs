@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 use serde_json::{Map, Value};
 
-use crate::{Generating, Generation, Hook, Limits, Recall, Report, ThinkingMode};
+use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
 
 /// A client that thinks before and after each generation of another one.
 ///
@@ -33,7 +33,7 @@ pub struct Thinking<C> {
     client: C,
     pub(crate) modes: Vec<Arc<dyn ThinkingMode>>,
     pub(crate) memory: Option<Recall>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ModeLimits,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reporter: Option<Reporter>,
 }
@@ -49,7 +49,7 @@ impl<C> Thinking<C> {
             client,
             modes,
             memory: None,
-            limits: Limits::default(),
+            limits: ModeLimits::default(),
             metadata,
             reporter: None,
         }
@@ -69,9 +69,9 @@ impl<C> Thinking<C> {
         self
     }
 
-    /// What the hooks of a generation may take. Default: that of [`Limits`].
+    /// What the hooks of a generation may take. Default: that of [`ModeLimits`].
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: ModeLimits) -> Self {
         self.limits = limits;
         self
     }

@@ -8,7 +8,7 @@ use cogwork_llm::{
 };
 use futures_util::future::join_all;
 
-use super::{Agent, AgentError, Answer};
+use super::{Agent, AgentAnswer, AgentError};
 use crate::{Output, ToolUse};
 
 /// Calls that a reply may ask for at once; the rest are answered as failures, unmade.
@@ -18,7 +18,7 @@ const MAX_CALLS_AT_ONCE: usize = 16;
 const MAX_CALLS: usize = 1_000;
 
 impl Agent {
-    pub(super) async fn generate(&self, request: ChatRequest) -> Result<Answer, AgentError> {
+    pub(super) async fn generate(&self, request: ChatRequest) -> Result<AgentAnswer, AgentError> {
         let generating = self
             .thinking
             .begin(request)
@@ -90,7 +90,7 @@ impl Agent {
             usage,
         };
 
-        Ok(Answer { output, action })
+        Ok(AgentAnswer { output, action })
     }
 
     /// The reply without the line of its action, and the action.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
-use cogwork_thinking::{Limits, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::{ModeLimits, Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ pub struct Agent {
 
 /// What an agent brings back from a visit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct AgentAnswer {
     output: Output,
     action: Action,
 }
@@ -145,9 +145,9 @@ impl Agent {
         self
     }
 
-    /// What the hooks of a visit may take. Default: that of [`Limits`].
+    /// What the hooks of a visit may take. Default: that of [`ModeLimits`].
     #[must_use]
-    pub fn with_thinking_limits(mut self, limits: Limits) -> Self {
+    pub fn with_thinking_limits(mut self, limits: ModeLimits) -> Self {
         self.thinking = self.thinking.with_limits(limits);
         self
     }
@@ -184,7 +184,7 @@ impl Agent {
 
 impl Node<FlowState> for Agent {
     type Prep = ChatRequest;
-    type Exec = Answer;
+    type Exec = AgentAnswer;
     type Error = AgentError;
 
     fn actions(&self) -> Vec<Action> {
@@ -207,7 +207,7 @@ impl Node<FlowState> for Agent {
         Ok(request.with_tools(self.tools.definitions()))
     }
 
-    async fn exec(&self, request: &ChatRequest) -> Result<Answer, AgentError> {
+    async fn exec(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
         self.generate(request.clone()).await
     }
 
@@ -215,7 +215,7 @@ impl Node<FlowState> for Agent {
         &self,
         state: &mut FlowState,
         _: ChatRequest,
-        answer: Answer,
+        answer: AgentAnswer,
     ) -> Result<Action, AgentError> {
         state.put(&self.id, answer.output);
         Ok(answer.action)

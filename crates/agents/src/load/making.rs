@@ -3,7 +3,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
-use cogwork_thinking::{BuildError, ThinkingMode};
+use cogwork_thinking::{ModeBuildError, ThinkingMode};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
@@ -180,7 +180,7 @@ impl<'m, 'l> Making<'m, 'l> {
 
             match self.loading.loader.modes().build(name, settings) {
                 Ok(mode) => modes.push(mode),
-                Err(BuildError::Settings {
+                Err(ModeBuildError::Settings {
                     problems: wrong, ..
                 }) => problems.extend(wrong.iter().map(|wrong| {
                     SettingProblem::new(wrong.problem()).at(format!("{at}.{}", wrong.path()))

@@ -21,7 +21,7 @@ struct Settings {
     prompt: Option<String>,
     /// What the node says at the end. Default: solution.
     #[serde(default)]
-    answer: Answer,
+    answer: AgentAnswer,
     /// Where the reasoning ends even without a conclusion.
     #[serde(default)]
     limits: LimitSettings,
@@ -41,7 +41,7 @@ struct Settings {
 
 #[derive(Default, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum AgentAnswer {
     /// The thinking of the last thought.
     #[default]
     Solution,
@@ -200,10 +200,10 @@ fn calls(reasoning: &Reasoning) -> u32 {
     u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
-fn text(reasoning: &Reasoning, answer: Answer) -> String {
+fn text(reasoning: &Reasoning, answer: AgentAnswer) -> String {
     let conclusion = match answer {
-        Answer::Solution => None,
-        Answer::Conclusion => reasoning.conclusion(),
+        AgentAnswer::Solution => None,
+        AgentAnswer::Conclusion => reasoning.conclusion(),
     };
     conclusion
         .or(reasoning.solution())

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use cogwork_flow::Action;
 use cogwork_strategies::{
-    Budget, Driver, EndReason, Solver, Strategies, Strategy, StrategyName, TableProblem,
+    Driver, EndReason, SolveBudget, Solver, Strategies, Strategy, StrategyName, TableProblem,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -195,8 +195,8 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
 }
 
 impl BudgetSettings {
-    fn budget(self) -> Budget {
-        let mut budget = Budget::default();
+    fn budget(self) -> SolveBudget {
+        let mut budget = SolveBudget::default();
         budget.calls = self.calls.unwrap_or(budget.calls);
         budget.tokens = self.tokens.unwrap_or(budget.tokens);
         budget.thoughts = self.thoughts.unwrap_or(budget.thoughts);

@@ -15,7 +15,7 @@ use cogwork_llm::{
     ScriptedClient, ToolCall, Usage,
 };
 use cogwork_thinking::{
-    Found, InMemory, Memory, MemoryError, Recall, Reflection, Stage, async_trait,
+    Found, InMemory, Memory, MemoryError, Recall, RecallStage, Reflection, async_trait,
 };
 use cogwork_tools::{ToolError, function};
 use schemars::JsonSchema;
@@ -299,7 +299,7 @@ async fn a_model_that_names_no_action_is_asked_once_more() {
     );
     assert_eq!(
         script.requests()[1].messages().last().unwrap().text(),
-        "Your reply ends with no line `ACTION: <label>`. Answer with this line alone. The label is one of: accept, revise."
+        "Your reply ends with no line `ACTION: <label>`. AgentAnswer with this line alone. The label is one of: accept, revise."
     );
 
     let (ended, _) = run(
@@ -351,7 +351,7 @@ async fn the_memory_is_searched_once_a_visit_however_many_calls_it_takes() {
     let agent = Agent::new("a", script.clone())
         .with_tools(weather())
         .with_mode(Reflection::new("Is it of use?"))
-        .with_memory(Recall::from(memory.clone()).with_stages([Stage::Generation]));
+        .with_memory(Recall::from(memory.clone()).with_stages([RecallStage::Generation]));
     let (_, state) = run(agent, "Does Ada need an umbrella?").await;
 
     assert_eq!(state.last().text, "Rain; she has an umbrella.");

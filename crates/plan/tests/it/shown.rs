@@ -9,7 +9,7 @@ use cogwork_plan::{Change, ChangeKind, Plan, Status, Step, StepPath};
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 
 /// Types that show no text of others.
-const EXEMPT: [&str; 4] = ["Problem", "Progress", "Status", "StepPath"];
+const EXEMPT: [&str; 4] = ["Problem", "PlanProgress", "Status", "StepPath"];
 
 #[test]
 fn nothing_unsafe_is_shown() {

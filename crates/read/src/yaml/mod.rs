@@ -67,11 +67,11 @@ impl YamlGuard {
     /// # Errors
     ///
     /// The first thing in it that is refused.
-    pub fn check(&self, text: &str) -> Result<(), Refusal> {
+    pub fn check(&self, text: &str) -> Result<(), YamlRefusal> {
         crate::charge(text.len());
 
         if let Some((offset, _)) = text.char_indices().find(|(_, c)| !is_allowed(*c)) {
-            return Err(Refusal {
+            return Err(YamlRefusal {
                 offset,
                 reason: Refused::Control,
             });
@@ -82,7 +82,7 @@ impl YamlGuard {
 
         for line in text.split_inclusive(is_break) {
             let content = line.trim_end_matches(is_break);
-            let refusal = |scan::Stop { at, reason }| Refusal {
+            let refusal = |scan::Stop { at, reason }| YamlRefusal {
                 offset: offset + at,
                 reason,
             };
@@ -96,7 +96,7 @@ impl YamlGuard {
 
 /// What a [`YamlGuard`] refuses, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
+pub struct YamlRefusal {
     /// The place in the text, in bytes.
     pub offset: usize,
     /// What stands there.

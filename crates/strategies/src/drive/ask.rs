@@ -53,7 +53,7 @@ pub struct Ask {
 }
 
 /// Says what is wrong with a reply beyond its form.
-type Check = Arc<dyn Fn(&Reply) -> Result<(), String> + Send + Sync>;
+type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Ask {
     /// A question at the end of a conversation.
@@ -104,7 +104,7 @@ impl Ask {
     #[must_use]
     pub fn with_check(
         mut self,
-        check: impl Fn(&Reply) -> Result<(), String> + Send + Sync + 'static,
+        check: impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.check = Some(Arc::new(check));
         self
@@ -145,7 +145,7 @@ impl Ask {
     /// # Errors
     ///
     /// What is wrong with it, in words for the model.
-    pub fn read(&self, reply: &str) -> Result<Reply, String> {
+    pub fn read(&self, reply: &str) -> Result<StageReply, String> {
         let reply = fields::read(reply, &self.fields, &self.next)?;
         self.check.iter().try_for_each(|check| check(&reply))?;
         Ok(reply)
@@ -188,7 +188,7 @@ pub struct Asked {
     /// The replies as the model wrote them, with the complaint about each that could not be used.
     pub tries: Vec<Try>,
     /// What the last of them says, or why there is none.
-    pub reply: Result<Reply, AskProblem>,
+    pub reply: Result<StageReply, AskProblem>,
 }
 
 impl Asked {
@@ -204,7 +204,7 @@ impl Asked {
 /// A reply that has what was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Reply {
+pub struct StageReply {
     /// The thought: the text without the fields.
     pub text: String,
     /// The fields, each of the type that was asked for.
@@ -218,7 +218,7 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
 }
 
-impl Reply {
+impl StageReply {
     /// A field that is a text; empty where it is none.
     pub fn field(&self, name: &str) -> &str {
         self.fields

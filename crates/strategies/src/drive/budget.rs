@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Budget {
+pub struct SolveBudget {
     /// Calls of the model, those that ask again among them.
     pub calls: u32,
     /// Tokens read and written, guessed from the length of the texts where a server does not say.
@@ -31,7 +31,7 @@ pub struct Budget {
     pub time: Duration,
 }
 
-impl Default for Budget {
+impl Default for SolveBudget {
     fn default() -> Self {
         Self {
             calls: 100,
@@ -42,7 +42,7 @@ impl Default for Budget {
     }
 }
 
-impl Budget {
+impl SolveBudget {
     /// Another limit of calls.
     #[must_use]
     pub fn calls(self, calls: u32) -> Self {
@@ -108,7 +108,7 @@ impl Budget {
 pub enum EndReason {
     /// The strategy reached its final stage.
     Answered,
-    /// The calls of the [`Budget`] are spent.
+    /// The calls of the [`SolveBudget`] are spent.
     OutOfCalls {
         /// How many there were.
         limit: u32,

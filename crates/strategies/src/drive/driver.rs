@@ -5,7 +5,7 @@ use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ask, Done, Next, Reply, SolveError, Solving, Work};
+use super::{Ask, Done, Next, SolveError, Solving, StageReply, StageWork};
 use crate::session::REVISES;
 use crate::{Parameter, Stage, Strategy, Thought};
 
@@ -63,19 +63,19 @@ pub trait Driver: Send + Sync {
     /// # Default
     ///
     /// In the start stage, if it needs no parameter and one stage alone may follow: take the problem as it
-    /// is. Elsewhere: [`Turn::ask`].
+    /// is. Elsewhere: [`StageTurn::ask`].
     ///
     /// # Errors
     ///
     /// When the turn cannot be made; the run then fails.
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let is_plain = || {
             let needs = turn.stage.parameters().values().any(Parameter::is_required);
             !needs && turn.stage.next_names().len() < 2
         };
         Ok(match turn.is_start() && is_plain() {
-            true => Work::say(turn.solving.problem()),
-            false => Work::Ask(turn.ask()),
+            true => StageWork::say(turn.solving.problem()),
+            false => StageWork::Ask(turn.ask()),
         })
     }
 
@@ -166,7 +166,7 @@ impl<D: Driver + ?Sized> Driver for Box<D> {
         (**self).instructions(tools, native_tools)
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         (**self).work(turn)
     }
 
@@ -190,7 +190,7 @@ impl<D: Driver + ?Sized> Driver for Box<D> {
 /// One pass through a stage, as a [`Driver`] sees it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Turn<'a> {
+pub struct StageTurn<'a> {
     /// The run so far.
     pub solving: &'a Solving,
     /// The stage that is to be thought in.
@@ -203,7 +203,7 @@ pub struct Turn<'a> {
     pub native_tools: bool,
 }
 
-impl Turn<'_> {
+impl StageTurn<'_> {
     /// Whether this is the first thought of the run.
     pub fn is_start(&self) -> bool {
         self.solving.session().thoughts().is_empty()
@@ -224,7 +224,7 @@ impl Turn<'_> {
     }
 
     /// Whether the thoughts that a reply names are there: the session would refuse it else.
-    fn names_thoughts(&self) -> impl Fn(&Reply) -> Result<(), String> + Send + Sync + 'static {
+    fn names_thoughts(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let kinds = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();
         let path: BTreeSet<u32> = match kinds.contains_key(REVISES) {

@@ -9,7 +9,7 @@ use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
-use super::Reply;
+use super::StageReply;
 use super::values::{folded, plain, says_nothing, typed};
 use crate::{Mistyped, Parameter, ParameterType};
 
@@ -132,7 +132,7 @@ pub(super) fn read(
     text: &str,
     fields: &[(String, Parameter)],
     next: &[(String, String)],
-) -> Result<Reply, String> {
+) -> Result<StageReply, String> {
     if text.len() > MAX_BYTES {
         return Err(format!(
             "the reply has {} bytes; expected at most {MAX_BYTES}",
@@ -145,9 +145,9 @@ pub(super) fn read(
     if !has_form(fields, next) {
         return match unlabelled(text) {
             text if text.is_empty() => Err("the reply is empty; expected a text".to_owned()),
-            text => Ok(Reply {
+            text => Ok(StageReply {
                 text,
-                ..Reply::default()
+                ..StageReply::default()
             }),
         };
     }
@@ -166,9 +166,9 @@ pub(super) fn read(
 
     // A field may have that name itself.
     let thought = found.get(THOUGHT).cloned().map(plain).unwrap_or_default();
-    let mut reply = Reply {
+    let mut reply = StageReply {
         text: thought,
-        ..Reply::default()
+        ..StageReply::default()
     };
     let mut problems = Vec::new();
 

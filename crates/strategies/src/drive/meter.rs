@@ -7,11 +7,11 @@ use cogwork_ask::Spent;
 use cogwork_llm::{ChatRequest, ChatResponse};
 use tokio::time::Instant;
 
-use super::{Budget, EndReason};
+use super::{EndReason, SolveBudget};
 
 /// Counts what a turn spends. Calls that run side by side share one meter.
 pub(super) struct Meter {
-    budget: Budget,
+    budget: SolveBudget,
     /// What earlier turns have spent.
     before: Spent,
     /// What this turn has spent, except for the time.
@@ -23,7 +23,7 @@ pub(super) struct Meter {
 const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 impl Meter {
-    pub(super) fn new(budget: Budget, before: Spent) -> Self {
+    pub(super) fn new(budget: SolveBudget, before: Spent) -> Self {
         Self {
             budget,
             before,

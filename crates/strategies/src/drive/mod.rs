@@ -17,13 +17,13 @@ mod stage_node;
 mod values;
 mod work;
 
-pub use ask::{Ask, AskProblem, Asked, Reply};
-pub use budget::{Budget, EndReason};
+pub use ask::{Ask, AskProblem, Asked, StageReply};
+pub use budget::{EndReason, SolveBudget};
 pub use calling::{Called, PlannedCall};
-pub use driver::{Answer, Driver, Turn};
+pub use driver::{Answer, Driver, StageTurn};
 pub use error::SolveError;
-pub use solved::{Solved, Trace};
+pub use solved::{SolveTrace, Solved};
 pub use solver::Solver;
 pub use solving::{Call, Solving};
 pub(crate) use values::typed;
-pub use work::{Done, Next, Work};
+pub use work::{Done, Next, StageWork};

@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 
 use super::meter::Meter;
 use super::work::Enough;
-use super::{Ask, AskProblem, Asked, EndReason, Reply};
+use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 
 /// How questions are asked: which client, with which settings.
 #[derive(Clone)]
@@ -176,7 +176,7 @@ struct Question<'a> {
 }
 
 impl Policy for Question<'_> {
-    type Reply = Reply;
+    type Reply = StageReply;
     type Problem = String;
     type Limit = EndReason;
 
@@ -192,7 +192,7 @@ impl Policy for Question<'_> {
         self.meter.count_tokens(request, response);
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Reply, String> {
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<StageReply, String> {
         let ask = self.ask.clone();
         let response = response.clone();
         let bytes = response.text().len();
@@ -210,7 +210,7 @@ impl Policy for Question<'_> {
     }
 }
 
-fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
+fn read(ask: &Ask, response: &ChatResponse) -> Result<StageReply, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
@@ -219,10 +219,10 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<Reply, String> {
             .check(response)
             .map_err(|error| error.to_string())?;
 
-        return Ok(Reply {
+        return Ok(StageReply {
             text: response.text().trim().to_owned(),
             tool_calls: calls.to_vec(),
-            ..Reply::default()
+            ..StageReply::default()
         });
     }
 

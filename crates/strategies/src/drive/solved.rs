@@ -14,14 +14,14 @@ pub struct Solved {
     answer: Option<Answer>,
     end: EndReason,
     spent: Spent,
-    trace: Trace,
+    trace: SolveTrace,
 }
 
 /// How the answer was found: thoughts, calls, and the plan where there is one.
 ///
 /// [`Display`](fmt::Display) writes the thoughts in lines, for people.
 #[derive(Debug, Clone, Serialize)]
-pub struct Trace {
+pub struct SolveTrace {
     strategy: String,
     problem: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ impl Solved {
             answer: best,
             end,
             spent,
-            trace: Trace {
+            trace: SolveTrace {
                 strategy,
                 problem,
                 plan,
@@ -86,12 +86,12 @@ impl Solved {
     }
 
     /// How it was found.
-    pub fn trace(&self) -> &Trace {
+    pub fn trace(&self) -> &SolveTrace {
         &self.trace
     }
 }
 
-impl Trace {
+impl SolveTrace {
     /// The name of the strategy.
     pub fn strategy(&self) -> &str {
         &self.strategy
@@ -118,7 +118,7 @@ impl Trace {
     }
 }
 
-impl fmt::Display for Trace {
+impl fmt::Display for SolveTrace {
     /// A line for each thought: its number, its branch where that is not `main`, its stage, its text with
     /// its parameters. Texts are one line each, cut after 200 characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

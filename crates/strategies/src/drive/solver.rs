@@ -7,13 +7,13 @@ use cogwork_tools::Tools;
 
 use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
-use super::{Budget, Driver, SolveError, Solved, Solving};
+use super::{Driver, SolveBudget, SolveError, Solved, Solving};
 
 /// Solves problems by a strategy, with a model.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Budget, Solver, StrategyName};
+/// use cogwork_strategies::{SolveBudget, Solver, StrategyName};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +22,7 @@ use super::{Budget, Driver, SolveError, Solved, Solving};
 ///     "results:\n- 30\n- 21\n- 51\nanswer: 51",
 ///     "thought: 51 / 3 = 17.\nholds: yes",
 /// ]);
-/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(Budget::default().calls(20));
+/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(SolveBudget::default().calls(20));
 /// let solved = solver.solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(solved.end().to_string(), "answered");
@@ -57,7 +57,7 @@ impl Solver {
                 at_once: 8,
             },
             tools: Tools::new(),
-            budget: Budget::default(),
+            budget: SolveBudget::default(),
             patience: 3,
         })
     }
@@ -69,9 +69,9 @@ impl Solver {
         self
     }
 
-    /// How much a problem may cost. Default: see [`Budget`].
+    /// How much a problem may cost. Default: see [`SolveBudget`].
     #[must_use]
-    pub fn with_budget(mut self, budget: Budget) -> Self {
+    pub fn with_budget(mut self, budget: SolveBudget) -> Self {
         self.0.budget = budget;
         self
     }

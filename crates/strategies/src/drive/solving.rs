@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Answer, EndReason, ask};
-use crate::{Draft, EarlyEnd, Policy, Session, SessionError, Strategy, Thought, ThoughtId};
+use crate::{
+    EndRule, Session, SessionError, SessionPolicy, Strategy, Thought, ThoughtDraft, ThoughtId,
+};
 
 /// The state of a run that solves a problem: what a [`Solver`](super::Solver)'s flow works on. It
 /// serialises, so runs can be recorded and saved.
@@ -64,9 +66,9 @@ impl Solving {
         opening: impl IntoIterator<Item = Message>,
     ) -> Self {
         // A run whose budget is spent ends its session early; the table is held to in every other move.
-        let policy = Policy {
-            early_end: EarlyEnd::Allow,
-            ..Policy::default()
+        let policy = SessionPolicy {
+            early_end: EndRule::Allow,
+            ..SessionPolicy::default()
         };
         Self {
             problem,
@@ -126,7 +128,7 @@ impl Solving {
     /// # Errors
     ///
     /// As [`Session::think`].
-    pub fn think(&mut self, draft: Draft) -> Result<ThoughtId, SessionError> {
+    pub fn think(&mut self, draft: ThoughtDraft) -> Result<ThoughtId, SessionError> {
         self.session.think(draft)
     }
 

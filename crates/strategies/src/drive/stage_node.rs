@@ -16,8 +16,8 @@ use super::questions::{AllAsked, Questions};
 use super::solver::{Solver, edge_to};
 use super::work::Enough;
 use super::{
-    Ask, AskProblem, Asked, Budget, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
-    SolveError, Solving, Turn, Work,
+    Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveBudget,
+    SolveError, Solving, StageTurn, StageWork,
 };
 use crate::{Stage, Strategy};
 
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     pub(super) strategy: Strategy,
     pub(super) questions: Questions,
     pub(super) tools: Tools,
-    pub(super) budget: Budget,
+    pub(super) budget: SolveBudget,
     pub(super) patience: u32,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct StageNode {
 #[derive(Debug)]
 pub(super) enum Brief {
     Work {
-        work: Work,
+        work: StageWork,
         spent: Spent,
     },
     /// The run is over before the stage begins.
@@ -89,7 +89,7 @@ impl Node<Solving> for StageNode {
         }
 
         let native_tools = questions.native_tools();
-        let turn = Turn {
+        let turn = StageTurn {
             solving,
             stage: &self.stage,
             strategy,
@@ -208,12 +208,12 @@ struct WorkDone {
 }
 
 impl StageNode {
-    async fn do_work(&self, work: &Work, meter: &Meter) -> WorkDone {
+    async fn do_work(&self, work: &StageWork, meter: &Meter) -> WorkDone {
         match work {
-            Work::Say { .. } => WorkDone::default(),
-            Work::Ask(ask) => self.ask(std::slice::from_ref(ask), None, meter).await,
-            Work::AskAll { asks, enough } => self.ask(asks, enough.as_ref(), meter).await,
-            Work::Call(calls) => self.call(calls, meter).await,
+            StageWork::Say { .. } => WorkDone::default(),
+            StageWork::Ask(ask) => self.ask(std::slice::from_ref(ask), None, meter).await,
+            StageWork::AskAll { asks, enough } => self.ask(asks, enough.as_ref(), meter).await,
+            StageWork::Call(calls) => self.call(calls, meter).await,
         }
     }
 
@@ -263,22 +263,22 @@ impl StageNode {
     fn keep(
         &self,
         solving: &mut Solving,
-        work: Work,
+        work: StageWork,
         asked: Vec<Asked>,
         called: Vec<Called>,
     ) -> Option<Done> {
         solving.calls.extend(self.calls(&asked, &called));
         match work {
-            Work::Say { text, parameters } => Some(Done::Said { text, parameters }),
-            Work::Ask(ask) => {
+            StageWork::Say { text, parameters } => Some(Done::Said { text, parameters }),
+            StageWork::Ask(ask) => {
                 let reply = asked.into_iter().next()?.reply.ok()?;
                 solving.tell(ask.question());
                 solving.tell(said(&ask, &solving.calls, &reply));
 
                 Some(Done::Replied(reply))
             }
-            Work::AskAll { asks, .. } => (!asks.is_empty()).then_some(Done::AllAsked(asked)),
-            Work::Call(_) => Some(Done::Called(called)),
+            StageWork::AskAll { asks, .. } => (!asks.is_empty()).then_some(Done::AllAsked(asked)),
+            StageWork::Call(_) => Some(Done::Called(called)),
         }
     }
 
@@ -313,7 +313,7 @@ impl StageNode {
 }
 
 /// The model's side of a question: its words as they were, so that the conversation stays what it was.
-fn said(ask: &Ask, calls: &[Call], reply: &super::Reply) -> Message {
+fn said(ask: &Ask, calls: &[Call], reply: &super::StageReply) -> Message {
     let raw = match calls.last() {
         Some(Call::Model { name, tries, .. }) if *name == ask.name => {
             tries.last().map(|last| last.reply.as_str())

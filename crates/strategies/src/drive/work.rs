@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Ask, Asked, Called, PlannedCall, Reply};
-use crate::{Draft, Stage};
+use super::{Ask, Asked, Called, PlannedCall, StageReply};
+use crate::{Stage, ThoughtDraft};
 
 /// What is to be done in a stage.
 #[derive(Clone)]
 #[non_exhaustive]
-pub enum Work {
+pub enum StageWork {
     /// Nothing is called: the driver knows what the thought says.
     Say {
         /// Its text.
@@ -33,10 +33,10 @@ pub enum Work {
     Call(Vec<PlannedCall>),
 }
 
-/// Says of the questions of a [`Work::AskAll`] whether the answers so far are enough.
+/// Says of the questions of a [`StageWork::AskAll`] whether the answers so far are enough.
 pub(super) type Enough = Arc<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
 
-impl Work {
+impl StageWork {
     /// A thought that needs no call.
     pub fn say(text: impl Into<String>) -> Self {
         Self::Say {
@@ -59,7 +59,7 @@ impl Work {
     }
 }
 
-impl fmt::Debug for Work {
+impl fmt::Debug for StageWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Say { text, parameters } => {
@@ -72,7 +72,7 @@ impl fmt::Debug for Work {
     }
 }
 
-/// What was done, in the kind of the [`Work`].
+/// What was done, in the kind of the [`StageWork`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Done {
@@ -84,7 +84,7 @@ pub enum Done {
         parameters: Vec<(String, Value)>,
     },
     /// The model replied.
-    Replied(Reply),
+    Replied(StageReply),
     /// Of each question what came of it, in their order. At least one has a reply.
     AllAsked(Vec<Asked>),
     /// Of each call what came of it, in their order.
@@ -94,10 +94,10 @@ pub enum Done {
 impl Done {
     /// The thought that it is worth by itself: text and parameters. Of several questions the first with a
     /// reply, of calls what they gave.
-    pub fn draft_at(&self, stage: &Stage) -> Draft {
+    pub fn draft_at(&self, stage: &Stage) -> ThoughtDraft {
         match self {
             Self::Said { text, parameters } => {
-                let draft = Draft::at(stage.name(), text.as_str());
+                let draft = ThoughtDraft::at(stage.name(), text.as_str());
                 parameters.iter().fold(draft, |draft, (name, value)| {
                     draft.with(name.as_str(), value.clone())
                 })
@@ -106,11 +106,11 @@ impl Done {
             Self::AllAsked(asked) => match asked.iter().find_map(|asked| asked.reply.as_ref().ok())
             {
                 Some(reply) => drafted(stage, reply),
-                None => Draft::at(stage.name(), ""),
+                None => ThoughtDraft::at(stage.name(), ""),
             },
             Self::Called(calls) => {
                 let outputs: Vec<_> = calls.iter().map(|called| called.output.as_str()).collect();
-                Draft::at(stage.name(), outputs.join("\n"))
+                ThoughtDraft::at(stage.name(), outputs.join("\n"))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Done {
     }
 
     /// The reply, of work that is one question.
-    pub fn reply(&self) -> Option<&Reply> {
+    pub fn reply(&self) -> Option<&StageReply> {
         match self {
             Self::Replied(reply) => Some(reply),
             _ => None,
@@ -137,8 +137,8 @@ impl Done {
     }
 }
 
-fn drafted(stage: &Stage, reply: &Reply) -> Draft {
-    let draft = Draft::at(stage.name(), reply.text.as_str());
+fn drafted(stage: &Stage, reply: &StageReply) -> ThoughtDraft {
+    let draft = ThoughtDraft::at(stage.name(), reply.text.as_str());
     reply.fields.iter().fold(draft, |draft, (name, value)| {
         draft.with(name.as_str(), value.clone())
     })

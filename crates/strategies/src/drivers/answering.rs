@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use crate::{
-    Answer, Ask, Done, Draft, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
-    Turn, Work,
+    Answer, Ask, Done, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, ThoughtDraft,
 };
 
 /// The note that holds the answer so far, and the field that asks for it.
@@ -15,12 +15,12 @@ pub(super) const ANSWER: &str = "answer";
 pub(super) const HOLDS: &str = "holds";
 
 /// Returns a question at the end of the conversation so far.
-pub(super) fn ask(turn: &Turn<'_>, question: impl Into<String>) -> Ask {
+pub(super) fn ask(turn: &StageTurn<'_>, question: impl Into<String>) -> Ask {
     Ask::new(turn.solving.transcript().clone(), question)
 }
 
 /// Returns whether a reply says yes in `field`.
-pub(super) fn says_yes(reply: &Reply, field: &str) -> bool {
+pub(super) fn says_yes(reply: &StageReply, field: &str) -> bool {
     reply
         .fields
         .get(field)
@@ -46,12 +46,12 @@ pub(super) fn answered(solving: &Solving) -> Option<Answer> {
 }
 
 /// Repeats the answer so far.
-pub(super) fn say_answer(solving: &Solving) -> Work {
-    Work::say(answered(solving).map_or_else(String::new, |answer| answer.text))
+pub(super) fn say_answer(solving: &Solving) -> StageWork {
+    StageWork::say(answered(solving).map_or_else(String::new, |answer| answer.text))
 }
 
 /// Keeps the answer of a reply if it has one.
-pub(super) fn keep_answer(solving: &mut Solving, reply: &Reply) {
+pub(super) fn keep_answer(solving: &mut Solving, reply: &StageReply) {
     let answer = reply.field(ANSWER);
     if !answer.is_empty() {
         solving.set_note(ANSWER, answer);
@@ -60,9 +60,9 @@ pub(super) fn keep_answer(solving: &mut Solving, reply: &Reply) {
 
 /// Returns a thought with the text of the model, or with `otherwise` if the model wrote
 /// none.
-pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> Draft {
+pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> ThoughtDraft {
     let text = if text.is_empty() { otherwise } else { text };
-    Draft::at(stage.name(), text)
+    ThoughtDraft::at(stage.name(), text)
 }
 
 /// Adds what was done as a thought, and returns the stage to which the table or the model
@@ -81,7 +81,7 @@ pub(super) fn take_as_it_is(
 }
 
 /// Keeps the answer that the model was asked for, and returns the thought that gives it.
-pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);
     };
@@ -91,7 +91,7 @@ pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> 
 }
 
 /// Asks the model to check the answer, and to correct it if it is wrong.
-pub(super) fn ask_to_verify(turn: &Turn<'_>) -> Work {
+pub(super) fn ask_to_verify(turn: &StageTurn<'_>) -> StageWork {
     let holds = Parameter::new(ParameterType::Boolean, "whether the solution holds");
     let corrected = Parameter::text("the right answer, if it does not hold");
 
@@ -99,10 +99,10 @@ pub(super) fn ask_to_verify(turn: &Turn<'_>) -> Work {
         .with_field(HOLDS, holds)
         .with_field(ANSWER, corrected.optional())
         .with_check(corrects_what_is_wrong);
-    Work::Ask(question)
+    StageWork::Ask(question)
 }
 
-fn corrects_what_is_wrong(reply: &Reply) -> Result<(), String> {
+fn corrects_what_is_wrong(reply: &StageReply) -> Result<(), String> {
     if says_yes(reply, HOLDS) || !reply.field(ANSWER).is_empty() {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn corrects_what_is_wrong(reply: &Reply) -> Result<(), String> {
 }
 
 /// Keeps the corrected answer if there is one, and returns the thought that checks it.
-pub(super) fn take_verification(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+pub(super) fn take_verification(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);
     };

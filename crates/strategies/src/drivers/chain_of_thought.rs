@@ -7,8 +7,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving, Stage,
-    Strategy, StrategyName, Thought, ThoughtKind, Turn, Work,
+    Answer, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
 };
 
 /// Takes the problem apart into steps and works through them (Wei et al. 2022).
@@ -29,7 +29,7 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{ChainOfThought, Solver};
+/// use cogwork_strategies::{ChainOfThoughtDriver, Solver};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,7 +37,7 @@ use crate::{
 ///     "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
 ///     "thought: 17 is 10 and 7.\nresults:\n- 30\n- 21\n- 51\nanswer: 51",
 /// ]);
-/// let driver = ChainOfThought::new().with_verification(false);
+/// let driver = ChainOfThoughtDriver::new().with_verification(false);
 /// let solved = Solver::new(client, driver).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(
@@ -48,12 +48,12 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChainOfThought {
+pub struct ChainOfThoughtDriver {
     verification: bool,
     max_steps: usize,
 }
 
-impl Default for ChainOfThought {
+impl Default for ChainOfThoughtDriver {
     fn default() -> Self {
         Self {
             verification: true,
@@ -62,7 +62,7 @@ impl Default for ChainOfThought {
     }
 }
 
-impl ChainOfThought {
+impl ChainOfThoughtDriver {
     /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
@@ -103,14 +103,14 @@ const STEPS: &str = "steps";
 /// The field that asks for their results.
 const RESULTS: &str = "results";
 
-impl Driver for ChainOfThought {
+impl Driver for ChainOfThoughtDriver {
     fn strategy(&self) -> Strategy {
         StrategyName::ChainOfThought.strategy()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         Ok(match ChainOfThoughtStage::of(turn.stage)? {
-            ChainOfThoughtStage::ProblemReception => Work::say(turn.solving.problem()),
+            ChainOfThoughtStage::ProblemReception => StageWork::say(turn.solving.problem()),
             ChainOfThoughtStage::StepDecomposition => self.ask_for_steps(turn),
             ChainOfThoughtStage::SequentialReasoning => ask_for_results(turn),
             ChainOfThoughtStage::AnswerVerification => self.verify(turn),
@@ -174,10 +174,10 @@ impl Driver for ChainOfThought {
     }
 }
 
-impl ChainOfThought {
-    fn ask_for_steps(&self, turn: &Turn<'_>) -> Work {
+impl ChainOfThoughtDriver {
+    fn ask_for_steps(&self, turn: &StageTurn<'_>) -> StageWork {
         let most = self.max_steps;
-        let check = move |reply: &Reply| {
+        let check = move |reply: &StageReply| {
             let steps = items(reply, STEPS).count();
             if steps > most {
                 return Err(format!(
@@ -189,42 +189,42 @@ impl ChainOfThought {
         };
 
         let question = ask(turn, turn.stage.prompt());
-        Work::Ask(
+        StageWork::Ask(
             question
                 .with_field(STEPS, list("the steps"))
                 .with_check(check),
         )
     }
 
-    fn verify(&self, turn: &Turn<'_>) -> Work {
+    fn verify(&self, turn: &StageTurn<'_>) -> StageWork {
         if self.verification {
             ask_to_verify(turn)
         } else {
-            Work::say("Not checked.")
+            StageWork::say("Not checked.")
         }
     }
 }
 
-fn ask_for_results(turn: &Turn<'_>) -> Work {
+fn ask_for_results(turn: &StageTurn<'_>) -> StageWork {
     let results = list("what each step gives, in the order of the steps");
 
     let question = ask(turn, turn.stage.prompt())
         .with_field(RESULTS, results)
         .with_field(ANSWER, answer_field());
-    Work::Ask(question)
+    StageWork::Ask(question)
 }
 
-fn take_steps(stage: &Stage, done: &Done) -> Vec<Draft> {
+fn take_steps(stage: &Stage, done: &Done) -> Vec<ThoughtDraft> {
     let Some(reply) = done.reply() else {
         return vec![done.draft_at(stage)];
     };
 
     let opening = draft(stage, &reply.text, "The steps:");
-    let steps = items(reply, STEPS).map(Draft::here);
+    let steps = items(reply, STEPS).map(ThoughtDraft::here);
     std::iter::once(opening).chain(steps).collect()
 }
 
-fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Draft> {
+fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<ThoughtDraft> {
     let Some(reply) = done.reply() else {
         return vec![done.draft_at(stage)];
     };
@@ -233,7 +233,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Draft>
 
     let steps = parts_of(solving, ChainOfThoughtStage::StepDecomposition).len();
     let opening = draft(stage, &reply.text, "The results:");
-    let results = items(reply, RESULTS).take(steps).map(Draft::here);
+    let results = items(reply, RESULTS).take(steps).map(ThoughtDraft::here);
 
     std::iter::once(opening).chain(results).collect()
 }
@@ -252,7 +252,7 @@ fn list(description: &str) -> Parameter {
     )
 }
 
-fn items<'r>(reply: &'r Reply, field: &str) -> impl Iterator<Item = &'r str> {
+fn items<'r>(reply: &'r StageReply, field: &str) -> impl Iterator<Item = &'r str> {
     let list = reply.fields.get(field).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str)
 }

@@ -16,7 +16,7 @@ mod step_back;
 mod tool_list;
 mod tree_of_thoughts;
 
-pub use chain_of_thought::ChainOfThought;
+pub use chain_of_thought::ChainOfThoughtDriver;
 pub use linear::Linear;
 pub use react::React;
 pub use rewoo::Rewoo;
@@ -30,8 +30,8 @@ use cogwork_plan::Plan;
 use cogwork_tools::Tools;
 
 use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn,
-    Work,
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
+    StrategyName, Thought,
 };
 
 impl StrategyName {
@@ -39,7 +39,7 @@ impl StrategyName {
     fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
         match self {
             Self::Linear => with(&Linear::default()),
-            Self::ChainOfThought => with(&ChainOfThought::default()),
+            Self::ChainOfThought => with(&ChainOfThoughtDriver::default()),
             Self::React => with(&React::default()),
             Self::Rewoo => with(&Rewoo::default()),
             Self::Scratchpad => with(&Scratchpad::default()),
@@ -61,7 +61,7 @@ impl Driver for StrategyName {
         self.drive(|driver| driver.instructions(tools, native_tools))
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         self.drive(|driver| driver.work(turn))
     }
 

@@ -7,8 +7,9 @@ use super::answering::{ask, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Draft, Driver, Next, Parameter, ParameterType, PlannedCall,
-    Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, PlannedCall,
+    SolveError, Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
+    ThoughtDraft,
 };
 
 /// Reasons, acts and observes in turn until enough is known (Yao et al. 2022).
@@ -125,7 +126,7 @@ impl Driver for React {
         )
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
         let wanted = wanted(solving);
 
@@ -208,23 +209,23 @@ impl React {
         cycles(solving) >= self.max_cycles
     }
 
-    fn reason(&self, turn: &Turn<'_>, wanted: &Wanted) -> Work {
+    fn reason(&self, turn: &StageTurn<'_>, wanted: &Wanted) -> StageWork {
         if wanted.finish.is_some() {
-            Work::say(ENOUGH)
+            StageWork::say(ENOUGH)
         } else if self.is_over(turn.solving) {
-            Work::say(NO_MORE)
+            StageWork::say(NO_MORE)
         } else {
-            Work::Ask(question(turn))
+            StageWork::Ask(question(turn))
         }
     }
 
-    fn evaluate(&self, solving: &Solving, wanted: &Wanted) -> Work {
+    fn evaluate(&self, solving: &Solving, wanted: &Wanted) -> StageWork {
         if wanted.finish.is_some() {
-            Work::say(ENOUGH)
+            StageWork::say(ENOUGH)
         } else if self.is_over(solving) {
-            Work::say(NO_MORE)
+            StageWork::say(NO_MORE)
         } else {
-            Work::say("Another action is needed.")
+            StageWork::say("Another action is needed.")
         }
     }
 
@@ -239,7 +240,7 @@ impl React {
     }
 }
 
-fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
+fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
     // A model without native tools couldn't tell such a tool from the end.
     if !turn.native_tools && turn.tools.names().any(is_finish) {
         return Err(SolveError::driver(format!(
@@ -247,11 +248,11 @@ fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
         )));
     }
 
-    Ok(Work::say(turn.solving.problem()))
+    Ok(StageWork::say(turn.solving.problem()))
 }
 
 /// Asks what the model thinks and does next.
-fn question(turn: &Turn<'_>) -> Ask {
+fn question(turn: &StageTurn<'_>) -> Ask {
     let ask = ask(turn, turn.stage.prompt());
     if turn.native_tools {
         return ask.with_tools(turn.tools.definitions());
@@ -264,7 +265,7 @@ fn question(turn: &Turn<'_>) -> Ask {
         .with_check(finishes_with_answer)
 }
 
-fn finishes_with_answer(reply: &Reply) -> Result<(), String> {
+fn finishes_with_answer(reply: &StageReply) -> Result<(), String> {
     let answer = wants(reply).finish;
     if answer.is_some_and(|answer| answer.trim().is_empty()) {
         return Err(format!(
@@ -275,15 +276,15 @@ fn finishes_with_answer(reply: &Reply) -> Result<(), String> {
     Ok(())
 }
 
-fn plan_action(wanted: &Wanted) -> Work {
+fn plan_action(wanted: &Wanted) -> StageWork {
     if let Some(answer) = &wanted.finish {
-        return Work::say(ENOUGH)
+        return StageWork::say(ENOUGH)
             .with(ACTION, FINISH)
             .with(ACTION_INPUT, answer.as_str());
     }
 
     let action = actions(&wanted.calls);
-    Work::say(format!("Next: {action}."))
+    StageWork::say(format!("Next: {action}."))
         .with(ACTION, action)
         .with(ACTION_INPUT, inputs(&wanted.calls))
 }
@@ -310,11 +311,11 @@ fn inputs(calls: &[PlannedCall]) -> Value {
     }
 }
 
-fn execute_action(turn: &Turn<'_>, wanted: Wanted) -> Work {
+fn execute_action(turn: &StageTurn<'_>, wanted: Wanted) -> StageWork {
     if wanted.finish.is_some() {
-        return Work::say(NOTHING_CALLED);
+        return StageWork::say(NOTHING_CALLED);
     }
-    Work::Call(
+    StageWork::Call(
         wanted
             .calls
             .into_iter()
@@ -323,25 +324,25 @@ fn execute_action(turn: &Turn<'_>, wanted: Wanted) -> Work {
     )
 }
 
-fn observe(solving: &Solving) -> Work {
+fn observe(solving: &Solving) -> StageWork {
     let observed = noted(solving, OBSERVED).unwrap_or(NOTHING_CALLED);
-    Work::say(observed).with(OBSERVATION, observed)
+    StageWork::say(observed).with(OBSERVATION, observed)
 }
 
-fn formulate_solution(turn: &Turn<'_>, wanted: &Wanted) -> Work {
+fn formulate_solution(turn: &StageTurn<'_>, wanted: &Wanted) -> StageWork {
     match &wanted.finish {
-        Some(answer) => Work::say(answer.as_str()),
-        None => Work::Ask(turn.ask()),
+        Some(answer) => StageWork::say(answer.as_str()),
+        None => StageWork::Ask(turn.ask()),
     }
 }
 
-fn respond(solving: &Solving) -> Work {
+fn respond(solving: &Solving) -> StageWork {
     let solution = solving.last_at(ReactStage::SolutionFormulation.name());
-    Work::say(solution.map_or("", Thought::text))
+    StageWork::say(solution.map_or("", Thought::text))
 }
 
 /// Keeps what the model wants done next, and returns what it thinks.
-fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let mut draft = done.draft_at(stage);
     let Some(reply) = done.reply() else {
         return draft;
@@ -367,7 +368,7 @@ fn described(wanted: &Wanted) -> String {
 }
 
 /// Shows the model what the tools gave, and keeps it for the observation.
-fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let mut draft = done.draft_at(stage);
     let Done::Called(called) = done else {
         return draft;
@@ -425,7 +426,7 @@ fn wanted(solving: &Solving) -> Wanted {
 }
 
 /// Returns what a reply asks for.
-fn wants(reply: &Reply) -> Wanted {
+fn wants(reply: &StageReply) -> Wanted {
     if !reply.tool_calls.is_empty() {
         return wants_native_calls(&reply.tool_calls);
     }

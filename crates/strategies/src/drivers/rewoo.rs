@@ -9,8 +9,8 @@ use super::blueprint::{Blueprint, BlueprintStep};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Call, Done, Draft, Driver, Next, PlannedCall, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, Turn, Work,
+    Answer, Call, Done, Driver, Next, PlannedCall, SolveError, Solving, Stage, StageTurn,
+    StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Plans all tool calls at once, gathers the evidence, then solves without looking back (Xu
@@ -120,7 +120,7 @@ impl Driver for Rewoo {
         )
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match RewooStage::of(turn.stage)? {
@@ -185,29 +185,31 @@ impl Driver for Rewoo {
 }
 
 impl Rewoo {
-    fn ask_for_plan(&self, turn: &Turn<'_>) -> Work {
+    fn ask_for_plan(&self, turn: &StageTurn<'_>) -> StageWork {
         let tools: Vec<String> = turn.tools.names().map(str::to_owned).collect();
         let most = self.max_calls;
 
         let question = format!("{}\n\n{}", turn.stage.prompt(), Blueprint::FORM);
         let ask = ask(turn, question);
-        Work::Ask(ask.with_check(move |reply| Blueprint::read(&reply.text).check(&tools, most)))
+        StageWork::Ask(
+            ask.with_check(move |reply| Blueprint::read(&reply.text).check(&tools, most)),
+        )
     }
 }
 
-fn receive_problem(turn: &Turn<'_>) -> Result<Work, SolveError> {
+fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
     if turn.tools.is_empty() {
         return Err(SolveError::driver(
             "there are no tools to plan with; expected one or more",
         ));
     }
 
-    Ok(Work::say(turn.solving.problem()))
+    Ok(StageWork::say(turn.solving.problem()))
 }
 
-fn specify_calls(solving: &Solving) -> Work {
+fn specify_calls(solving: &Solving) -> StageWork {
     let calls = solving.note(CALLS).cloned().unwrap_or_default();
-    Work::say(described(&calls)).with(CALLS, calls)
+    StageWork::say(described(&calls)).with(CALLS, calls)
 }
 
 /// Returns the calls in one line, such as `#E1 = search, #E2 = look`.
@@ -231,9 +233,9 @@ fn described(calls: &Value) -> String {
     calls.join(", ")
 }
 
-fn make_calls(turn: &Turn<'_>) -> Work {
+fn make_calls(turn: &StageTurn<'_>) -> StageWork {
     let calls = specified_calls(turn.solving).map(|call| call.fitted(turn.tools));
-    Work::Call(calls.collect())
+    StageWork::Call(calls.collect())
 }
 
 /// Returns the calls as the stage that specified them recorded them.
@@ -250,23 +252,23 @@ fn specified_calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
     })
 }
 
-fn collect_evidence(solving: &Solving) -> Work {
+fn collect_evidence(solving: &Solving) -> StageWork {
     let by_name: BTreeMap<&str, &str> = evidence(solving)
         .map(|evidence| (evidence.id, evidence.output))
         .collect();
-    Work::say(evidence_list(solving)).with(EVIDENCE, json!(by_name))
+    StageWork::say(evidence_list(solving)).with(EVIDENCE, json!(by_name))
 }
 
-fn ask_for_solution(turn: &Turn<'_>) -> Work {
+fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
     let evidence = evidence_list(turn.solving);
     let prompt = turn.stage.prompt();
 
     let question = ask(turn, format!("The evidence:\n{evidence}\n\n{prompt}"));
-    Work::Ask(question.with_field(ANSWER, answer_field()))
+    StageWork::Ask(question.with_field(ANSWER, answer_field()))
 }
 
 /// Keeps the calls of the plan, and returns the thought with its steps.
-fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);
     };

@@ -9,8 +9,8 @@ use super::answering::{
 use super::stage_names::{StageName, stage_names};
 use super::state::{self, Variable};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, ParameterType, Reply, SolveError, Solving,
-    Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage,
+    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Keeps named variables and calculates with them until they hold the result (Nye et al.
@@ -169,13 +169,13 @@ impl Driver for Scratchpad {
         text
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match ScratchpadStage::of(turn.stage)? {
             ScratchpadStage::ProblemReception => self.receive_problem(solving)?,
-            ScratchpadStage::ScratchpadInitialization => Work::Ask(self.first_values(turn)),
-            ScratchpadStage::IterativeCalculation => Work::Ask(self.step(turn)),
+            ScratchpadStage::ScratchpadInitialization => StageWork::Ask(self.first_values(turn)),
+            ScratchpadStage::IterativeCalculation => StageWork::Ask(self.step(turn)),
             ScratchpadStage::StateTracking => track(solving),
             ScratchpadStage::ContinuationDecision => self.decide(solving),
             ScratchpadStage::ResultExtraction => self.extract_result(turn),
@@ -263,9 +263,9 @@ impl Scratchpad {
         text
     }
 
-    fn receive_problem(&self, solving: &Solving) -> Result<Work, SolveError> {
+    fn receive_problem(&self, solving: &Solving) -> Result<StageWork, SolveError> {
         self.check_settings()?;
-        Ok(Work::say(solving.problem()))
+        Ok(StageWork::say(solving.problem()))
     }
 
     fn check_settings(&self) -> Result<(), SolveError> {
@@ -295,7 +295,7 @@ impl Scratchpad {
         )))
     }
 
-    fn first_values(&self, turn: &Turn<'_>) -> Ask {
+    fn first_values(&self, turn: &StageTurn<'_>) -> Ask {
         let prompt = if self.variables.is_empty() {
             turn.stage.prompt()
         } else {
@@ -303,7 +303,7 @@ impl Scratchpad {
         };
 
         let settings = self.clone();
-        let check = move |reply: &Reply| {
+        let check = move |reply: &StageReply| {
             let state = settings.changed(&Map::new(), reply)?;
             state::lacks_none(&settings.variables, &state)
         };
@@ -314,13 +314,13 @@ impl Scratchpad {
             .with_check(check)
     }
 
-    fn step(&self, turn: &Turn<'_>) -> Ask {
+    fn step(&self, turn: &StageTurn<'_>) -> Ask {
         let before = state::of(turn.solving);
         let shown = Value::Object(before.clone());
         let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
 
         let settings = self.clone();
-        let check = move |reply: &Reply| {
+        let check = move |reply: &StageReply| {
             let after = settings.changed(&before, reply)?;
             if says_yes(reply, DONE) {
                 settings.check_result(&after)
@@ -363,7 +363,7 @@ impl Scratchpad {
     fn changed(
         &self,
         before: &Map<String, Value>,
-        reply: &Reply,
+        reply: &StageReply,
     ) -> Result<Map<String, Value>, String> {
         let given = reply
             .fields
@@ -376,18 +376,18 @@ impl Scratchpad {
 
     /// Returns the variables after a reply that was checked, so that nothing it gives is
     /// lost.
-    fn after(&self, before: &Map<String, Value>, reply: &Reply) -> Map<String, Value> {
+    fn after(&self, before: &Map<String, Value>, reply: &StageReply) -> Map<String, Value> {
         self.changed(before, reply)
             .unwrap_or_else(|_| before.clone())
     }
 
-    fn decide(&self, solving: &Solving) -> Work {
+    fn decide(&self, solving: &Solving) -> StageWork {
         if is_noted_done(solving) {
-            Work::say("The result is there.")
+            StageWork::say("The result is there.")
         } else if self.is_over(solving) {
-            Work::say("No more steps may be made.")
+            StageWork::say("No more steps may be made.")
         } else {
-            Work::say("Another step is needed.")
+            StageWork::say("Another step is needed.")
         }
     }
 
@@ -399,14 +399,16 @@ impl Scratchpad {
         }
     }
 
-    fn extract_result(&self, turn: &Turn<'_>) -> Work {
+    fn extract_result(&self, turn: &StageTurn<'_>) -> StageWork {
         match self.result(turn.solving) {
-            Some(result) => Work::say(result),
-            None => Work::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field())),
+            Some(result) => StageWork::say(result),
+            None => {
+                StageWork::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
+            }
         }
     }
 
-    fn take_first_values(&self, stage: &Stage, done: &Done) -> Draft {
+    fn take_first_values(&self, stage: &Stage, done: &Done) -> ThoughtDraft {
         let Some(reply) = done.reply() else {
             return done.draft_at(stage);
         };
@@ -415,7 +417,7 @@ impl Scratchpad {
         draft(stage, &reply.text, "The scratchpad to begin with.").with(STATE, state)
     }
 
-    fn take_step(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    fn take_step(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
         let Some(reply) = done.reply() else {
             return done.draft_at(stage);
         };
@@ -428,13 +430,13 @@ impl Scratchpad {
     }
 }
 
-fn track(solving: &Solving) -> Work {
+fn track(solving: &Solving) -> StageWork {
     let after = solving.note(AFTER).cloned().unwrap_or_default();
-    Work::say("The scratchpad after the step.").with(STATE, after)
+    StageWork::say("The scratchpad after the step.").with(STATE, after)
 }
 
 /// Keeps the result as the answer, whether the model or the program read it.
-fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let thought = take_answer(solving, stage, done);
     if matches!(done, Done::Said { .. }) {
         solving.set_note(ANSWER, thought.thought.as_str());

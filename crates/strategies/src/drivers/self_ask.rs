@@ -6,8 +6,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, PlannedCall, Reply, SolveError, Solving,
-    Stage, Strategy, StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Driver, Next, Parameter, PlannedCall, SolveError, Solving, Stage,
+    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 use cogwork_llm::{LlmClient, Message, Messages};
 use cogwork_text::{Name, NameList};
@@ -136,12 +136,12 @@ impl Driver for SelfAsk {
         StrategyName::SelfAsk.strategy()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match SelfAskStage::of(turn.stage)? {
             SelfAskStage::ProblemReception => self.receive_problem(turn)?,
-            SelfAskStage::ProblemDecomposition => Work::Ask(self.next_question(turn)),
+            SelfAskStage::ProblemDecomposition => StageWork::Ask(self.next_question(turn)),
             SelfAskStage::SubQuestionFormulation => formulate_question(solving),
             SelfAskStage::SubQuestionAnswering => self.answer_question(turn),
             SelfAskStage::AnswerIntegration => integrate(solving),
@@ -195,12 +195,12 @@ impl SelfAsk {
         matches!(self.answerer, Answerer::Itself)
     }
 
-    fn receive_problem(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn receive_problem(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         self.check_tool(turn)?;
-        Ok(Work::say(turn.solving.problem()))
+        Ok(StageWork::say(turn.solving.problem()))
     }
 
-    fn check_tool(&self, turn: &Turn<'_>) -> Result<(), SolveError> {
+    fn check_tool(&self, turn: &StageTurn<'_>) -> Result<(), SolveError> {
         let Answerer::Tool(tool) = &self.answerer else {
             return Ok(());
         };
@@ -223,7 +223,7 @@ impl SelfAsk {
     }
 
     /// Asks for the next smaller question, or for the answer to the problem.
-    fn next_question(&self, turn: &Turn<'_>) -> Ask {
+    fn next_question(&self, turn: &StageTurn<'_>) -> Ask {
         let prompt = turn.stage.prompt();
         let and_answer = if self.answers_itself() {
             " and answer it"
@@ -254,7 +254,7 @@ impl SelfAsk {
     }
 
     /// Returns the check that a reply has a question, answered if need be, or an answer.
-    fn choice_check(&self) -> impl Fn(&Reply) -> Result<(), String> + Send + Sync + 'static {
+    fn choice_check(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let answers_itself = self.answers_itself();
 
         move |reply| {
@@ -280,10 +280,10 @@ impl SelfAsk {
         }
     }
 
-    fn answer_question(&self, turn: &Turn<'_>) -> Work {
+    fn answer_question(&self, turn: &StageTurn<'_>) -> StageWork {
         let solving = turn.solving;
         if let Some(part) = noted(solving, PART) {
-            return Work::say(part);
+            return StageWork::say(part);
         }
 
         // The problem needed no smaller question and is the question itself.
@@ -297,7 +297,7 @@ impl SelfAsk {
             Answerer::Itself => say_answer(solving),
             Answerer::Tool(tool) => {
                 let call = PlannedCall::new(name, tool, question);
-                Work::Call(vec![call.fitted(turn.tools)])
+                StageWork::Call(vec![call.fitted(turn.tools)])
             }
             Answerer::Client(client) => {
                 let mut conversation = Messages::new();
@@ -306,7 +306,7 @@ impl SelfAsk {
                     .named(name)
                     .with_client(Arc::clone(client));
 
-                Work::AskAll {
+                StageWork::AskAll {
                     asks: vec![ask],
                     enough: None,
                 }
@@ -314,18 +314,18 @@ impl SelfAsk {
         }
     }
 
-    fn check_completion(&self, turn: &Turn<'_>) -> Work {
+    fn check_completion(&self, turn: &StageTurn<'_>) -> StageWork {
         if answered(turn.solving).is_some() {
-            Work::say("The problem can be answered.")
+            StageWork::say("The problem can be answered.")
         } else if asked(turn.solving) >= self.max_questions {
-            Work::say("No more questions may be asked.")
+            StageWork::say("No more questions may be asked.")
         } else {
-            Work::Ask(self.next_question(turn))
+            StageWork::Ask(self.next_question(turn))
         }
     }
 
     /// Keeps what the model chose: another question, or the answer.
-    fn take_choice(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+    fn take_choice(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
         let Some(reply) = done.reply() else {
             return done.draft_at(stage);
         };
@@ -350,29 +350,29 @@ impl SelfAsk {
     }
 }
 
-fn formulate_question(solving: &Solving) -> Work {
+fn formulate_question(solving: &Solving) -> StageWork {
     let question = noted(solving, QUESTION).unwrap_or(solving.problem());
     let number = asked(solving) + 1;
-    Work::say(question)
+    StageWork::say(question)
         .with(QUESTION, question)
         .with(NUMBER, number)
 }
 
-fn integrate(solving: &Solving) -> Work {
+fn integrate(solving: &Solving) -> StageWork {
     let part = solving.last_at(SelfAskStage::SubQuestionAnswering.name());
     let part = part.map_or("", Thought::text);
-    Work::say(format!("{} {part}", last_question(solving)))
+    StageWork::say(format!("{} {part}", last_question(solving)))
 }
 
-fn formulate_solution(turn: &Turn<'_>) -> Work {
+fn formulate_solution(turn: &StageTurn<'_>) -> StageWork {
     if answered(turn.solving).is_some() {
         return say_answer(turn.solving);
     }
-    Work::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
+    StageWork::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
 }
 
 /// Tells the model the answer to its question, unless it gave that answer.
-fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let draft = done.draft_at(stage);
     let answer = draft.thought.clone();
     let number = asked(solving);

@@ -4,8 +4,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Parameter, Reply, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Driver, Next, Parameter, SolveError, Solving, Stage, StageReply, StageTurn,
+    StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
@@ -92,11 +92,11 @@ impl Driver for StepBack {
         StrategyName::StepBack.strategy()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match StepBackStage::of(turn.stage)? {
-            StepBackStage::ProblemReception => Work::say(solving.problem()),
+            StepBackStage::ProblemReception => StageWork::say(solving.problem()),
             StepBackStage::Abstraction => ask_for_principle(turn),
             StepBackStage::PrincipleIdentification => say_note(solving, PRINCIPLE)
                 .with(PRINCIPLE, noted(solving, PRINCIPLE).unwrap_or_default()),
@@ -135,16 +135,16 @@ impl Driver for StepBack {
 }
 
 impl StepBack {
-    fn verify(&self, turn: &Turn<'_>) -> Work {
+    fn verify(&self, turn: &StageTurn<'_>) -> StageWork {
         if self.verification {
             ask_to_verify(turn)
         } else {
-            Work::say("Not checked.")
+            StageWork::say("Not checked.")
         }
     }
 }
 
-fn ask_for_principle(turn: &Turn<'_>) -> Work {
+fn ask_for_principle(turn: &StageTurn<'_>) -> StageWork {
     let stages = [
         StepBackStage::Abstraction,
         StepBackStage::PrincipleIdentification,
@@ -155,10 +155,10 @@ fn ask_for_principle(turn: &Turn<'_>) -> Work {
     let question = ask_for_stages(turn, &stages)
         .with_field(QUESTION, general)
         .with_field(PRINCIPLE, principle);
-    Work::Ask(question)
+    StageWork::Ask(question)
 }
 
-fn ask_for_solution(turn: &Turn<'_>) -> Work {
+fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
     let stages = [
         StepBackStage::ApproachSelection,
         StepBackStage::SpecificApplication,
@@ -175,11 +175,11 @@ fn ask_for_solution(turn: &Turn<'_>) -> Work {
         .with_field(SOLUTION, solution)
         .with_field(ANSWER, answer_field());
 
-    Work::Ask(question)
+    StageWork::Ask(question)
 }
 
 /// Returns one question with the prompts of several stages.
-fn ask_for_stages(turn: &Turn<'_>, stages: &[StepBackStage]) -> Ask {
+fn ask_for_stages(turn: &StageTurn<'_>, stages: &[StepBackStage]) -> Ask {
     let in_table = |stage: &StepBackStage| turn.strategy.stage(stage.name());
     let prompts: Vec<&str> = stages
         .iter()
@@ -190,20 +190,20 @@ fn ask_for_stages(turn: &Turn<'_>, stages: &[StepBackStage]) -> Ask {
     ask(turn, prompts.join(" "))
 }
 
-fn say_note(solving: &Solving, note: &str) -> Work {
-    Work::say(noted(solving, note).unwrap_or_default())
+fn say_note(solving: &Solving, note: &str) -> StageWork {
+    StageWork::say(noted(solving, note).unwrap_or_default())
 }
 
-fn take_principle(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_principle(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);
     };
 
     solving.set_note(PRINCIPLE, reply.field(PRINCIPLE));
-    Draft::at(stage.name(), with_thought(reply, QUESTION))
+    ThoughtDraft::at(stage.name(), with_thought(reply, QUESTION))
 }
 
-fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
+fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);
     };
@@ -212,11 +212,11 @@ fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> Draft {
     solving.set_note(SOLUTION, reply.field(SOLUTION));
     keep_answer(solving, reply);
 
-    Draft::at(stage.name(), with_thought(reply, APPROACH))
+    ThoughtDraft::at(stage.name(), with_thought(reply, APPROACH))
 }
 
 /// Returns what the model thought, and below it the text of a field.
-fn with_thought(reply: &Reply, field: &str) -> String {
+fn with_thought(reply: &StageReply, field: &str) -> String {
     format!("{}\n{}", reply.text, reply.field(field))
         .trim()
         .to_owned()

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limit, Session, SessionError, ThoughtId};
+use super::{Session, SessionError, SessionLimit, ThoughtId};
 
 /// A branch of a session, by the order in which branches were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Branch {
     }
 
     /// How many thoughts of its own it is expected to have. It rises with the thoughts, and by request
-    /// of a [`Draft`](super::Draft); a fork begins with what its origin had left.
+    /// of a [`ThoughtDraft`](super::ThoughtDraft); a fork begins with what its origin had left.
     pub fn total_thoughts(&self) -> u32 {
         self.total_thoughts
     }
@@ -149,7 +149,7 @@ impl Session {
         let most = self.policy.limits.branches;
         if self.branches.len() >= most {
             return Err(SessionError::Full {
-                limit: Limit::Branches,
+                limit: SessionLimit::Branches,
                 most,
             });
         }

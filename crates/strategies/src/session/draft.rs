@@ -9,17 +9,17 @@ use super::ThoughtId;
 /// [`Strategy::json_schema`](crate::Strategy::json_schema) describes, so a model may write it.
 ///
 /// ```
-/// use cogwork_strategies::Draft;
+/// use cogwork_strategies::ThoughtDraft;
 ///
 /// let written = r#"{"stage": "action_planning", "thought": "I search.", "parameters": {"action": "search"}}"#;
-/// let draft: Draft = serde_json::from_str(written)?;
-/// assert_eq!(draft, Draft::at("action_planning", "I search.").with("action", "search"));
+/// let draft: ThoughtDraft = serde_json::from_str(written)?;
+/// assert_eq!(draft, ThoughtDraft::at("action_planning", "I search.").with("action", "search"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Draft {
+pub struct ThoughtDraft {
     /// The stage it moves to. `None`: it stays in the stage where the branch stands, and no parameter
     /// is required of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-impl Draft {
+impl ThoughtDraft {
     /// A thought that moves to a stage. The first of a session may name the start stage.
     pub fn at(stage: impl Into<String>, thought: impl Into<String>) -> Self {
         Self {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::merge::Conflict;
 use super::{BranchId, BranchStatus, ThoughtId};
-use crate::Refusal;
+use crate::RefusedMove;
 
 /// Why a session did not do what it was asked. Nothing has changed.
 ///
@@ -16,7 +16,7 @@ use crate::Refusal;
 pub enum SessionError {
     /// The strategy does not allow the move, or the parameters are not right.
     #[error(transparent)]
-    Refused(#[from] Box<Refusal>),
+    Refused(#[from] Box<RefusedMove>),
     /// There is no such thought.
     #[error("there is no thought {thought}; expected a number from 1 to {thoughts}")]
     NoSuchThought {
@@ -116,7 +116,7 @@ pub enum SessionError {
     #[error("the limit of {most} {limit} is reached")]
     Full {
         /// What there is too much of.
-        limit: Limit,
+        limit: SessionLimit,
         /// How much there may be.
         most: usize,
     },
@@ -126,7 +126,7 @@ pub enum SessionError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Limit {
+pub enum SessionLimit {
     /// Thoughts of all branches.
     Thoughts,
     /// Branches that were ever made.
@@ -139,7 +139,7 @@ pub enum Limit {
     Parts,
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for SessionLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Thoughts => "thoughts",

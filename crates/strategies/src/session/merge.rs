@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{BranchId, BranchStatus, Draft, Session, SessionError, ThoughtId};
+use super::{BranchId, BranchStatus, Session, SessionError, ThoughtDraft, ThoughtId};
 
 /// What a merge does where branches have set one parameter to different values since they parted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Session {
         sources: &[BranchId],
         into: BranchId,
         rule: ConflictRule,
-        draft: Draft,
+        draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let merged = self.merged(sources, into, rule, |conflict| self.decided(rule, conflict))?;
         if rule == ConflictRule::Refuse && !merged.conflicts.is_empty() {

@@ -11,10 +11,10 @@ mod think;
 mod thought;
 
 pub use branch::{Branch, BranchId, BranchStatus};
-pub use draft::Draft;
-pub use error::{Limit, SessionError};
+pub use draft::ThoughtDraft;
+pub use error::{SessionError, SessionLimit};
 pub use merge::{Conflict, ConflictRule, Merged};
-pub use policy::{EarlyEnd, Limits, Policy, WhenFull};
+pub use policy::{EndRule, SessionLimits, SessionPolicy, WhenFull};
 pub use read_back::Difference;
 pub use snapshot::SnapshotError;
 pub(crate) use think::REVISES;
@@ -29,28 +29,28 @@ use crate::{Stage, Strategy};
 /// A session of thoughts: each in a stage of a strategy, on a branch.
 ///
 /// It begins in the start stage, on the branch `main`, without any thought. A branch is complete when a
-/// thought reaches a final stage, or when one says that it is the last and the [`Policy`] allows it;
+/// thought reaches a final stage, or when one says that it is the last and the [`SessionPolicy`] allows it;
 /// other branches may go on. Whatever is refused changes nothing.
 ///
 /// A session serialises as a snapshot: read back, with [`from_json`](Self::from_json) or by serde, it goes
 /// on as if it had never stopped.
 ///
 /// ```
-/// use cogwork_strategies::{ConflictRule, Draft, Session, StrategyName};
+/// use cogwork_strategies::{ConflictRule, ThoughtDraft, Session, StrategyName};
 ///
 /// let mut session = Session::new(StrategyName::SelfConsistency);
-/// let problem = session.think(Draft::at("problem_reception", "What is 17 * 3?"))?;
-/// let sampling = session.think(Draft::at("multiple_path_sampling", "Two ways.").total_thoughts(6))?;
+/// let problem = session.think(ThoughtDraft::at("problem_reception", "What is 17 * 3?"))?;
+/// let sampling = session.think(ThoughtDraft::at("multiple_path_sampling", "Two ways.").total_thoughts(6))?;
 ///
 /// let ways = [("tens", "30 + 21 = 51"), ("twenties", "20 * 3 - 9 = 51")];
 /// let mut branches = Vec::new();
 /// for (name, text) in ways {
 ///     let branch = session.fork(sampling, name)?;
-///     session.think_on(branch, Draft::at("reasoning_path_execution", text).with("path_id", name))?;
+///     session.think_on(branch, ThoughtDraft::at("reasoning_path_execution", text).with("path_id", name))?;
 ///     branches.push(branch);
 /// }
 /// // The first path goes on with what the other found.
-/// let answers = Draft::at("answer_collection", "Both say 51.")
+/// let answers = ThoughtDraft::at("answer_collection", "Both say 51.")
 ///     .with("answers", serde_json::json!({"tens": "51", "twenties": "51"}));
 /// session.switch(branches[0])?;
 /// let collected = session.merge(&branches[1..], branches[0], ConflictRule::KeepTarget, answers)?;
@@ -64,7 +64,7 @@ use crate::{Stage, Strategy};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Session {
-    policy: Policy,
+    policy: SessionPolicy,
     /// Those in use, the first one first.
     strategies: Vec<Strategy>,
     thoughts: Vec<Thought>,
@@ -91,13 +91,13 @@ pub struct Completion {
 }
 
 impl Session {
-    /// A session with the default [`Policy`].
+    /// A session with the default [`SessionPolicy`].
     pub fn new(strategy: impl Into<Strategy>) -> Self {
-        Self::with_policy(strategy, Policy::default())
+        Self::with_policy(strategy, SessionPolicy::default())
     }
 
     /// A session with a policy of one's own.
-    pub fn with_policy(strategy: impl Into<Strategy>, policy: Policy) -> Self {
+    pub fn with_policy(strategy: impl Into<Strategy>, policy: SessionPolicy) -> Self {
         let main = Branch {
             id: BranchId::MAIN,
             name: "main".to_owned(),
@@ -172,7 +172,7 @@ impl Session {
     }
 
     /// What the session allows.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> SessionPolicy {
         self.policy
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::refusal::Standing;
-use crate::{Refusal, Stage, Strategy};
+use crate::{RefusedMove, Stage, Strategy};
 
 /// Where a thought stands: a stage of a strategy, which may be a part of another strategy.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    pub(super) fn next(&self, stage: &str) -> Result<Self, Box<Refusal>> {
+    pub(super) fn next(&self, stage: &str) -> Result<Self, Box<RefusedMove>> {
         let leading = self.leading();
         let stage = leading.standing().next(stage)?.index;
         Ok(Self {

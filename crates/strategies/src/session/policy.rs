@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct Policy {
+pub struct SessionPolicy {
     /// Whether a branch may end before a final stage.
-    pub early_end: EarlyEnd,
+    pub early_end: EndRule,
     /// What to do when there is no room for a thought.
     pub when_full: WhenFull,
     /// How much a session may hold.
-    pub limits: Limits,
+    pub limits: SessionLimits,
 }
 
 /// Whether a branch may end before a final stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EarlyEnd {
+pub enum EndRule {
     /// A thought that says no other follows is refused unless its stage is final.
     #[default]
     Refuse,
@@ -40,13 +40,13 @@ pub enum WhenFull {
 /// How much a session may hold. What is set above the greatest limit is the greatest limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
-pub struct Limits {
+pub struct SessionLimits {
     pub(super) thoughts: usize,
     pub(super) branches: usize,
     pub(super) bytes: usize,
 }
 
-impl Limits {
+impl SessionLimits {
     /// The greatest limits there can be: 250,000 thoughts, 2,000 branches, 256 MiB.
     ///
     /// To merge every branch costs thoughts times branches at worst; with these that is still a matter of
@@ -84,7 +84,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             thoughts: 100_000,
@@ -102,7 +102,7 @@ struct Unchecked {
     bytes: usize,
 }
 
-impl TryFrom<Unchecked> for Limits {
+impl TryFrom<Unchecked> for SessionLimits {
     type Error = String;
 
     fn try_from(

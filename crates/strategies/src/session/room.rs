@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Branch, BranchStatus, Limit, Session, SessionError, Thought, ThoughtId, WhenFull};
+use super::{
+    Branch, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtId, WhenFull,
+};
 
 /// About what a thought takes in memory.
 pub(super) fn bytes(thought: &Thought) -> usize {
@@ -61,7 +63,7 @@ impl Session {
         }
 
         let full = SessionError::Full {
-            limit: Limit::Bytes,
+            limit: SessionLimit::Bytes,
             most,
         };
         if self.policy.when_full == WhenFull::Refuse || !self.may_forget {

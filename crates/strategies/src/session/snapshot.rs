@@ -16,8 +16,8 @@ use super::merge::Merged;
 use super::place::Place;
 use super::think::Prepared;
 use super::{
-    Branch, BranchId, BranchStatus, Draft, Limits, Policy, Session, SessionError, Thought,
-    ThoughtId, ThoughtKind, WhenFull,
+    Branch, BranchId, BranchStatus, Session, SessionError, SessionLimits, SessionPolicy, Thought,
+    ThoughtDraft, ThoughtId, ThoughtKind, WhenFull,
 };
 use crate::{Strategies, Strategy};
 
@@ -184,11 +184,11 @@ type ReadThought = Written<String, BTreeMap<String, Value>, Box<Merged>>;
 struct Snapshot {
     version: u32,
     strategy: String,
-    policy: Policy,
+    policy: SessionPolicy,
     current: BranchId,
-    #[serde(deserialize_with = "at_most::<_, _, { Limits::MAX.branches }>")]
+    #[serde(deserialize_with = "at_most::<_, _, { SessionLimits::MAX.branches }>")]
     branches: Vec<WrittenBranch>,
-    #[serde(deserialize_with = "at_most::<_, _, { Limits::MAX.thoughts }>")]
+    #[serde(deserialize_with = "at_most::<_, _, { SessionLimits::MAX.thoughts }>")]
     thoughts: Vec<ReadThought>,
     strategies: Strategies,
 }
@@ -341,12 +341,12 @@ fn replay(
         return Err("it is forgotten, but has a text or parameters; expected none".to_owned());
     }
 
-    let draft = Draft {
+    let draft = ThoughtDraft {
         stage: (read.kind != ThoughtKind::Stay).then(|| read.stage.clone()),
         parameters: read.parameters,
         revises: read.revises,
         next_thought_needed: read.next_thought_needed,
-        ..Draft::here(read.thought)
+        ..ThoughtDraft::here(read.thought)
     };
 
     let mut prepared = match read.kind {

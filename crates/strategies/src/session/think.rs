@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::merge::Merged;
 use super::place::Place;
 use super::{
-    BranchId, BranchStatus, Completion, Draft, EarlyEnd, Limit, Limits, Session, SessionError,
-    Thought, ThoughtId, ThoughtKind, room,
+    BranchId, BranchStatus, Completion, EndRule, Session, SessionError, SessionLimit,
+    SessionLimits, Thought, ThoughtDraft, ThoughtId, ThoughtKind, room,
 };
 use crate::refusal::{Entry, Refuse};
 use crate::{Mistyped, Parameter, ParameterType, Strategy};
@@ -23,7 +23,7 @@ const MAX_PARTS: usize = 8;
 /// A thought that was checked and has only to be added.
 pub(super) struct Prepared {
     pub(super) branch: BranchId,
-    pub(super) draft: Draft,
+    pub(super) draft: ThoughtDraft,
     pub(super) place: Place,
     pub(super) kind: ThoughtKind,
     pub(super) merged: Option<Box<Merged>>,
@@ -36,7 +36,7 @@ impl Session {
     /// # Errors
     ///
     /// As [`think_on`](Self::think_on).
-    pub fn think(&mut self, draft: Draft) -> Result<ThoughtId, SessionError> {
+    pub fn think(&mut self, draft: ThoughtDraft) -> Result<ThoughtId, SessionError> {
         self.think_on(self.current, draft)
     }
 
@@ -47,7 +47,11 @@ impl Session {
     /// When the branch is not there or not open, the strategy does not allow the move, a parameter is
     /// missing, of another type or not known, a thought is named that is not there, the one to revise is
     /// not on the path of the branch, the branch would end early and may not, or there is no room.
-    pub fn think_on(&mut self, branch: BranchId, draft: Draft) -> Result<ThoughtId, SessionError> {
+    pub fn think_on(
+        &mut self,
+        branch: BranchId,
+        draft: ThoughtDraft,
+    ) -> Result<ThoughtId, SessionError> {
         let prepared = self.prepare(branch, draft)?;
         self.add(prepared)
     }
@@ -64,7 +68,7 @@ impl Session {
         &mut self,
         branch: BranchId,
         strategy: impl Into<Strategy>,
-        draft: Draft,
+        draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = Place::start(strategy.into());
         self.enter(branch, start, draft, ThoughtKind::Strategy)
@@ -81,7 +85,7 @@ impl Session {
         &mut self,
         branch: BranchId,
         strategy: impl Into<Strategy>,
-        draft: Draft,
+        draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = self.part(branch, strategy.into())?;
         self.enter(branch, start, draft, ThoughtKind::Part)
@@ -92,7 +96,7 @@ impl Session {
         let around = self.place(branch)?;
         if around.depth() + 1 >= MAX_PARTS {
             return Err(SessionError::Full {
-                limit: Limit::Parts,
+                limit: SessionLimit::Parts,
                 most: MAX_PARTS,
             });
         }
@@ -108,7 +112,7 @@ impl Session {
         &mut self,
         branch: BranchId,
         start: Place,
-        draft: Draft,
+        draft: ThoughtDraft,
         kind: ThoughtKind,
     ) -> Result<ThoughtId, SessionError> {
         let prepared = self.prepare_entry(branch, start, draft, kind, false)?;
@@ -120,7 +124,7 @@ impl Session {
         &self,
         branch: BranchId,
         start: Place,
-        draft: Draft,
+        draft: ThoughtDraft,
         kind: ThoughtKind,
         forgotten: bool,
     ) -> Result<Prepared, SessionError> {
@@ -138,7 +142,7 @@ impl Session {
             }
             None if self.strategies.len() >= MAX_STRATEGIES => {
                 return Err(SessionError::Full {
-                    limit: Limit::Strategies,
+                    limit: SessionLimit::Strategies,
                     most: MAX_STRATEGIES,
                 });
             }
@@ -169,14 +173,18 @@ impl Session {
     }
 
     /// Checks a thought that moves or stays.
-    pub(super) fn prepare(&self, branch: BranchId, draft: Draft) -> Result<Prepared, SessionError> {
+    pub(super) fn prepare(
+        &self,
+        branch: BranchId,
+        draft: ThoughtDraft,
+    ) -> Result<Prepared, SessionError> {
         self.prepare_known(branch, draft, false)
     }
 
     pub(super) fn prepare_known(
         &self,
         branch: BranchId,
-        draft: Draft,
+        draft: ThoughtDraft,
         forgotten: bool,
     ) -> Result<Prepared, SessionError> {
         let from = self.place(branch)?;
@@ -217,7 +225,7 @@ impl Session {
     fn check(
         &self,
         branch: BranchId,
-        mut draft: Draft,
+        mut draft: ThoughtDraft,
         standing: &impl Refuse,
         place: Place,
         kind: ThoughtKind,
@@ -278,7 +286,7 @@ impl Session {
         }
 
         let early = !draft.next_thought_needed && !place.is_end();
-        if early && self.policy.early_end == EarlyEnd::Refuse {
+        if early && self.policy.early_end == EndRule::Refuse {
             let finals = place
                 .outermost()
                 .strategy
@@ -312,10 +320,10 @@ impl Session {
             forgotten,
         } = prepared;
 
-        let Limits { thoughts: most, .. } = self.policy.limits;
+        let SessionLimits { thoughts: most, .. } = self.policy.limits;
         if self.thoughts.len() >= most {
             return Err(SessionError::Full {
-                limit: Limit::Thoughts,
+                limit: SessionLimit::Thoughts,
                 most,
             });
         }

@@ -32,12 +32,12 @@ impl Tree {
 
 /// What is left to be read. Aliases of YAML let a short text stand for a huge one, so what counts is
 /// what is made and not what is read.
-pub(super) struct Budget {
+pub(super) struct SolveBudget {
     values: usize,
     bytes: usize,
 }
 
-impl Default for Budget {
+impl Default for SolveBudget {
     fn default() -> Self {
         Self {
             values: 50_000,
@@ -46,7 +46,7 @@ impl Default for Budget {
     }
 }
 
-impl Budget {
+impl SolveBudget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
         charge(1 + bytes);
         let left = self
@@ -65,12 +65,12 @@ impl Budget {
 const MAX_DEPTH: usize = 16;
 
 pub(super) struct ReadTree<'b> {
-    budget: &'b mut Budget,
+    budget: &'b mut SolveBudget,
     depth: usize,
 }
 
 impl<'b> ReadTree<'b> {
-    pub(super) fn new(budget: &'b mut Budget) -> Self {
+    pub(super) fn new(budget: &'b mut SolveBudget) -> Self {
         Self { budget, depth: 0 }
     }
 

@@ -11,8 +11,8 @@ use crate::support;
 use std::fmt::Debug;
 
 use cogwork_strategies::{
-    BranchId, BranchStatus, Conflict, ConflictRule, Draft, Session, SessionError, StrategyName,
-    Thought, ThoughtId,
+    BranchId, BranchStatus, Conflict, ConflictRule, Session, SessionError, StrategyName, Thought,
+    ThoughtDraft, ThoughtId,
 };
 use serde_json::{Value, json};
 use support::{told, walk};
@@ -49,7 +49,8 @@ fn two_approaches() -> (Session, BranchId, BranchId) {
     let explored = walk(&mut session, &["problem_reception", "approach_exploration"])[1];
     let [a, b] = ["A", "B"].map(|name| {
         let branch = session.fork(explored, name).unwrap();
-        let draft = |stage: &str, text: &str| Draft::at(stage, text).with("approach_id", name);
+        let draft =
+            |stage: &str, text: &str| ThoughtDraft::at(stage, text).with("approach_id", name);
         session
             .think_on(branch, draft("branch_creation", "open"))
             .unwrap();
@@ -67,7 +68,7 @@ fn two_approaches() -> (Session, BranchId, BranchId) {
 fn the_tree_of_the_document_with_branches() {
     let (mut session, a, b) = two_approaches();
     for (branch, name, score) in [(a, "A", 8.0), (b, "B", 4.5)] {
-        let judged = Draft::at("branch_evaluation", "judged")
+        let judged = ThoughtDraft::at("branch_evaluation", "judged")
             .with("approach_id", name)
             .with("evaluation_score", score);
         session.think_on(branch, judged).unwrap();
@@ -79,13 +80,16 @@ fn the_tree_of_the_document_with_branches() {
     assert_eq!(session.select_best(), Ok(a));
     session.prune(b).unwrap();
 
-    let selected = Draft::at("branch_selection", "stay with A").with("approach_id", "A");
+    let selected = ThoughtDraft::at("branch_selection", "stay with A").with("approach_id", "A");
     session.think(selected).unwrap();
     session
-        .think(Draft::at("continuation_decision", "develop A further"))
+        .think(ThoughtDraft::at(
+            "continuation_decision",
+            "develop A further",
+        ))
         .unwrap();
     session
-        .think(Draft::at("branch_development", "step 2").with("approach_id", "A"))
+        .think(ThoughtDraft::at("branch_development", "step 2").with("approach_id", "A"))
         .unwrap();
     insta::assert_snapshot!(told(&session), @"
     1 main#1 problem_reception: problem_reception
@@ -120,7 +124,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
     );
 
     session
-        .think(Draft::here("of ten").total_thoughts(10))
+        .think(ThoughtDraft::here("of ten").total_thoughts(10))
         .unwrap();
     let branch = session.fork(ids[1], "earlier").unwrap();
     assert_eq!(session.stage().name(), "thought_evaluation");
@@ -137,7 +141,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
 
     // A fork of a fork that has no thought yet.
     let id = session
-        .think_on(branch, Draft::at("thought_evaluation", "judged"))
+        .think_on(branch, ThoughtDraft::at("thought_evaluation", "judged"))
         .unwrap();
     assert_eq!((id.get(), session.thought(id).unwrap().number()), (5, 1));
     let nested = session.fork(id, "nested").unwrap();
@@ -172,22 +176,24 @@ fn targets_are_checked() {
     insta::assert_snapshot!(refused(&mut session, |s| s.select_best()), @"no branch that could be selected has a score; expected one or more");
     insta::assert_snapshot!(refused(&mut session, |s| s.prune(BranchId::MAIN)), @"the branch `main` is the current one; expected another");
     session.prune(b).unwrap();
-    insta::assert_snapshot!(refused(&mut session, |s| s.think_on(b, Draft::here("on"))), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.think_on(b, ThoughtDraft::here("on"))), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.switch(b)), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.prune(b)), @"the branch `B` is pruned; expected an open one");
-    insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, Draft::here("m"))), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, ThoughtDraft::here("m"))), @"the branch `B` is pruned; expected an open one");
 
     // Of another session.
     let mut small = Session::new(StrategyName::React);
     let big = b;
     insta::assert_snapshot!(refused(&mut small, |s| s.switch(big)), @"there is no branch 2; expected a number from 0 to 0");
-    insta::assert_snapshot!(refused(&mut small, |s| s.think_on(big, Draft::here("?"))), @"there is no branch 2; expected a number from 0 to 0");
+    insta::assert_snapshot!(refused(&mut small, |s| s.think_on(big, ThoughtDraft::here("?"))), @"there is no branch 2; expected a number from 0 to 0");
 
     // Pruned, but still there to be read and forked from.
     let revived = session
         .fork(session.branch(b).unwrap().tip().unwrap(), "revived")
         .unwrap();
-    session.think_on(revived, Draft::here("after all")).unwrap();
+    session
+        .think_on(revived, ThoughtDraft::here("after all"))
+        .unwrap();
 }
 
 #[test]
@@ -215,16 +221,17 @@ fn of_equal_scores_the_older_branch_is_the_best() {
 fn variables() -> (Session, BranchId, Vec<BranchId>) {
     let mut session = Session::new(StrategyName::Scratchpad);
     let state = |x: i32| json!({ "x": x });
-    let init = Draft::at("scratchpad_initialization", "x = 0").with("state_variables", state(0));
+    let init =
+        ThoughtDraft::at("scratchpad_initialization", "x = 0").with("state_variables", state(0));
     let root = session.think(init).unwrap();
     let step = |session: &mut Session, branch, x| {
         session
-            .think_on(branch, Draft::at("iterative_calculation", "step"))
+            .think_on(branch, ThoughtDraft::at("iterative_calculation", "step"))
             .unwrap();
         session
             .think_on(
                 branch,
-                Draft::at("state_tracking", "x").with("state_variables", state(x)),
+                ThoughtDraft::at("state_tracking", "x").with("state_variables", state(x)),
             )
             .unwrap();
     };
@@ -245,7 +252,7 @@ fn variables() -> (Session, BranchId, Vec<BranchId>) {
 fn a_merge_records_parents_conflicts_and_who_had_its_way() {
     let taken = |rule, sources: fn(&[BranchId]) -> Vec<BranchId>| -> (Value, Vec<Conflict>) {
         let (mut session, main, branches) = variables();
-        let merge = Draft::at("continuation_decision", "joined");
+        let merge = ThoughtDraft::at("continuation_decision", "joined");
         let id = session
             .merge(&sources(&branches), main, rule, merge)
             .unwrap();
@@ -300,18 +307,28 @@ fn a_merge_records_parents_conflicts_and_who_had_its_way() {
 
     let (mut session, main, branches) = variables();
     let error = refused(&mut session, |s| {
-        s.merge(&branches, main, ConflictRule::Refuse, Draft::here("joined"))
+        s.merge(
+            &branches,
+            main,
+            ConflictRule::Refuse,
+            ThoughtDraft::here("joined"),
+        )
     });
     insta::assert_snapshot!(error, @"the branches differ in `state_variables`; expected another rule, or values that agree");
     let merge = |s: &mut Session, sources: &[BranchId]| {
-        s.merge(sources, main, ConflictRule::KeepTarget, Draft::here("m"))
+        s.merge(
+            sources,
+            main,
+            ConflictRule::KeepTarget,
+            ThoughtDraft::here("m"),
+        )
     };
 
     insta::assert_snapshot!(refused(&mut session, |s| merge(s, &[])), @"expected one or more branches to merge, each once, and the target not among them");
     refused(&mut session, |s| merge(s, &[main]));
     refused(&mut session, |s| merge(s, &[branches[0], branches[0]]));
     insta::assert_snapshot!(
-        refused(&mut session, |s| s.merge(&branches, main, ConflictRule::KeepTarget, Draft::at("final_response", "m"))),
+        refused(&mut session, |s| s.merge(&branches, main, ConflictRule::KeepTarget, ThoughtDraft::at("final_response", "m"))),
         @"`scratchpad` does not lead from `state_tracking` to `final_response`; expected `continuation_decision`"
     );
 }
@@ -321,7 +338,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
     let (mut session, a, b) = two_approaches();
 
     // `main` has not moved since the branch left it.
-    let merge = Draft::at("branch_creation", "joined").with("approach_id", "C");
+    let merge = ThoughtDraft::at("branch_creation", "joined").with("approach_id", "C");
     let id = session
         .merge(&[a], BranchId::MAIN, ConflictRule::Refuse, merge)
         .unwrap();
@@ -350,7 +367,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
             &[b],
             BranchId::MAIN,
             ConflictRule::TakeSource,
-            Draft::here("both"),
+            ThoughtDraft::here("both"),
         )
         .unwrap();
 

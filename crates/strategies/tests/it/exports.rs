@@ -1,4 +1,4 @@
-//! JSON Schema and Mermaid of each strategy.
+//! JSON Schema and StrategyMermaid of each strategy.
 
 use cogwork_strategies::StrategyName;
 

@@ -3,24 +3,27 @@
 use crate::support;
 
 use cogwork_strategies::{
-    BranchId, ConflictRule, Draft, Limit, Limits, Policy, Session, SessionError, StrategyName,
-    ThoughtId, WhenFull,
+    BranchId, ConflictRule, Session, SessionError, SessionLimit, SessionLimits, SessionPolicy,
+    StrategyName, ThoughtDraft, ThoughtId, WhenFull,
 };
 use support::walk;
 
-fn session(limits: Limits, when_full: WhenFull) -> Session {
-    let mut policy = Policy::default();
+fn session(limits: SessionLimits, when_full: WhenFull) -> Session {
+    let mut policy = SessionPolicy::default();
     (policy.limits, policy.when_full) = (limits, when_full);
     Session::with_policy(StrategyName::Linear, policy)
 }
 
-fn full(limit: Limit, most: usize) -> SessionError {
+fn full(limit: SessionLimit, most: usize) -> SessionError {
     SessionError::Full { limit, most }
 }
 
 #[test]
 fn thoughts_and_branches() {
-    let mut session = session(Limits::default().thoughts(3).branches(2), WhenFull::Refuse);
+    let mut session = session(
+        SessionLimits::default().thoughts(3).branches(2),
+        WhenFull::Refuse,
+    );
     let ids = walk(
         &mut session,
         &[
@@ -32,67 +35,75 @@ fn thoughts_and_branches() {
 
     let before = session.clone();
     assert_eq!(
-        session.think(Draft::here("4")),
-        Err(full(Limit::Thoughts, 3))
+        session.think(ThoughtDraft::here("4")),
+        Err(full(SessionLimit::Thoughts, 3))
     );
     assert_eq!(session, before);
     assert_eq!(
-        full(Limit::Thoughts, 3).to_string(),
+        full(SessionLimit::Thoughts, 3).to_string(),
         "the limit of 3 thoughts is reached"
     );
 
     session.fork(ids[0], "one").unwrap();
     let before = session.clone();
-    assert_eq!(session.fork(ids[0], "two"), Err(full(Limit::Branches, 2)));
+    assert_eq!(
+        session.fork(ids[0], "two"),
+        Err(full(SessionLimit::Branches, 2))
+    );
     assert_eq!(session, before);
 }
 
 #[test]
 fn bytes_are_refused_by_default() {
-    let mut session = session(Limits::default().bytes(10_000), WhenFull::Refuse);
-    session.think(Draft::here("x".repeat(5_000))).unwrap();
+    let mut session = session(SessionLimits::default().bytes(10_000), WhenFull::Refuse);
+    session
+        .think(ThoughtDraft::here("x".repeat(5_000)))
+        .unwrap();
     let before = session.clone();
     assert_eq!(
-        session.think(Draft::here("x".repeat(5_000))),
-        Err(full(Limit::Bytes, 10_000))
+        session.think(ThoughtDraft::here("x".repeat(5_000))),
+        Err(full(SessionLimit::Bytes, 10_000))
     );
     assert_eq!(session, before);
     assert!(session.bytes() > 5_000);
 
     // Parameters count too.
-    let long = Draft::here("x").with("x", "y");
+    let long = ThoughtDraft::here("x").with("x", "y");
     assert!(matches!(session.think(long), Err(SessionError::Refused(_))));
 }
 
 #[test]
 fn pruned_branches_are_forgotten_where_the_policy_says_so() {
-    let mut session = session(Limits::default().bytes(12_000), WhenFull::ForgetPruned);
-    let root = session.think(Draft::here("root")).unwrap();
+    let mut session = session(
+        SessionLimits::default().bytes(12_000),
+        WhenFull::ForgetPruned,
+    );
+    let root = session.think(ThoughtDraft::here("root")).unwrap();
     let [given_up, kept] = ["given up", "kept"].map(|name| session.fork(root, name).unwrap());
     let shared = session
-        .think_on(given_up, Draft::here("s".repeat(2_000)))
+        .think_on(given_up, ThoughtDraft::here("s".repeat(2_000)))
         .unwrap();
     let lost = session
-        .think_on(given_up, Draft::here("l".repeat(6_000)))
+        .think_on(given_up, ThoughtDraft::here("l".repeat(6_000)))
         .unwrap();
 
-    session.think_on(kept, Draft::here("kept")).unwrap();
+    session.think_on(kept, ThoughtDraft::here("kept")).unwrap();
 
     // What another branch stands on stays, also on a branch that was given up.
     session.fork(shared, "child").unwrap();
 
     let before = session.clone();
-    let more = Draft::here("m".repeat(5_000));
+    let more = ThoughtDraft::here("m".repeat(5_000));
     assert_eq!(
         session.think(more.clone()),
-        Err(full(Limit::Bytes, 12_000)),
+        Err(full(SessionLimit::Bytes, 12_000)),
         "nothing was given up yet"
     );
 
     session.prune(given_up).unwrap();
     assert_eq!(
-        session.think(Draft::here("m".repeat(50_000))),
-        Err(full(Limit::Bytes, 12_000))
+        session.think(ThoughtDraft::here("m".repeat(50_000))),
+        Err(full(SessionLimit::Bytes, 12_000))
     );
     assert_eq!(
         session.thought(lost).unwrap().text(),
@@ -120,7 +131,7 @@ fn pruned_branches_are_forgotten_where_the_policy_says_so() {
     );
     assert_eq!(
         session.think(more),
-        Err(full(Limit::Bytes, 12_000)),
+        Err(full(SessionLimit::Bytes, 12_000)),
         "there is nothing more to forget"
     );
 
@@ -132,27 +143,32 @@ fn pruned_branches_are_forgotten_where_the_policy_says_so() {
 
 #[test]
 fn merged_branches_stay_while_the_target_does() {
-    let mut session = session(Limits::default().bytes(9_000), WhenFull::ForgetPruned);
-    let root = session.think(Draft::here("root")).unwrap();
+    let mut session = session(
+        SessionLimits::default().bytes(9_000),
+        WhenFull::ForgetPruned,
+    );
+    let root = session.think(ThoughtDraft::here("root")).unwrap();
     let [source, other] = ["source", "other"].map(|name| session.fork(root, name).unwrap());
     let told = session
-        .think_on(source, Draft::here("s".repeat(3_000)))
+        .think_on(source, ThoughtDraft::here("s".repeat(3_000)))
         .unwrap();
 
     session
-        .think_on(other, Draft::here("o".repeat(3_000)))
+        .think_on(other, ThoughtDraft::here("o".repeat(3_000)))
         .unwrap();
     session
         .merge(
             &[source],
             BranchId::MAIN,
             ConflictRule::KeepTarget,
-            Draft::here("joined"),
+            ThoughtDraft::here("joined"),
         )
         .unwrap();
 
     session.prune(other).unwrap();
-    session.think(Draft::here("m".repeat(3_000))).unwrap();
+    session
+        .think(ThoughtDraft::here("m".repeat(3_000)))
+        .unwrap();
     assert!(!session.thought(told).unwrap().is_forgotten());
     assert_eq!(
         Session::from_json(&serde_json::to_string(&session).unwrap()).unwrap(),
@@ -162,9 +178,9 @@ fn merged_branches_stay_while_the_target_does() {
 
 #[test]
 fn limits_have_limits() {
-    let most = Limits::default()
+    let most = SessionLimits::default()
         .thoughts(usize::MAX)
         .branches(usize::MAX)
         .bytes(usize::MAX);
-    assert_eq!(most, Limits::MAX);
+    assert_eq!(most, SessionLimits::MAX);
 }

@@ -9,13 +9,13 @@
 use crate::support;
 
 use cogwork_strategies::{
-    BranchId, BranchStatus, Draft, EarlyEnd, Policy, Session, SessionError, StrategyName,
-    ThoughtId, ThoughtKind,
+    BranchId, BranchStatus, EndRule, Session, SessionError, SessionPolicy, StrategyName,
+    ThoughtDraft, ThoughtId, ThoughtKind,
 };
 use serde_json::json;
 use support::{told, walk};
 
-fn refused(session: &mut Session, draft: Draft) -> SessionError {
+fn refused(session: &mut Session, draft: ThoughtDraft) -> SessionError {
     let before = session.clone();
     let error = session.think(draft).unwrap_err();
     assert_eq!(*session, before, "a refusal changes nothing");
@@ -58,9 +58,9 @@ fn react_as_in_the_document() {
     for (stage, text) in walked {
         assert!(!session.is_complete());
         let draft = match stage {
-            "action_planning" => Draft::at(stage, text).with("action", "search"),
-            "observation_reception" => Draft::at(stage, text).with("observation", "found"),
-            _ => Draft::at(stage, text),
+            "action_planning" => ThoughtDraft::at(stage, text).with("action", "search"),
+            "observation_reception" => ThoughtDraft::at(stage, text).with("observation", "found"),
+            _ => ThoughtDraft::at(stage, text),
         };
 
         session.think(draft).unwrap();
@@ -105,14 +105,17 @@ fn react_as_in_the_document() {
 fn the_first_thought_may_be_in_the_start_stage_or_behind_it() {
     let mut session = Session::new(StrategyName::Linear);
     session
-        .think(Draft::at("problem_reception", "The problem."))
+        .think(ThoughtDraft::at("problem_reception", "The problem."))
         .unwrap();
     assert_eq!(session.thoughts()[0].kind(), ThoughtKind::Stay);
-    let error = refused(&mut session, Draft::at("problem_reception", "Again."));
+    let error = refused(
+        &mut session,
+        ThoughtDraft::at("problem_reception", "Again."),
+    );
 
     insta::assert_snapshot!(error, @"`linear` does not lead from `problem_reception` to `problem_reception`; expected `initial_thought_planning`");
     session
-        .think(Draft::here("More of the same stage."))
+        .think(ThoughtDraft::here("More of the same stage."))
         .unwrap();
     assert_eq!(session.stage().name(), "problem_reception");
 }
@@ -120,7 +123,7 @@ fn the_first_thought_may_be_in_the_start_stage_or_behind_it() {
 #[test]
 fn refusals_say_what_is_allowed_missing_and_mistyped() {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
-    insta::assert_json_snapshot!(refused(&mut session, Draft::at("final_response", "42")), @r#"
+    insta::assert_json_snapshot!(refused(&mut session, ThoughtDraft::at("final_response", "42")), @r#"
     {
       "kind": "refused",
       "strategy": "tree_of_thoughts",
@@ -136,8 +139,8 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     }
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, Draft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` has no stage `nowhere\n\u{202e}`; expected `approach_exploration`");
-    insta::assert_json_snapshot!(refused(&mut session, Draft::at("approach_exploration", "Two.")), @r#"
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` has no stage `nowhere\n\u{202e}`; expected `approach_exploration`");
+    insta::assert_json_snapshot!(refused(&mut session, ThoughtDraft::at("approach_exploration", "Two.")), @r#"
     {
       "kind": "refused",
       "strategy": "tree_of_thoughts",
@@ -155,7 +158,7 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     }
     "#);
 
-    let wrong = Draft::at("approach_exploration", "Two.").with("colour", "red").with(
+    let wrong = ThoughtDraft::at("approach_exploration", "Two.").with("colour", "red").with(
         "approaches",
         json!([{"id": "A", "description": "by hand", "promise": 12}, {"id": 7, "promise": "high", "x": null}, 3]),
     );
@@ -209,7 +212,8 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     "#);
 
     insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts` does not know `colour`; `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`"#);
-    let many = Draft::at("approach_exploration", "Many.").with("approaches", vec![0; 100_000]);
+    let many =
+        ThoughtDraft::at("approach_exploration", "Many.").with("approaches", vec![0; 100_000]);
     assert!(refused(&mut session, many).to_string().len() < 3_000);
 }
 
@@ -219,7 +223,7 @@ fn types_of_parameters() {
     let mut react = Session::new(StrategyName::React);
     walk(&mut react, &["initial_reasoning"]);
     let plan = |value| {
-        Draft::at("action_planning", "I search.")
+        ThoughtDraft::at("action_planning", "I search.")
             .with("action", "search")
             .with("action_input", value)
     };
@@ -232,7 +236,7 @@ fn types_of_parameters() {
     let mut ask = Session::new(StrategyName::SelfAsk);
     walk(&mut ask, &["problem_decomposition"]);
     let ask_for = |number| {
-        Draft::at("sub_question_formulation", "Who?")
+        ThoughtDraft::at("sub_question_formulation", "Who?")
             .with("sub_question", "Who?")
             .with("sub_question_number", number)
     };
@@ -248,31 +252,31 @@ fn the_expected_total_rises_by_itself_and_by_request() {
     let mut session = Session::new(StrategyName::Linear);
     let total = |session: &Session| session.branch(BranchId::MAIN).unwrap().total_thoughts();
     session
-        .think(Draft::here("1 of 3").total_thoughts(3))
+        .think(ThoughtDraft::here("1 of 3").total_thoughts(3))
         .unwrap();
-    session.think(Draft::here("2 of 3")).unwrap();
-    session.think(Draft::here("3 of 3")).unwrap();
+    session.think(ThoughtDraft::here("2 of 3")).unwrap();
+    session.think(ThoughtDraft::here("3 of 3")).unwrap();
     assert_eq!(total(&session), 3);
     session
-        .think(Draft::here("4, and that is more than 3"))
+        .think(ThoughtDraft::here("4, and that is more than 3"))
         .unwrap();
     assert_eq!(total(&session), 4);
     session
-        .think(Draft::here("5, and not the last").needs_more_thoughts())
+        .think(ThoughtDraft::here("5, and not the last").needs_more_thoughts())
         .unwrap();
     assert_eq!(total(&session), 6);
     session
-        .think(Draft::here("6 of 8").total_thoughts(8))
+        .think(ThoughtDraft::here("6 of 8").total_thoughts(8))
         .unwrap();
     assert_eq!(total(&session), 8);
 
     // Not fewer than there are, nor more than there may be.
     session
-        .think(Draft::here("7 of 2?").total_thoughts(2))
+        .think(ThoughtDraft::here("7 of 2?").total_thoughts(2))
         .unwrap();
     assert_eq!(total(&session), 7);
     session
-        .think(Draft::here("8").total_thoughts(u32::MAX))
+        .think(ThoughtDraft::here("8").total_thoughts(u32::MAX))
         .unwrap();
     assert_eq!(total(&session), 100_000);
 }
@@ -289,7 +293,7 @@ fn a_revision_names_a_thought_of_its_path() {
         ],
     );
 
-    let revise = || Draft::at("thought_revision", "Better.");
+    let revise = || ThoughtDraft::at("thought_revision", "Better.");
     insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear` lacks `revises_thought`");
     insta::assert_snapshot!(refused(&mut session, revise().revises(ThoughtId::new(4))), @"there is no thought 4; expected a number from 1 to 3");
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 0)), @"the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought");
@@ -308,7 +312,7 @@ fn a_revision_names_a_thought_of_its_path() {
 
     // Any thought may revise, whatever its stage; and the parameter alone is enough.
     session
-        .think(Draft::here("No, think again.").revises(revised))
+        .think(ThoughtDraft::here("No, think again.").revises(revised))
         .unwrap();
     insta::assert_snapshot!(told(&session), @"
     1 main#1 initial_thought_planning: initial_thought_planning
@@ -322,12 +326,18 @@ fn a_revision_names_a_thought_of_its_path() {
     let branch = session.fork(ThoughtId::new(1), "other").unwrap();
     let before = session.clone();
     let error = session
-        .think_on(branch, Draft::here("Not mine.").revises(ThoughtId::new(2)))
+        .think_on(
+            branch,
+            ThoughtDraft::here("Not mine.").revises(ThoughtId::new(2)),
+        )
         .unwrap_err();
     insta::assert_snapshot!(error, @"thought 2 is not on the path of the branch `other`; expected an earlier one that is");
     assert_eq!(session, before);
     session
-        .think_on(branch, Draft::here("Mine.").revises(ThoughtId::new(1)))
+        .think_on(
+            branch,
+            ThoughtDraft::here("Mine.").revises(ThoughtId::new(1)),
+        )
         .unwrap();
 }
 
@@ -335,21 +345,23 @@ fn a_revision_names_a_thought_of_its_path() {
 fn ends_early_only_where_the_policy_allows_it() {
     let mut strict = Session::new(StrategyName::StepBack);
     walk(&mut strict, &["abstraction"]);
-    insta::assert_snapshot!(refused(&mut strict, Draft::here("It is 42.").ends()), @"the thought would end the branch in the stage `abstraction`; expected one of the final stages `final_response`, or a policy that allows it");
+    insta::assert_snapshot!(refused(&mut strict, ThoughtDraft::here("It is 42.").ends()), @"the thought would end the branch in the stage `abstraction`; expected one of the final stages `final_response`, or a policy that allows it");
 
-    let mut policy = Policy::default();
-    policy.early_end = EarlyEnd::Allow;
+    let mut policy = SessionPolicy::default();
+    policy.early_end = EndRule::Allow;
     let mut session = Session::with_policy(StrategyName::StepBack, policy);
     walk(&mut session, &["abstraction"]);
 
-    let last = session.think(Draft::here("It is 42.").ends()).unwrap();
+    let last = session
+        .think(ThoughtDraft::here("It is 42.").ends())
+        .unwrap();
     let [end] = session.completions() else {
         panic!("{:?}", session.completions())
     };
 
     assert_eq!((end.thought, end.early), (last, true));
-    insta::assert_snapshot!(refused(&mut session, Draft::at("approach_selection", "Yet:")), @"the branch `main` is complete; expected an open one");
-    insta::assert_snapshot!(refused(&mut session, Draft::here("Yet:")), @"the branch `main` is complete; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("approach_selection", "Yet:")), @"the branch `main` is complete; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::here("Yet:")), @"the branch `main` is complete; expected an open one");
 }
 
 #[test]
@@ -367,6 +379,6 @@ fn nothing_follows_the_final_stage() {
         ],
     );
 
-    insta::assert_snapshot!(refused(&mut session, Draft::at("final_response", "Again.")), @"`chain_of_thought` does not lead from `final_response` to `final_response`; nothing follows the final stage");
-    insta::assert_snapshot!(refused(&mut session, Draft::here("Again.")), @"the branch `main` is complete; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("final_response", "Again.")), @"`chain_of_thought` does not lead from `final_response` to `final_response`; nothing follows the final stage");
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::here("Again.")), @"the branch `main` is complete; expected an open one");
 }

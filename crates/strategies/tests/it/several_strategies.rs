@@ -3,7 +3,8 @@
 use crate::support;
 
 use cogwork_strategies::{
-    BranchId, Draft, Limit, Session, SessionError, Strategies, StrategyName, Thought, ThoughtKind,
+    BranchId, Session, SessionError, SessionLimit, Strategies, StrategyName, Thought, ThoughtDraft,
+    ThoughtKind,
 };
 use support::{told, walk};
 
@@ -13,7 +14,7 @@ const MAIN: BranchId = BranchId::MAIN;
 fn a_change_is_a_thought_and_keeps_the_history() {
     let mut session = Session::new(StrategyName::ChainOfThought);
     walk(&mut session, &["problem_reception", "step_decomposition"]);
-    let why = Draft::here("There are several ways: a tree is better.");
+    let why = ThoughtDraft::here("There are several ways: a tree is better.");
     let id = session
         .change_strategy(MAIN, StrategyName::TreeOfThoughts, why)
         .unwrap();
@@ -26,7 +27,7 @@ fn a_change_is_a_thought_and_keeps_the_history() {
     walk(&mut session, &["approach_exploration"]);
 
     // Into the middle, and back to one that was there before.
-    let back = Draft::at("sequential_reasoning", "No, there is one way.");
+    let back = ThoughtDraft::at("sequential_reasoning", "No, there is one way.");
     session
         .change_strategy(MAIN, StrategyName::ChainOfThought, back)
         .unwrap();
@@ -63,8 +64,8 @@ fn a_change_is_checked_like_any_thought() {
     let mut change =
         |strategy: StrategyName, draft| session.change_strategy(MAIN, strategy, draft).unwrap_err();
 
-    insta::assert_snapshot!(change(StrategyName::React, Draft::at("nowhere", "?")), @"`react` has no stage `nowhere`; expected `problem_reception`, `initial_reasoning`, `action_planning`, `action_execution`, `observation_reception`, `reasoning_update`, `evaluation_checkpoint`, `solution_formulation` or `final_response`");
-    insta::assert_snapshot!(change(StrategyName::React, Draft::at("action_planning", "?")), @"the stage `action_planning` of `react` lacks `action`");
+    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("nowhere", "?")), @"`react` has no stage `nowhere`; expected `problem_reception`, `initial_reasoning`, `action_planning`, `action_execution`, `observation_reception`, `reasoning_update`, `evaluation_checkpoint`, `solution_formulation` or `final_response`");
+    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("action_planning", "?")), @"the stage `action_planning` of `react` lacks `action`");
     assert_eq!(session, before);
 
     let another = Strategies::from_yaml(
@@ -72,7 +73,7 @@ fn a_change_is_checked_like_any_thought() {
     );
     let another = another.unwrap().get("chain_of_thought").unwrap().clone();
     let error = session
-        .change_strategy(MAIN, another, Draft::here("?"))
+        .change_strategy(MAIN, another, ThoughtDraft::here("?"))
         .unwrap_err();
     insta::assert_snapshot!(error, @"the session has another strategy of the name `chain_of_thought`; expected one of another name");
     assert_eq!(session, before);
@@ -89,13 +90,13 @@ fn a_part_runs_to_its_end_and_the_strategy_around_it_goes_on() {
         .begin_part(
             MAIN,
             StrategyName::React,
-            Draft::here("A step needs a look outside."),
+            ThoughtDraft::here("A step needs a look outside."),
         )
         .unwrap();
 
     walk(&mut session, &["initial_reasoning"]);
     let error = session
-        .think(Draft::at("solution_formulation", "?"))
+        .think(ThoughtDraft::at("solution_formulation", "?"))
         .unwrap_err();
     insta::assert_snapshot!(error, @"`react` does not lead from `initial_reasoning` to `solution_formulation`; expected `action_planning`");
     walk(
@@ -120,7 +121,7 @@ fn a_part_runs_to_its_end_and_the_strategy_around_it_goes_on() {
     assert_eq!(around, [("chain_of_thought", "sequential_reasoning")]);
 
     let error = session
-        .think(Draft::at("action_planning", "?"))
+        .think(ThoughtDraft::at("action_planning", "?"))
         .unwrap_err();
     insta::assert_snapshot!(error, @"`chain_of_thought` has no stage `action_planning`; expected `solution_formulation`");
     walk(&mut session, &["solution_formulation"]);
@@ -141,19 +142,19 @@ fn parts_nest_eight_deep() {
             .begin_part(
                 MAIN,
                 StrategyName::React,
-                Draft::at("problem_reception", "deeper"),
+                ThoughtDraft::at("problem_reception", "deeper"),
             )
             .unwrap();
     }
 
     let before = session.clone();
     let error = session
-        .begin_part(MAIN, StrategyName::React, Draft::here("deeper"))
+        .begin_part(MAIN, StrategyName::React, ThoughtDraft::here("deeper"))
         .unwrap_err();
     assert_eq!(
         error,
         SessionError::Full {
-            limit: Limit::Parts,
+            limit: SessionLimit::Parts,
             most: 8
         }
     );
@@ -167,7 +168,7 @@ fn parts_nest_eight_deep() {
         .begin_part(
             MAIN,
             StrategyName::Linear,
-            Draft::at("thought_generation", "?"),
+            ThoughtDraft::at("thought_generation", "?"),
         )
         .unwrap_err();
 
@@ -175,7 +176,7 @@ fn parts_nest_eight_deep() {
 
     // A change leaves all parts.
     session
-        .change_strategy(MAIN, StrategyName::Linear, Draft::here("plainly"))
+        .change_strategy(MAIN, StrategyName::Linear, ThoughtDraft::here("plainly"))
         .unwrap();
     assert_eq!(session.thoughts().last().unwrap().around().count(), 0);
 }

@@ -9,8 +9,8 @@
 use crate::support;
 
 use cogwork_strategies::{
-    Branch, BranchId, ConflictRule, Draft, EarlyEnd, Policy, Session, SessionError, Stage,
-    StrategyName, ThoughtId, WhenFull,
+    Branch, BranchId, ConflictRule, EndRule, Session, SessionError, SessionPolicy, Stage,
+    StrategyName, ThoughtDraft, ThoughtId, WhenFull,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ fn at_every_stage_of_every_strategy() {
             }
 
             assert_eq!(
-                again.think(Draft::here("on")),
-                session.think(Draft::here("on"))
+                again.think(ThoughtDraft::here("on")),
+                session.think(ThoughtDraft::here("on"))
             );
         }
     }
@@ -165,7 +165,7 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
             total,
             long,
         } => {
-            let mut draft = Draft::here(if *long { text.repeat(40) } else { text });
+            let mut draft = ThoughtDraft::here(if *long { text.repeat(40) } else { text });
             draft.revises = revises.map(ThoughtId::new);
             draft.total_thoughts = *total;
             draft.next_thought_needed = !ends;
@@ -182,14 +182,14 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
         Act::Merge(sources, into, rule) => {
             let sources: Vec<BranchId> = sources.iter().map(branch).collect();
             session
-                .merge(&sources, branch(into), *rule, Draft::here(text))
+                .merge(&sources, branch(into), *rule, ThoughtDraft::here(text))
                 .map(|id| id.to_string())
         }
         Act::Change(name) => session
-            .change_strategy(current, *name, Draft::here(text))
+            .change_strategy(current, *name, ThoughtDraft::here(text))
             .map(|id| id.to_string()),
         Act::Part(name) => session
-            .begin_part(current, *name, Draft::here(text))
+            .begin_part(current, *name, ThoughtDraft::here(text))
             .map(|id| id.to_string()),
     }
 }
@@ -207,8 +207,8 @@ proptest! {
         forgetful in any::<bool>(),
         early in any::<bool>(),
     ) {
-        let mut policy = Policy::default();
-        policy.early_end = if early { EarlyEnd::Allow } else { EarlyEnd::Refuse };
+        let mut policy = SessionPolicy::default();
+        policy.early_end = if early { EndRule::Allow } else { EndRule::Refuse };
         if forgetful {
             policy.when_full = WhenFull::ForgetPruned;
             policy.limits = policy.limits.bytes(6_000);
@@ -292,7 +292,7 @@ fn sample() -> Session {
     session
         .think_on(
             other,
-            Draft::at("planning_phase", "otherwise").with("plan", json!(["b"])),
+            ThoughtDraft::at("planning_phase", "otherwise").with("plan", json!(["b"])),
         )
         .unwrap();
 
@@ -301,7 +301,7 @@ fn sample() -> Session {
             &[other],
             BranchId::MAIN,
             ConflictRule::TakeSource,
-            Draft::here("joined"),
+            ThoughtDraft::here("joined"),
         )
         .unwrap();
 

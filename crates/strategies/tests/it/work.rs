@@ -13,8 +13,8 @@ use std::pin::pin;
 use cogwork_llm::{Messages, ScriptedClient};
 use cogwork_read::measure;
 use cogwork_strategies::{
-    Ask, Budget, ConflictRule, Draft, Parameter, ParameterType, Policy, Session, Solver,
-    StrategyName,
+    Ask, ConflictRule, Parameter, ParameterType, Session, SessionPolicy, SolveBudget, Solver,
+    StrategyName, ThoughtDraft,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
@@ -164,7 +164,7 @@ async fn a_deadline_is_never_far_while_a_stage_reads_a_reply() {
     for (what, reply) in slow_replies(5000) {
         for name in StrategyName::ALL {
             let client = ScriptedClient::new([reply.as_str(); 3]);
-            let budget = Budget::default().calls(3);
+            let budget = SolveBudget::default().calls(3);
             let solver = Solver::new(client, name)
                 .with_tools(tools.clone())
                 .with_budget(budget);
@@ -182,8 +182,8 @@ async fn a_deadline_is_never_far_while_a_stage_reads_a_reply() {
 
 /// A session of `n` thoughts in strategies of their own, with a merge now and then.
 fn session(n: usize) -> String {
-    let mut session = Session::with_policy(StrategyName::Linear, Policy::default());
-    let stay = |text: String| Draft::here(text);
+    let mut session = Session::with_policy(StrategyName::Linear, SessionPolicy::default());
+    let stay = |text: String| ThoughtDraft::here(text);
     session.think(stay("first".to_owned())).unwrap();
 
     for number in 0..n {

@@ -22,7 +22,7 @@ pub use file::FileMemory;
 
 mod recall;
 pub(crate) use recall::recalled;
-pub use recall::{Recall, RecallSettings, Stage};
+pub use recall::{Recall, RecallSettings, RecallStage};
 
 /// Something that remembers texts and finds them again.
 ///

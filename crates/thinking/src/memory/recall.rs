@@ -15,9 +15,9 @@ const SHOWN: usize = 4 * 1024;
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_thinking::{InMemory, Recall, Stage, Thinking};
+/// use cogwork_thinking::{InMemory, Recall, RecallStage, Thinking};
 ///
-/// let recall = Recall::from(InMemory::new()).with_top_k(5).with_stages([Stage::After]).with_remembering(true);
+/// let recall = Recall::from(InMemory::new()).with_top_k(5).with_stages([RecallStage::After]).with_remembering(true);
 /// let client = Thinking::new(ScriptedClient::default()).with_memory(recall);
 /// ```
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Recall {
 
     /// Where the items are read. Default: everywhere.
     #[must_use]
-    pub fn with_stages(mut self, stages: impl IntoIterator<Item = Stage>) -> Self {
+    pub fn with_stages(mut self, stages: impl IntoIterator<Item = RecallStage>) -> Self {
         self.settings.stages = stages.into_iter().collect();
         self
     }
@@ -72,7 +72,7 @@ impl Recall {
         self
     }
 
-    pub(crate) fn is_read_at(&self, stage: Stage) -> bool {
+    pub(crate) fn is_read_at(&self, stage: RecallStage) -> bool {
         self.settings.stages.contains(&stage)
     }
 }
@@ -89,14 +89,18 @@ pub struct RecallSettings {
     pub(crate) threshold: f32,
     /// Where the items are read.
     #[schemars(length(max = 3))]
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<RecallStage>,
     /// Whether question and answer are added to the memory.
     pub(crate) remember: bool,
 }
 
 impl Default for RecallSettings {
     fn default() -> Self {
-        let stages = vec![Stage::Before, Stage::Generation, Stage::After];
+        let stages = vec![
+            RecallStage::Before,
+            RecallStage::Generation,
+            RecallStage::After,
+        ];
         Self {
             top_k: 3,
             threshold: 0.1,
@@ -110,7 +114,7 @@ impl Default for RecallSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Stage {
+pub enum RecallStage {
     /// By the hooks before the generation.
     Before,
     /// By the model: the items are put behind the last message of the user.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ask;
-use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
 
@@ -168,7 +168,11 @@ impl ThinkingMode for BestOf {
         self.on_failure
     }
 
-    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         let others =
             (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(moment, number));
         let mut candidates = vec![draft.text().to_owned()];
@@ -200,9 +204,9 @@ impl ThinkingMode for BestOf {
             .nth(best)
             .ok_or(ThinkingError::Empty)?;
         Ok(if best == draft.text() {
-            Verdict::Keep
+            HookOutcome::Keep
         } else {
-            Verdict::ReplaceText(best)
+            HookOutcome::ReplaceText(best)
         })
     }
 }

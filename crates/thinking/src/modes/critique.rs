@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{says, some};
-use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
 
@@ -95,7 +95,11 @@ impl ThinkingMode for Critique {
         self.on_failure
     }
 
-    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
         let mut best = draft.clone();
@@ -124,9 +128,9 @@ impl ThinkingMode for Critique {
         }
 
         Ok(if best == *draft {
-            Verdict::Keep
+            HookOutcome::Keep
         } else {
-            Verdict::Replace(best)
+            HookOutcome::Replace(best)
         })
     }
 }

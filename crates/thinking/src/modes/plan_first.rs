@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
 
@@ -77,10 +77,14 @@ impl ThinkingMode for PlanFirst {
         self.on_failure
     }
 
-    async fn before(&self, moment: &Moment<'_>, input: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn before(
+        &self,
+        moment: &Moment<'_>,
+        input: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         let messages = moment.conversation(input, &self.plan_prompt);
         let plan = moment.ask(moment.aside(messages)).await?;
-        Ok(Verdict::Append(format!(
+        Ok(HookOutcome::Append(format!(
             "Follow this plan:\n{}",
             plan.text().trim()
         )))

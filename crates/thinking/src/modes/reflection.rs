@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ask, says, some};
-use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 /// The model reads its own draft once more, and what it then answers takes the draft's place.
 ///
@@ -185,7 +185,11 @@ impl ThinkingMode for Reflection {
         self.on_failure
     }
 
-    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
         let mut best = draft.clone();
@@ -202,9 +206,9 @@ impl ThinkingMode for Reflection {
         }
 
         Ok(if best == *draft {
-            Verdict::Keep
+            HookOutcome::Keep
         } else {
-            Verdict::Replace(best)
+            HookOutcome::Replace(best)
         })
     }
 }

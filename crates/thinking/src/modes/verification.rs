@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{says, some};
-use crate::{Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode, Verdict};
+use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const NO_CHANGE: &str = "NO CHANGE";
 
@@ -136,7 +136,11 @@ impl ThinkingMode for Verification {
         self.on_failure
     }
 
-    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         some(draft)?;
         let questions = self.questions(moment, draft).await?;
         let answers = join_all(
@@ -175,10 +179,10 @@ impl ThinkingMode for Verification {
             .ask(moment.answering(moment.conversation(draft, &prompt)))
             .await?;
         match says(reply.text(), NO_CHANGE) {
-            true => Ok(Verdict::Keep),
+            true => Ok(HookOutcome::Keep),
             false => {
                 moment.draft(reply.text());
-                Ok(Verdict::ReplaceText(reply.into_text()))
+                Ok(HookOutcome::ReplaceText(reply.into_text()))
             }
         }
     }

@@ -28,7 +28,7 @@ pub enum RegistryError {
 /// Why a mode was not built. `{}` tells the first problem of the settings, `{:#}` all of them, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum ModeBuildError {
     /// No mode has the name.
     Unknown {
         /// The name that was asked for.
@@ -107,7 +107,7 @@ impl fmt::Display for SettingsProblem {
     }
 }
 
-impl BuildError {
+impl ModeBuildError {
     pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let known: Vec<_> = known.map(str::to_owned).collect();
         Self::Unknown {
@@ -129,7 +129,7 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, known)| known.to_owned())
 }
 
-impl fmt::Display for BuildError {
+impl fmt::Display for ModeBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown {
@@ -170,4 +170,4 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for ModeBuildError {}

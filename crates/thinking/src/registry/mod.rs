@@ -14,7 +14,7 @@ use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification}
 mod check;
 
 mod error;
-pub use error::{BuildError, PathPart, RegistryError, SettingsProblem};
+pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
 
 /// Modes by name, each with a summary and the type of its settings, for programs that read from a file
 /// which thinking there is.
@@ -215,15 +215,19 @@ impl Registry {
     /// # Errors
     ///
     /// When no mode has the name, or with all problems of the settings at once, each with its path.
-    pub fn build(&self, name: &str, settings: &Value) -> Result<Box<dyn ThinkingMode>, BuildError> {
+    pub fn build(
+        &self,
+        name: &str,
+        settings: &Value,
+    ) -> Result<Box<dyn ThinkingMode>, ModeBuildError> {
         let Some(entry) = self.modes.get(name) else {
-            return Err(BuildError::unknown(name, self.names()));
+            return Err(ModeBuildError::unknown(name, self.names()));
         };
 
         let empty = json!({});
         let settings = if settings.is_null() { &empty } else { settings };
         let problems = check::problems(&entry.schema, settings);
-        let failed = |problems| BuildError::Settings {
+        let failed = |problems| ModeBuildError::Settings {
             mode: name.to_owned(),
             problems,
         };

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use cogwork_llm::{ChatRequest, LlmClient, Message, ScriptedClient};
-use cogwork_thinking::{BuildError, Hooks, PathPart, Registry, Thinking, ThinkingMode};
+use cogwork_thinking::{Hooks, ModeBuildError, PathPart, Registry, Thinking, ThinkingMode};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -134,7 +134,7 @@ fn problems_are_data() {
         .build("critique", &json!({"criteria": ["short", 7], "round": 1}))
         .err()
         .unwrap();
-    let BuildError::Settings { mode, problems } = error else {
+    let ModeBuildError::Settings { mode, problems } = error else {
         panic!("{error}")
     };
 
@@ -303,7 +303,7 @@ fn problems_are_told_up_to_a_number() {
         .register::<Nested, Nested>("nested", "Nests", Ok)
         .unwrap();
     let wrong = json!({"choices": vec![json!(1); 1_000]});
-    let Err(BuildError::Settings { problems, .. }) = registry.build("nested", &wrong) else {
+    let Err(ModeBuildError::Settings { problems, .. }) = registry.build("nested", &wrong) else {
         panic!("accepted")
     };
 
@@ -364,7 +364,7 @@ proptest! {
         let registry = Registry::with_built_in();
         for name in ["reflection", "plan_first", "critique", "verification", "best_of"] {
             if let Err(error) = registry.build(name, &settings) {
-                let BuildError::Settings { problems, .. } = error else { panic!("{error}") };
+                let ModeBuildError::Settings { problems, .. } = error else { panic!("{error}") };
                 prop_assert!(!problems.is_empty());
                 for problem in problems {
                     prop_assert!(problem.path().starts_with("config"));

@@ -13,7 +13,7 @@
 )]
 
 use cogwork::llm::{ChatRequest, LlmClient, LlmError, Message};
-use cogwork::plan::{Entry, Plan, Status, format_plan, format_plan_for_prompt};
+use cogwork::plan::{Plan, Status, WalkEntry, format_plan, format_plan_for_prompt};
 use cogwork_examples::RuleBasedClient;
 use serde::Deserialize;
 
@@ -189,7 +189,7 @@ pub fn text(thoughts: &[Thought]) -> String {
 /// The paths of the steps to verify.
 pub fn marked(plan: &Plan) -> Vec<String> {
     plan.walk()
-        .filter(|entry: &Entry<'_>| entry.step.status == Status::VerificationNeeded)
+        .filter(|entry: &WalkEntry<'_>| entry.step.status == Status::VerificationNeeded)
         .map(|entry| entry.path().to_string())
         .collect()
 }

@@ -9,8 +9,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Draft, Driver, Next, Reply, SolveError, Solving, Stage, Strategy,
-    StrategyName, Thought, Turn, Work,
+    Answer, Ask, Done, Driver, Next, SolveError, Solving, Stage, StageReply, StageTurn, StageWork,
+    Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Thinks one thought after another; judges, revises and branches, and ends with a verified
@@ -142,22 +142,22 @@ impl Driver for Linear {
         StrategyName::Linear.strategy()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match LinearStage::of(turn.stage)? {
-            LinearStage::ProblemReception => Work::say(solving.problem()),
-            LinearStage::InitialThoughtPlanning => Work::Ask(questions::outline(turn)),
-            LinearStage::ThoughtGeneration => Work::Ask(questions::thought(turn)),
-            LinearStage::ThoughtEvaluation => Work::Ask(self.judgement(turn)),
-            LinearStage::ThoughtRevision => Work::Ask(questions::revision(turn)),
+            LinearStage::ProblemReception => StageWork::say(solving.problem()),
+            LinearStage::InitialThoughtPlanning => StageWork::Ask(questions::outline(turn)),
+            LinearStage::ThoughtGeneration => StageWork::Ask(questions::thought(turn)),
+            LinearStage::ThoughtEvaluation => StageWork::Ask(self.judgement(turn)),
+            LinearStage::ThoughtRevision => StageWork::Ask(questions::revision(turn)),
             LinearStage::ContinuationDecision => self.decide(turn),
             LinearStage::ThoughtAdjustment => say_needed(solving),
-            LinearStage::BranchCreation => Work::Ask(questions::branch(turn)),
+            LinearStage::BranchCreation => StageWork::Ask(questions::branch(turn)),
             LinearStage::HypothesisGeneration | LinearStage::HypothesisVerification => {
-                Work::Ask(questions::parameters(turn))
+                StageWork::Ask(questions::parameters(turn))
             }
-            LinearStage::SolutionFinalization => Work::Ask(questions::solution(turn)),
+            LinearStage::SolutionFinalization => StageWork::Ask(questions::solution(turn)),
             LinearStage::FinalResponse => say_answer(solving),
         })
     }
@@ -225,21 +225,21 @@ impl Linear {
         vec![Way::ThinkMore, Way::Branch, Way::Conclude]
     }
 
-    fn judgement(&self, turn: &Turn<'_>) -> Ask {
+    fn judgement(&self, turn: &StageTurn<'_>) -> Ask {
         let mut ways = self.ways(turn.solving);
         ways.push(Way::Revise);
         questions::choice(turn, &ways)
     }
 
-    fn decide(&self, turn: &Turn<'_>) -> Work {
+    fn decide(&self, turn: &StageTurn<'_>) -> StageWork {
         if let Some(decision) = noted(turn.solving, DECISION) {
-            return Work::say(format!("Next: {decision}."));
+            return StageWork::say(format!("Next: {decision}."));
         }
 
         let ways = self.ways(turn.solving);
         match ways.as_slice() {
-            [only] => Work::say(format!("Next: {}.", only.stage().name())),
-            several => Work::Ask(questions::choice(turn, several)),
+            [only] => StageWork::say(format!("Next: {}.", only.stage().name())),
+            several => StageWork::Ask(questions::choice(turn, several)),
         }
     }
 
@@ -272,10 +272,10 @@ impl Linear {
     }
 }
 
-fn say_needed(solving: &Solving) -> Work {
+fn say_needed(solving: &Solving) -> StageWork {
     match solving.note(NEEDED).and_then(Value::as_u64) {
-        Some(needed) => Work::say(format!("About {needed} more thoughts are needed.")),
-        None => Work::say("More thoughts are needed."),
+        Some(needed) => StageWork::say(format!("About {needed} more thoughts are needed.")),
+        None => StageWork::say("More thoughts are needed."),
     }
 }
 
@@ -346,7 +346,7 @@ fn take_decision(solving: &mut Solving, stage: &Stage, done: &Done) -> Result<Ne
 }
 
 /// Keeps which way the model chose, and how many thoughts it still needs.
-fn keep_choice(solving: &mut Solving, reply: &Reply) {
+fn keep_choice(solving: &mut Solving, reply: &StageReply) {
     if let Some(next) = &reply.next {
         solving.set_note(DECISION, next.as_str());
     }
@@ -426,7 +426,7 @@ fn take_worded(
 
 /// Adds the expected number of thoughts to a thought of the current branch. It may rise but
 /// doesn't fall.
-fn with_total(solving: &Solving, thought: Draft, needed: Option<u64>) -> Draft {
+fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> ThoughtDraft {
     let Ok(branch) = solving.session().branch(solving.session().current()) else {
         return thought;
     };
@@ -440,7 +440,7 @@ fn with_total(solving: &Solving, thought: Draft, needed: Option<u64>) -> Draft {
     thought.total_thoughts(expected.max(branch.total_thoughts()))
 }
 
-fn whole_number(reply: &Reply, field: &str) -> Option<u64> {
+fn whole_number(reply: &StageReply, field: &str) -> Option<u64> {
     let number = reply.fields.get(field).and_then(Value::as_f64)?;
 
     #[expect(

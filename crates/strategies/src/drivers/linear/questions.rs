@@ -9,7 +9,8 @@ use super::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use crate::drivers::answering::{ANSWER, answer_field, ask};
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, Branch, Parameter, ParameterType, Reply, Solving, Stage, Thought, ThoughtId, Turn,
+    Ask, Branch, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn, Thought,
+    ThoughtId,
 };
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the
@@ -17,18 +18,18 @@ use crate::{
 const MAX_NAMED: usize = 50;
 
 /// Asks for the approach, and how many thoughts it will take.
-pub(super) fn outline(turn: &Turn<'_>) -> Ask {
+pub(super) fn outline(turn: &StageTurn<'_>) -> Ask {
     ask(turn, prompt(turn)).with_field(NEEDED, needed_thoughts())
 }
 
 /// Asks for the next thought.
-pub(super) fn thought(turn: &Turn<'_>) -> Ask {
+pub(super) fn thought(turn: &StageTurn<'_>) -> Ask {
     let branch = on_new_branch(turn.solving);
     ask(turn, format!("{branch}{}", prompt(turn)))
 }
 
 /// Asks for a judgement or a decision, and in which of the `ways` to go on.
-pub(super) fn choice(turn: &Turn<'_>, ways: &[Way]) -> Ask {
+pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
     let way = |way: &Way| format!("{} {}", way.stage().name(), way.purpose());
     let listed: Vec<String> = ways.iter().map(way).collect();
     let question = format!("{}\nThen go on: {}.", prompt(turn), listed.join(", "));
@@ -41,7 +42,7 @@ pub(super) fn choice(turn: &Turn<'_>, ways: &[Way]) -> Ask {
 }
 
 /// Asks for a better version of an earlier thought.
-pub(super) fn revision(turn: &Turn<'_>) -> Ask {
+pub(super) fn revision(turn: &StageTurn<'_>) -> Ask {
     let known = revisable(turn.solving);
     let question = format!("{}{}", prompt(turn), can_name(&known));
 
@@ -50,7 +51,7 @@ pub(super) fn revision(turn: &Turn<'_>) -> Ask {
 }
 
 /// Asks for the thought where a branch begins, and for its name.
-pub(super) fn branch(turn: &Turn<'_>) -> Ask {
+pub(super) fn branch(turn: &StageTurn<'_>) -> Ask {
     let known = newest(turn.solving.path());
     let branches = turn.solving.session().branches().iter();
     let taken: Vec<String> = branches.map(|branch| branch.name().to_owned()).collect();
@@ -63,22 +64,22 @@ pub(super) fn branch(turn: &Turn<'_>) -> Ask {
 }
 
 /// Asks for the parameters of the stage.
-pub(super) fn parameters(turn: &Turn<'_>) -> Ask {
+pub(super) fn parameters(turn: &StageTurn<'_>) -> Ask {
     with_parameters(turn, ask(turn, prompt(turn)))
 }
 
 /// Asks for the solution, with the answer.
-pub(super) fn solution(turn: &Turn<'_>) -> Ask {
+pub(super) fn solution(turn: &StageTurn<'_>) -> Ask {
     ask(turn, prompt(turn)).with_field(ANSWER, answer_field())
 }
 
 /// Returns the prompt of the stage, with the number of the thought.
-fn prompt(turn: &Turn<'_>) -> String {
+fn prompt(turn: &StageTurn<'_>) -> String {
     let number = turn.solving.session().thoughts().len() + 1;
     format!("This is thought {number}. {}", turn.stage.prompt())
 }
 
-fn with_parameters(turn: &Turn<'_>, ask: Ask) -> Ask {
+fn with_parameters(turn: &StageTurn<'_>, ask: Ask) -> Ask {
     let parameters = turn.stage.parameters().iter();
     ask.with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
 }
@@ -122,7 +123,7 @@ fn list(thoughts: &[ThoughtId]) -> String {
 }
 
 /// Checks that a field names one of the `known` thoughts.
-fn check_named(reply: &Reply, field: &str, known: &[ThoughtId]) -> Result<(), String> {
+fn check_named(reply: &StageReply, field: &str, known: &[ThoughtId]) -> Result<(), String> {
     let value = reply.fields.get(field);
     let number = value.and_then(Value::as_u64);
     if number.is_some_and(|number| known.iter().any(|known| u64::from(known.get()) == number)) {

@@ -11,9 +11,9 @@ use super::answering::{ask, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Draft,
-    Driver, Next, Parameter, Reply, SolveError, Solving, Stage, Strategy, StrategyName, Thought,
-    ThoughtId, Turn, Work,
+    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Driver,
+    Next, Parameter, SolveError, Solving, Stage, StageReply, StageTurn, StageWork, Strategy,
+    StrategyName, Thought, ThoughtDraft, ThoughtId,
 };
 
 /// Takes several independent paths and the answer of the majority (Wang et al. 2022).
@@ -186,18 +186,18 @@ impl Driver for SelfConsistency {
         "You solve a problem by reasoning step by step, and then give the answer.".to_owned()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
         let votes = || self.votes(solving);
 
         Ok(match SelfConsistencyStage::of(turn.stage)? {
-            SelfConsistencyStage::ProblemReception => Work::say(solving.problem()),
+            SelfConsistencyStage::ProblemReception => StageWork::say(solving.problem()),
             SelfConsistencyStage::MultiplePathSampling => self.announce_paths(),
             SelfConsistencyStage::ReasoningPathExecution => self.ask_on_all_paths(turn),
             SelfConsistencyStage::AnswerCollection => self.collect_answers(solving),
-            SelfConsistencyStage::ConsistencyAnalysis => Work::say(votes().analysis()),
-            SelfConsistencyStage::MajoritySelection => Work::say(votes().selection()),
-            SelfConsistencyStage::FinalResponse => Work::say(votes().winner()),
+            SelfConsistencyStage::ConsistencyAnalysis => StageWork::say(votes().analysis()),
+            SelfConsistencyStage::MajoritySelection => StageWork::say(votes().selection()),
+            SelfConsistencyStage::FinalResponse => StageWork::say(votes().winner()),
         })
     }
 
@@ -254,19 +254,20 @@ impl SelfConsistency {
         Votes::count(answers.unwrap_or_default(), lost, &*self.form())
     }
 
-    fn announce_paths(&self) -> Work {
+    fn announce_paths(&self) -> StageWork {
         let paths = self.paths;
         let temperature = self.temperature;
-        Work::say(format!("{paths} paths at a temperature of {temperature}.")).with(PATHS, paths)
+        StageWork::say(format!("{paths} paths at a temperature of {temperature}."))
+            .with(PATHS, paths)
     }
 
-    fn ask_on_all_paths(&self, turn: &Turn<'_>) -> Work {
+    fn ask_on_all_paths(&self, turn: &StageTurn<'_>) -> StageWork {
         let question = self.question(turn);
         let on_path = |path: usize| question.clone().named(format!("path {path}"));
         let asks: Vec<Ask> = (1..=self.paths).map(on_path).collect();
 
         if self.all_paths {
-            return Work::AskAll { asks, enough: None };
+            return StageWork::AskAll { asks, enough: None };
         }
 
         let form = self.form();
@@ -279,13 +280,13 @@ impl SelfConsistency {
             is_decided(replies.map(|reply| form(answer_of(reply))), open)
         };
 
-        Work::AskAll {
+        StageWork::AskAll {
             asks,
             enough: Some(Arc::new(enough)),
         }
     }
 
-    fn question(&self, turn: &Turn<'_>) -> Ask {
+    fn question(&self, turn: &StageTurn<'_>) -> Ask {
         let answer = "the answer alone, as short as can be, with its unit if it has one";
 
         ask(turn, "Reason step by step to the answer.")
@@ -294,14 +295,14 @@ impl SelfConsistency {
             .with_check(is_short)
     }
 
-    fn collect_answers(&self, solving: &Solving) -> Work {
+    fn collect_answers(&self, solving: &Solving) -> StageWork {
         let votes = self.votes(solving);
         let answers = votes.answers.iter();
         let by_path: Value = answers
             .map(|(path, answer)| (path.clone(), json!(answer)))
             .collect();
 
-        Work::say(votes.collection(self.paths)).with(ANSWERS, by_path)
+        StageWork::say(votes.collection(self.paths)).with(ANSWERS, by_path)
     }
 
     /// Merges the branches, and gives up without a majority.
@@ -326,13 +327,13 @@ impl SelfConsistency {
     }
 }
 
-fn answer_of(reply: &Reply) -> &str {
+fn answer_of(reply: &StageReply) -> &str {
     reply.field(ANSWER).trim()
 }
 
 /// Checks that a reply has an answer rather than a path. A reply in which no answer is
 /// marked is taken for the answer as a whole, and would agree with no other.
-fn is_short(reply: &Reply) -> Result<(), String> {
+fn is_short(reply: &StageReply) -> Result<(), String> {
     let answer = answer_of(reply);
     let lines = answer.lines().count();
     let characters = answer.chars().count();
@@ -383,7 +384,7 @@ fn take_path(
 
     let session = solving.session_mut();
     let branch = session.fork(sampled, path.name.as_str())?;
-    let draft = Draft::at(stage.name(), path_text(&path)).with(PATH, path.name);
+    let draft = ThoughtDraft::at(stage.name(), path_text(&path)).with(PATH, path.name);
     session.think_on(branch, draft)?;
 
     match path.reply {
@@ -405,7 +406,7 @@ fn path_text(path: &Asked) -> String {
 
 /// Merges the branches that have an answer into one that has the winning answer, and goes
 /// on there.
-fn merge(solving: &mut Solving, votes: &Votes, draft: Draft) -> Result<(), SolveError> {
+fn merge(solving: &mut Solving, votes: &Votes, draft: ThoughtDraft) -> Result<(), SolveError> {
     let session = solving.session_mut();
     let branch = |path: &str| session.branch_named(path).map(Branch::id);
     let branches: Vec<BranchId> = votes.paths().filter_map(branch).collect();

@@ -11,8 +11,8 @@ use self::tree::Tree;
 use super::answering::noted;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, Strategy, StrategyName, Thought, Turn,
-    Work,
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
+    StrategyName, Thought,
 };
 
 stage_names! {
@@ -54,22 +54,22 @@ impl Driver for TreeOfThoughts {
             .to_owned()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
         let tree = Tree::new(self, solving);
 
         Ok(match TreeStage::of(turn.stage)? {
-            TreeStage::ProblemReception => Work::say(solving.problem()),
+            TreeStage::ProblemReception => StageWork::say(solving.problem()),
             TreeStage::ApproachExploration => self.ask_for_approaches(turn),
-            TreeStage::BranchCreation => Work::say(tree.to_open_ids().join(", ")),
+            TreeStage::BranchCreation => StageWork::say(tree.to_open_ids().join(", ")),
             TreeStage::BranchDevelopment => self.ask_for_steps(turn, &tree),
             TreeStage::BranchEvaluation => self.ask_for_scores(turn, &tree),
             // The thoughts of the selection are made from the tree.
-            TreeStage::BranchSelection => Work::say(""),
-            TreeStage::ContinuationDecision => Work::say(tree.way().to_string()),
-            TreeStage::SolutionFormulation => Work::Ask(questions::solution(turn, &tree)),
-            TreeStage::PathJustification => Work::say(tree.justification()),
-            TreeStage::FinalResponse => Work::say(solution(solving)),
+            TreeStage::BranchSelection => StageWork::say(""),
+            TreeStage::ContinuationDecision => StageWork::say(tree.way().to_string()),
+            TreeStage::SolutionFormulation => StageWork::Ask(questions::solution(turn, &tree)),
+            TreeStage::PathJustification => StageWork::say(tree.justification()),
+            TreeStage::FinalResponse => StageWork::say(solution(solving)),
         })
     }
 

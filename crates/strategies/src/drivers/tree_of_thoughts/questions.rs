@@ -5,7 +5,7 @@ use super::settings::{TreeOfThoughts, Worth};
 use super::tree::{self, Tree};
 use super::{ANSWER, APPROACHES, SCORE};
 use crate::drivers::answering::{ask, says_yes};
-use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, Reply, Turn};
+use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
 /// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
@@ -17,7 +17,7 @@ const SOLVED: &str = "solved";
 const CHOICE: &str = "choice";
 
 /// Asks for approaches.
-pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
+pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask {
     let question = match settings.approaches {
         1 => "Name the approach that promises most, and how much it does, from 0 to 10.".to_owned(),
         several => {
@@ -31,7 +31,7 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &Turn<'_>) -> Ask {
     ask.with_check(has_approaches)
 }
 
-fn has_approaches(reply: &Reply) -> Result<(), String> {
+fn has_approaches(reply: &StageReply) -> Result<(), String> {
     if tree::approaches(reply.fields.get(APPROACHES)).is_empty() {
         return Err(format!(
             "`{APPROACHES}` has none with an id and a description"
@@ -44,7 +44,7 @@ fn has_approaches(reply: &Reply) -> Result<(), String> {
 /// Asks for the next step of a branch, or for several from which to choose.
 pub(super) fn development(
     settings: &TreeOfThoughts,
-    turn: &Turn<'_>,
+    turn: &StageTurn<'_>,
     tree: &Tree<'_>,
     branch: BranchId,
 ) -> Ask {
@@ -77,7 +77,7 @@ pub(super) fn development(
 }
 
 /// Asks what a branch is worth.
-pub(super) fn value(turn: &Turn<'_>, tree: &Tree<'_>, branch: BranchId) -> Ask {
+pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> Ask {
     let steps = numbered(&tree.steps(branch));
     let question = format!(
         "A way to the solution, as far as it was gone:\n{steps}\n\nJudge it: are the steps right, and can they \
@@ -92,7 +92,7 @@ pub(super) fn value(turn: &Turn<'_>, tree: &Tree<'_>, branch: BranchId) -> Ask {
 }
 
 /// Asks which of several branches is the best.
-pub(super) fn vote(turn: &Turn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> Ask {
+pub(super) fn vote(turn: &StageTurn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> Ask {
     let way = |number: usize, branch: &BranchId| {
         let steps = numbered(&tree.steps(*branch));
         format!("Way {number}:\n{steps}")
@@ -126,7 +126,7 @@ pub(super) fn vote(turn: &Turn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> A
 }
 
 /// Asks for the solution that follows from the steps of the current branch.
-pub(super) fn solution(turn: &Turn<'_>, tree: &Tree<'_>) -> Ask {
+pub(super) fn solution(turn: &StageTurn<'_>, tree: &Tree<'_>) -> Ask {
     let steps = numbered(&tree.steps(turn.solving.session().current()));
     let question =
         format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
@@ -134,7 +134,7 @@ pub(super) fn solution(turn: &Turn<'_>, tree: &Tree<'_>) -> Ask {
 }
 
 /// Returns a parameter of the stage's table as a field.
-fn stage_parameter(turn: &Turn<'_>, name: &str) -> Option<(String, Parameter)> {
+fn stage_parameter(turn: &StageTurn<'_>, name: &str) -> Option<(String, Parameter)> {
     let parameter = turn.stage.parameters().get(name)?;
     Some((name.to_owned(), parameter.clone()))
 }
@@ -159,7 +159,7 @@ pub(super) struct Judged {
 /// Returns what the values of one branch say: their mean, with the text of the first. The
 /// branch is solved if most say so.
 pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
-    let score = |reply: &Reply| reply.fields.get(SCORE)?.as_f64();
+    let score = |reply: &StageReply| reply.fields.get(SCORE)?.as_f64();
     let scores: Vec<f64> = replies(asked).filter_map(score).collect();
     let Some(first) = replies(asked).next().filter(|_| !scores.is_empty()) else {
         return Err(problem(asked));
@@ -189,7 +189,7 @@ struct Vote {
 }
 
 impl Vote {
-    fn read(reply: &Reply) -> Option<Self> {
+    fn read(reply: &StageReply) -> Option<Self> {
         // As a floating-point number, since `2` and `2.0` are both integers.
         let choice = reply.fields.get(CHOICE)?.as_f64()?;
 
@@ -238,7 +238,7 @@ fn is_majority(count: usize, of: usize) -> bool {
     count * 2 > of
 }
 
-fn replies(asked: &[Asked]) -> impl Iterator<Item = &Reply> {
+fn replies(asked: &[Asked]) -> impl Iterator<Item = &StageReply> {
     asked.iter().filter_map(|asked| asked.reply.as_ref().ok())
 }
 

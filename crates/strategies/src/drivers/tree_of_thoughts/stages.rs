@@ -14,31 +14,31 @@ use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, AskProblem, Asked, BranchId, Done, Draft, Limit, Next, Reply, SessionError, SolveError,
-    Solving, Stage, Thought, ThoughtId, Turn, Work,
+    Ask, AskProblem, Asked, BranchId, Done, Next, SessionError, SessionLimit, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Thought, ThoughtDraft, ThoughtId,
 };
 
 impl TreeOfThoughts {
-    pub(super) fn ask_for_approaches(&self, turn: &Turn<'_>) -> Work {
+    pub(super) fn ask_for_approaches(&self, turn: &StageTurn<'_>) -> StageWork {
         // A single question, but not a part of the conversation: the questions of the tree
         // don't read each other's replies.
         ask_all(vec![questions::approaches(self, turn)])
     }
 
-    pub(super) fn ask_for_steps(&self, turn: &Turn<'_>, tree: &Tree<'_>) -> Work {
+    pub(super) fn ask_for_steps(&self, turn: &StageTurn<'_>, tree: &Tree<'_>) -> StageWork {
         let branches = tree.to_develop();
         let steps = |branch: &BranchId| questions::development(self, turn, tree, *branch);
         ask_all(branches.iter().map(steps).collect())
     }
 
-    pub(super) fn ask_for_scores(&self, turn: &Turn<'_>, tree: &Tree<'_>) -> Work {
+    pub(super) fn ask_for_scores(&self, turn: &StageTurn<'_>, tree: &Tree<'_>) -> StageWork {
         let branches = tree.to_evaluate();
         let value = |branch: &BranchId| questions::value(turn, tree, *branch);
         let vote =
             |number: usize| questions::vote(turn, tree, &branches).named(format!("vote {number}"));
 
         match self.evaluation {
-            Evaluation::Check(_) => Work::say(""),
+            Evaluation::Check(_) => StageWork::say(""),
             Evaluation::Votes(votes) if branches.len() > 1 => {
                 ask_all((1..=votes).map(vote).collect())
             }
@@ -107,7 +107,8 @@ impl TreeOfThoughts {
                 break;
             };
 
-            let thought = Draft::at(stage.name(), approach.description).with(APPROACH, approach.id);
+            let thought =
+                ThoughtDraft::at(stage.name(), approach.description).with(APPROACH, approach.id);
             solving.session_mut().think_on(branch, thought)?;
             first = first.or(Some(branch));
         }
@@ -154,7 +155,7 @@ impl TreeOfThoughts {
         solving: &mut Solving,
         stage: &Stage,
         branch: BranchId,
-        reply: &Reply,
+        reply: &StageReply,
     ) -> Result<(), SolveError> {
         let tree = Tree::new(self, solving);
         let approach = tree.approach(branch).to_owned();
@@ -168,7 +169,8 @@ impl TreeOfThoughts {
             return end_branch(solving, branch);
         };
 
-        let thought = |step: &str| Draft::at(stage.name(), step).with(APPROACH, approach.as_str());
+        let thought =
+            |step: &str| ThoughtDraft::at(stage.name(), step).with(APPROACH, approach.as_str());
         solving.session_mut().think_on(branch, thought(first))?;
         for step in others {
             let Some(fork) = fork(solving, tip, &approach)? else {
@@ -182,7 +184,7 @@ impl TreeOfThoughts {
     }
 
     /// Returns the steps of a reply that `path` doesn't have yet.
-    fn new_steps(&self, path: &[&str], reply: &Reply) -> Vec<String> {
+    fn new_steps(&self, path: &[&str], reply: &StageReply) -> Vec<String> {
         let proposed: Vec<&str> = match reply
             .fields
             .get(questions::PROPOSALS)
@@ -301,7 +303,7 @@ impl TreeOfThoughts {
             approach,
         } in selected
         {
-            let thought = Draft::at(stage.name(), text).with(APPROACH, approach);
+            let thought = ThoughtDraft::at(stage.name(), text).with(APPROACH, approach);
             solving.session_mut().think_on(branch, thought)?;
         }
 
@@ -323,7 +325,7 @@ impl TreeOfThoughts {
         let hopeless = tree.hopeless();
 
         for branch in selected {
-            let thought = Draft::at(stage.name(), way.to_string());
+            let thought = ThoughtDraft::at(stage.name(), way.to_string());
             solving.session_mut().think_on(branch, thought)?;
         }
 
@@ -344,11 +346,11 @@ impl TreeOfThoughts {
 }
 
 /// Asks questions at the same time. Without questions there is nothing to do.
-fn ask_all(asks: Vec<Ask>) -> Work {
+fn ask_all(asks: Vec<Ask>) -> StageWork {
     if asks.is_empty() {
-        Work::say("")
+        StageWork::say("")
     } else {
-        Work::AskAll { asks, enough: None }
+        StageWork::AskAll { asks, enough: None }
     }
 }
 
@@ -451,7 +453,7 @@ fn fork(
     match session.fork(from, name) {
         Ok(branch) => Ok(Some(branch)),
         Err(SessionError::Full {
-            limit: Limit::Branches,
+            limit: SessionLimit::Branches,
             ..
         }) => Ok(None),
         Err(error) => Err(error.into()),
@@ -461,7 +463,7 @@ fn fork(
 /// Marks a branch on which no step is left as ended. One that was never judged is pruned.
 fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
     let session = solving.session_mut();
-    session.think_on(branch, Draft::here("No step is left to take."))?;
+    session.think_on(branch, ThoughtDraft::here("No step is left to take."))?;
 
     if session.branch(branch)?.score().is_none() {
         return prune(solving, branch);
@@ -476,7 +478,9 @@ fn prune_with_remark(
     branch: BranchId,
     why: String,
 ) -> Result<(), SolveError> {
-    solving.session_mut().think_on(branch, Draft::here(why))?;
+    solving
+        .session_mut()
+        .think_on(branch, ThoughtDraft::here(why))?;
     prune(solving, branch)
 }
 

@@ -1,7 +1,7 @@
 //! Chain of thought: steps, results, a check.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Budget, Call, ChainOfThought, Solver, StrategyName};
+use cogwork_strategies::{Call, ChainOfThoughtDriver, SolveBudget, Solver, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -59,7 +59,7 @@ async fn steps_results_and_check_are_three_calls() {
     2. Multiply the ones.
     3. Add.
 
-    [user] Work through the steps one by one. Show how each follows from those before it.
+    [user] StageWork through the steps one by one. Show how each follows from those before it.
 
     Write these lines, each name at the beginning of a line:
     thought: your thought
@@ -95,7 +95,7 @@ async fn a_wrong_form_is_asked_for_again_with_the_complaint() {
         "holds: yes",
     ]);
 
-    let solver = Solver::new(client, ChainOfThought::new().with_max_steps(5));
+    let solver = Solver::new(client, ChainOfThoughtDriver::new().with_max_steps(5));
     let solved = solver.solve("3 + 4?").await.unwrap();
     let complaints = solved.trace().calls().iter().flat_map(|call| match call {
         Call::Model { tries, .. } => tries
@@ -130,8 +130,8 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
             "holds: no\nanswer: 8",
         ]);
 
-        let solver =
-            Solver::new(client, ChainOfThought::new()).with_budget(Budget::default().calls(calls));
+        let solver = Solver::new(client, ChainOfThoughtDriver::new())
+            .with_budget(SolveBudget::default().calls(calls));
         let solved = solver.solve("3 + 4?").await.unwrap();
         let progress = solved
             .trace()

@@ -7,8 +7,9 @@ use cogwork_llm::{
     Capabilities, Capability, ChatResponse, ScriptedClient, ScriptedReply, ToolCall,
 };
 use cogwork_strategies::{
-    Budget, Call, Done, Driver, Linear, Next, ParameterType, React, Scratchpad, SolveError, Solved,
-    Solver, Solving, Stage, Strategies, Strategy, StrategyName, Thought, Turn, Work,
+    Call, Done, Driver, Linear, Next, ParameterType, React, Scratchpad, SolveBudget, SolveError,
+    Solved, Solver, Solving, Stage, StageTurn, StageWork, Strategies, Strategy, StrategyName,
+    Thought,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -336,7 +337,7 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
 async fn patience_is_told_as_it_is() {
     let client = ScriptedClient::new(vec!["action: echo\naction_input: 1"; 110]);
     let driver = React::new().with_max_cycles(1_000);
-    let budget = Budget::default().calls(1_000).thoughts(5_000);
+    let budget = SolveBudget::default().calls(1_000).thoughts(5_000);
     let solver = Solver::new(client, driver)
         .with_tools(echo())
         .with_patience(u32::MAX)
@@ -452,7 +453,7 @@ async fn a_long_run_ends_with_its_budget_and_not_with_a_limit_of_the_flow() {
     let stages = "begin: {description: d, prompt: p, next: [on]}
         on: {description: d, prompt: p, next: [on, end]}
         end: {description: d, prompt: p, final: true}";
-    let budget = Budget::default().thoughts(10_050);
+    let budget = SolveBudget::default().thoughts(10_050);
     let solver = Solver::new(ScriptedClient::default(), Silent(table(stages))).with_budget(budget);
     assert_eq!(
         solver.solve("p").await.unwrap().end().to_string(),
@@ -467,7 +468,7 @@ async fn a_time_without_a_limit_has_none() {
     let stages = "begin: {description: d, prompt: p, next: [end]}
         end: {description: d, prompt: p, final: true}";
     let solver =
-        Solver::new(client, table(stages)).with_budget(Budget::default().time(Duration::MAX));
+        Solver::new(client, table(stages)).with_budget(SolveBudget::default().time(Duration::MAX));
     assert_eq!(solver.solve("p").await.unwrap().answer(), Some("x"));
 }
 
@@ -479,8 +480,8 @@ impl Driver for Silent {
         self.0.clone()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
-        Ok(Work::say(turn.stage.name()))
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
+        Ok(StageWork::say(turn.stage.name()))
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {

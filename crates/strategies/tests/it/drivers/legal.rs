@@ -16,8 +16,8 @@ use cogwork_flow::Stepped;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_strategies::{
-    Budget, Driver, EndReason, Search, SelfConsistency, Session, Solver, StrategyName, ThoughtKind,
-    TreeOfThoughts,
+    Driver, EndReason, Search, SelfConsistency, Session, SolveBudget, Solver, StrategyName,
+    ThoughtKind, TreeOfThoughts,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
@@ -256,7 +256,7 @@ fn tools() -> Tools {
 }
 
 fn solver(driver: impl Driver + 'static, client: &Legal) -> Solver {
-    let budget = Budget::default().calls(40).thoughts(300);
+    let budget = SolveBudget::default().calls(40).thoughts(300);
     Solver::new(client.clone(), driver)
         .with_tools(tools())
         .with_budget(budget)

@@ -1,7 +1,7 @@
 //! Linear: revision, branches, hypothesis and verification.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Budget, Call, Linear, Solver, StrategyName, ThoughtId};
+use cogwork_strategies::{Call, Linear, SolveBudget, Solver, StrategyName, ThoughtId};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -339,8 +339,8 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
             "The answer is 51.",
         ]);
 
-        let solver =
-            Solver::new(client, StrategyName::Linear).with_budget(Budget::default().calls(calls));
+        let solver = Solver::new(client, StrategyName::Linear)
+            .with_budget(SolveBudget::default().calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Budget, Call, Rewoo, Solver, StrategyName};
+use cogwork_strategies::{Call, Rewoo, SolveBudget, Solver, StrategyName};
 use cogwork_tools::{ToolError, Tools, function};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -236,7 +236,7 @@ async fn a_call_that_fails_is_evidence_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
-    let ended = |budget: Budget| async move {
+    let ended = |budget: SolveBudget| async move {
         let client = ScriptedClient::new([PLAN, "183 m"]);
         let solver = Solver::new(client, StrategyName::Rewoo)
             .with_tools(tools())
@@ -255,7 +255,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
         )
     };
 
-    let budget = Budget::default();
+    let budget = SolveBudget::default();
     let ends = [
         ended(budget.calls(0)).await,
         ended(budget.calls(1)).await,

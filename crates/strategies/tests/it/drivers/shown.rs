@@ -2,8 +2,8 @@
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, Budget, EndReason, ParameterType, Refusal, Session, SessionError, SolveError,
-    Solver, Strategies, Strategy, StrategyName, TableProblemKind,
+    AskProblem, EndReason, ParameterType, RefusedMove, Session, SessionError, SolveBudget,
+    SolveError, Solver, Strategies, Strategy, StrategyName, TableProblemKind,
 };
 use cogwork_text::testing::{Shown, texts};
 use cogwork_tools::{Tools, function};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const EXEMPT: [&str; 12] = [
     "BranchId",
     "BranchStatus",
-    "Limit",
+    "SessionLimit",
     "ParameterType::Any",
     "ParameterType::Boolean",
     "ParameterType::Integer",
@@ -43,7 +43,7 @@ async fn nothing_unsafe_is_shown() {
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
-fn refusal(text: &str, reason: &str) -> Refusal {
+fn refusal(text: &str, reason: &str) -> RefusedMove {
     let mistyped = json!({ "parameter": text, "expected": text, "found": text });
 
     serde_json::from_value(json!({
@@ -248,7 +248,7 @@ async fn show_solving(shown: &Shown, name: StrategyName, text: &str) {
         let solver = Solver::new(client, name).with_tools(tools.clone());
         let problem = format!("problem {text}");
         match solver
-            .with_budget(Budget::default().calls(20).thoughts(100))
+            .with_budget(SolveBudget::default().calls(20).thoughts(100))
             .solve(&problem)
             .await
         {

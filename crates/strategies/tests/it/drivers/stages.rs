@@ -2,8 +2,8 @@
 
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{
-    Done, Driver, Next, SolveError, Solver, Solving, Stage, Strategies, Strategy, StrategyName,
-    Turn, Work,
+    Done, Driver, Next, SolveError, Solver, Solving, Stage, StageTurn, StageWork, Strategies,
+    Strategy, StrategyName,
 };
 
 /// A built-in driver over a table that isn't its own.
@@ -28,11 +28,11 @@ impl Driver for Misplaced {
             .clone()
     }
 
-    fn work(&self, turn: &Turn<'_>) -> Result<Work, SolveError> {
+    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         if self.works {
             self.driver.work(turn)
         } else {
-            Ok(Work::say("Here."))
+            Ok(StageWork::say("Here."))
         }
     }
 

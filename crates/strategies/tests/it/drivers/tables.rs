@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
-use cogwork_strategies::{Budget, Call, Solver, StrategyName};
+use cogwork_strategies::{Call, SolveBudget, Solver, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -49,7 +49,7 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
     [assistant] 1. Tens.
     2. Ones.
 
-    [user] Work through the steps one by one. Show how each follows from those before it.
+    [user] StageWork through the steps one by one. Show how each follows from those before it.
     ");
 }
 
@@ -84,14 +84,14 @@ fn the_flow_is_the_table() {
 
 #[tokio::test]
 async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
-    let ended = |budget: Budget| async move {
+    let ended = |budget: SolveBudget| async move {
         let solver =
             Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_budget(budget);
         let solved = solver.solve("17 * 3?").await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
 
-    let budget = Budget::default();
+    let budget = SolveBudget::default();
     let ends = [
         ended(budget.calls(0)).await,
         ended(budget.calls(2)).await,
@@ -117,7 +117,7 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
 async fn a_slow_model_meets_the_budget_of_time() {
     let client = ScriptedClient::new(["1. Tens."])
         .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
-    let budget = Budget::default().time(Duration::from_secs(60));
+    let budget = SolveBudget::default().time(Duration::from_secs(60));
     let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
         .with_budget(budget)
         .solve("17 * 3?")

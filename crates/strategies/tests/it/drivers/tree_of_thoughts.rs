@@ -7,7 +7,7 @@ use cogwork_llm::{
     async_trait,
 };
 use cogwork_strategies::{
-    BranchStatus, Budget, Search, Solver, StrategyName, TreeOfThoughts, Worth,
+    BranchStatus, Search, SolveBudget, Solver, StrategyName, TreeOfThoughts, Worth,
 };
 use proptest::prelude::*;
 use tokio::time::Instant;
@@ -486,7 +486,7 @@ async fn a_spent_budget_leaves_the_best_branch() {
         ])
     };
 
-    let ended = |budget: Budget| async move {
+    let ended = |budget: SolveBudget| async move {
         let driver = small().with_proposals(1);
         let solved = Solver::new(replies(), driver)
             .with_budget(budget)
@@ -501,7 +501,7 @@ async fn a_spent_budget_leaves_the_best_branch() {
         )
     };
 
-    let budget = Budget::default();
+    let budget = SolveBudget::default();
     let ends = [
         ended(budget.calls(0)).await,
         ended(budget.calls(1)).await,
@@ -603,7 +603,7 @@ async fn an_endless_model_meets_the_bounds() {
         .with_proposals(usize::MAX)
         .with_depth(usize::MAX);
 
-    let budget = Budget::default()
+    let budget = SolveBudget::default()
         .calls(100_000)
         .thoughts(100_000)
         .tokens(u64::MAX);
@@ -654,7 +654,7 @@ async fn the_questions_of_a_round_are_asked_at_once() {
 
     let begun = Instant::now();
     let solved = Solver::new(client, small())
-        .with_budget(Budget::default().time(Duration::MAX))
+        .with_budget(SolveBudget::default().time(Duration::MAX))
         .solve(PROBLEM)
         .await
         .unwrap();
@@ -742,7 +742,7 @@ proptest! {
         let driver = TreeOfThoughts::new().with_search(search).with_threshold(threshold);
         let driver = driver.with_approaches(approaches).with_proposals(proposals).with_depth(depth);
         let driver = if votes > 0 { driver.with_votes(votes) } else { driver };
-        let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_budget(Budget::default().calls(calls));
+        let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_budget(SolveBudget::default().calls(calls));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         match runtime.block_on(solver.solve(PROBLEM)) {
             Ok(solved) if solved.is_answered() => prop_assert_eq!(solved.answer(), Some("done")),

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_strategies::{Draft, ParameterType, Session, Stage, ThoughtId};
+use cogwork_strategies::{ParameterType, Session, Stage, ThoughtDraft, ThoughtId};
 use serde_json::{Value, json};
 
 /// A value that fits.
@@ -41,8 +41,8 @@ pub(crate) fn needed(stage: &Stage) -> BTreeMap<String, Value> {
 }
 
 /// A thought in a stage, with all that it requires.
-pub(crate) fn draft(stage: &Stage, text: &str) -> Draft {
-    let mut draft = Draft::at(stage.name(), text);
+pub(crate) fn draft(stage: &Stage, text: &str) -> ThoughtDraft {
+    let mut draft = ThoughtDraft::at(stage.name(), text);
     draft.parameters = needed(stage);
     draft
 }

@@ -6,8 +6,8 @@ use cogwork_llm::{
     ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
 use cogwork_thinking::{
-    Hooks, Limits, Moment, OnFailure, Payload, Reflection, Thinking, ThinkingError, ThinkingMode,
-    Verdict, async_trait,
+    HookOutcome, Hooks, ModeLimits, Moment, OnFailure, Payload, Reflection, Thinking,
+    ThinkingError, ThinkingMode, async_trait,
 };
 use proptest::prelude::*;
 
@@ -18,16 +18,16 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
     let script = ScriptedClient::new(["draft"]);
     let client = Thinking::new(script.clone())
         .with_mode(before("one", |input| {
-            Ok(Verdict::replace_text(format!("{} 1", input.text())))
+            Ok(HookOutcome::replace_text(format!("{} 1", input.text())))
         }))
         .with_mode(after("two", |draft| {
-            Ok(Verdict::replace_text(format!("{} 2", draft.text())))
+            Ok(HookOutcome::replace_text(format!("{} 2", draft.text())))
         }))
         .with_mode(before("three", |input| {
-            Ok(Verdict::replace_text(format!("{} 3", input.text())))
+            Ok(HookOutcome::replace_text(format!("{} 3", input.text())))
         }))
         .with_mode(after("four", |draft| {
-            Ok(Verdict::append(format!("{} 4", draft.text())))
+            Ok(HookOutcome::append(format!("{} 4", draft.text())))
         }));
 
     let generation = client.generate(ask("input")).await.unwrap();
@@ -55,7 +55,7 @@ async fn usage_is_the_sum_of_all_calls() {
             &self,
             moment: &Moment<'_>,
             draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
+        ) -> Result<HookOutcome, ThinkingError> {
             let elsewhere = ScriptedClient::new([reply("elsewhere", 300, 3)]);
             moment.ask_of(&elsewhere, moment.request().clone()).await?;
             moment.client().complete(moment.request().clone()).await?;
@@ -66,7 +66,7 @@ async fn usage_is_the_sum_of_all_calls() {
                 .collect()
                 .await?;
 
-            Ok(Verdict::append(
+            Ok(HookOutcome::append(
                 moment.role().to_owned() + " " + draft.text(),
             ))
         }
@@ -94,9 +94,9 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
     let script = ScriptedClient::new([reply("long draft", 10, 2), reply("short", 20, 1)]);
     let client = Thinking::new(script.clone()).with_mode(after("brief", |draft| {
         Ok(if draft.text().len() > 5 {
-            Verdict::try_again("Shorter.")
+            HookOutcome::try_again("Shorter.")
         } else {
-            Verdict::Keep
+            HookOutcome::Keep
         })
     }));
 
@@ -127,8 +127,8 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
 async fn tries_are_bounded_and_the_last_draft_is_kept() {
     let script = ScriptedClient::new(["1", "2", "3", "4"]);
     let client = Thinking::new(script.clone())
-        .with_limits(Limits::default().with_tries(2))
-        .with_mode(after("never", |_| Ok(Verdict::try_again("Again."))));
+        .with_limits(ModeLimits::default().with_tries(2))
+        .with_mode(after("never", |_| Ok(HookOutcome::try_again("Again."))));
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "3");
 
@@ -149,12 +149,12 @@ async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
     let client = Thinking::new(script)
         .with_mode(after("once", move |_| {
             Ok(if once.fetch_add(1, Ordering::Relaxed) == 0 {
-                Verdict::try_again("Again.")
+                HookOutcome::try_again("Again.")
             } else {
-                Verdict::Keep
+                HookOutcome::Keep
             })
         }))
-        .with_mode(after("next", |_| Ok(Verdict::append("next"))));
+        .with_mode(after("next", |_| Ok(HookOutcome::append("next"))));
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "1\n\nnext");
@@ -166,7 +166,7 @@ async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
 async fn before_a_generation_there_is_nothing_to_try_again() {
     let script = ScriptedClient::new(["draft"]);
     let client =
-        Thinking::new(script).with_mode(before("early", |_| Ok(Verdict::try_again("Again."))));
+        Thinking::new(script).with_mode(before("early", |_| Ok(HookOutcome::try_again("Again."))));
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
 
@@ -182,7 +182,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     let script = ScriptedClient::new(["a secret"]);
     let (client, reports) = kept(
         Thinking::new(script.clone()).with_mode(before("guard", |_| {
-            Ok(Verdict::Fail("it asks for secrets".into()))
+            Ok(HookOutcome::Fail("it asks for secrets".into()))
         })),
     );
 
@@ -201,7 +201,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     ");
 
     let client = Thinking::new(script).with_mode(after("guard", |_| {
-        Ok(Verdict::Fail("it tells secrets".into()))
+        Ok(HookOutcome::Fail("it tells secrets".into()))
     }));
     let error = client.complete(ask("?")).await.unwrap_err();
     assert_eq!(
@@ -219,10 +219,14 @@ impl ThinkingMode for Failing {
         self.0
     }
 
-    async fn after(&self, moment: &Moment<'_>, draft: &Payload) -> Result<Verdict, ThinkingError> {
+    async fn after(
+        &self,
+        moment: &Moment<'_>,
+        draft: &Payload,
+    ) -> Result<HookOutcome, ThinkingError> {
         moment.stand(&draft.clone().with_text("better"));
         moment.ask(moment.request().clone()).await?;
-        Ok(Verdict::replace_text("best"))
+        Ok(HookOutcome::replace_text("best"))
     }
 }
 
@@ -284,13 +288,13 @@ async fn metadata_goes_from_hook_to_hook_and_to_the_program_but_to_no_model() {
     let client = Thinking::new(script.clone())
         .with_metadata([("user".to_owned(), "ada".into())].into_iter().collect())
         .with_mode(before("marks", |input| {
-            Ok(Verdict::Replace(
+            Ok(HookOutcome::Replace(
                 input.clone().with_metadata("topic", "sky"),
             ))
         }))
-        .with_mode(after("changes", |_| Ok(Verdict::replace_text("other"))))
+        .with_mode(after("changes", |_| Ok(HookOutcome::replace_text("other"))))
         .with_mode(after("reads", |draft| {
-            Ok(Verdict::append(format!(
+            Ok(HookOutcome::append(format!(
                 "{} asked about the {}",
                 draft.metadata()["user"],
                 draft.metadata()["topic"]
@@ -319,13 +323,13 @@ async fn a_hook_may_ask_to_see_calls_of_tools_and_they_survive_its_text() {
             &self,
             moment: &Moment<'_>,
             draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
+        ) -> Result<HookOutcome, ThinkingError> {
             let asked = shown(&moment.answering(moment.conversation(draft, "Sure?")));
             assert_eq!(
                 asked,
                 "[system] Be brief.\n[user] ?\n[assistant] [call of the tool weather: {}]\n[user] Sure?"
             );
-            Ok(Verdict::replace_text("I look."))
+            Ok(HookOutcome::replace_text("I look."))
         }
     }
 
@@ -355,14 +359,14 @@ async fn a_cut_off_draft_stays_one_when_added_to_and_is_whole_when_replaced() {
     };
 
     let client = Thinking::new(ScriptedClient::new([cut()]))
-        .with_mode(after("adds", |_| Ok(Verdict::append("…"))));
+        .with_mode(after("adds", |_| Ok(HookOutcome::append("…"))));
     assert_eq!(
         *client.complete(ask("?")).await.unwrap().finish_reason(),
         FinishReason::Length
     );
 
     let client = Thinking::new(ScriptedClient::new([cut()]))
-        .with_mode(after("ends", |_| Ok(Verdict::replace_text("The end."))));
+        .with_mode(after("ends", |_| Ok(HookOutcome::replace_text("The end."))));
     let response = client.complete(ask("?")).await.unwrap();
     assert_eq!(
         (response.finish_reason(), response.model()),
@@ -380,8 +384,8 @@ async fn hooks_before_wait_for_a_message_of_the_user() {
     ];
 
     let script = ScriptedClient::new(["It rains."]);
-    let client =
-        Thinking::new(script.clone()).with_mode(before("changes", |_| Ok(Verdict::append("more"))));
+    let client = Thinking::new(script.clone())
+        .with_mode(before("changes", |_| Ok(HookOutcome::append("more"))));
     client
         .complete(ChatRequest::new(conversation.clone()))
         .await
@@ -399,7 +403,7 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
             &self,
             moment: &Moment<'_>,
             _draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
+        ) -> Result<HookOutcome, ThinkingError> {
             loop {
                 moment.client().complete(moment.request().clone()).await?;
             }
@@ -408,7 +412,7 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
 
     let script = ScriptedClient::new((0..100).map(|number| number.to_string()));
     let client = Thinking::new(script.clone())
-        .with_limits(Limits::default().with_calls(5))
+        .with_limits(ModeLimits::default().with_calls(5))
         .with_mode(Greedy);
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "0");
@@ -434,8 +438,8 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
             &self,
             moment: &Moment<'_>,
             _draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
-            Ok(Verdict::append(
+        ) -> Result<HookOutcome, ThinkingError> {
+            Ok(HookOutcome::append(
                 moment.ask(moment.request().clone()).await?.into_text(),
             ))
         }
@@ -445,7 +449,7 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 
     // The draft takes its own time.
     let script = ScriptedClient::new([slow("draft"), slow("one"), slow("two")]);
-    let limits = Limits::default().with_time(Duration::from_secs(60));
+    let limits = ModeLimits::default().with_time(Duration::from_secs(60));
     let client = Thinking::new(script)
         .with_limits(limits)
         .with_mode(Slow)
@@ -500,9 +504,9 @@ proptest! {
                 Deed::Fail | Deed::Panic => failed += 1,
             }
             client = client.with_mode(after("deed", move |_| match &deed {
-                Deed::Keep => Ok(Verdict::Keep),
-                Deed::Replace(text) => Ok(Verdict::replace_text(text.as_str())),
-                Deed::Append(text) => Ok(Verdict::append(text.as_str())),
+                Deed::Keep => Ok(HookOutcome::Keep),
+                Deed::Replace(text) => Ok(HookOutcome::replace_text(text.as_str())),
+                Deed::Append(text) => Ok(HookOutcome::append(text.as_str())),
                 Deed::Fail => Err(ThinkingError::new("no")),
                 Deed::Panic => std::panic::resume_unwind(Box::new("oh")),
             }));
@@ -521,7 +525,11 @@ async fn blocks_that_a_hook_adds_are_for_the_program() {
     let client = Thinking::new(script.clone())
         .with_mode(after("draws", {
             let chart = chart.clone();
-            move |draft| Ok(Verdict::Replace(draft.clone().with_blocks([chart.clone()])))
+            move |draft| {
+                Ok(HookOutcome::Replace(
+                    draft.clone().with_blocks([chart.clone()]),
+                ))
+            }
         }))
         .with_mode(Reflection::new("Again."));
 
@@ -554,11 +562,11 @@ async fn each_try_for_another_draft_is_told_of_the_hook_that_asked() {
             &self,
             _moment: &Moment<'_>,
             draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
+        ) -> Result<HookOutcome, ThinkingError> {
             Ok(if draft.text() == "1" {
-                Verdict::try_again("Again.")
+                HookOutcome::try_again("Again.")
             } else {
-                Verdict::Keep
+                HookOutcome::Keep
             })
         }
     }

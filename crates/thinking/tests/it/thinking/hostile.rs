@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
 use cogwork_thinking::{
-    BestOf, Critique, FileMemory, Limits, Memory, OnFailure, PlanFirst, Recall, Reflection,
+    BestOf, Critique, FileMemory, Memory, ModeLimits, OnFailure, PlanFirst, Recall, Reflection,
     Thinking, ThinkingError, Verification, async_trait,
 };
 
@@ -53,7 +53,7 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_none() {
     let script = ScriptedClient::new(["draft".to_owned(), "x".repeat(2_000)]);
-    let limits = Limits::default().with_answer_bytes(1_000);
+    let limits = ModeLimits::default().with_answer_bytes(1_000);
     let client = Thinking::new(script)
         .with_limits(limits)
         .with_mode(Reflection::new("Again."));

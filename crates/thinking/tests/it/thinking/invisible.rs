@@ -4,7 +4,7 @@ use cogwork_llm::{
     Block, Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, Message,
     Role, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
-use cogwork_thinking::{Blackboard, Hooks, InMemory, Limits, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::{Blackboard, Hooks, InMemory, ModeLimits, Recall, Thinking, ThinkingMode};
 use proptest::prelude::*;
 
 use crate::thinking::{after, before, keep};
@@ -35,7 +35,7 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
             .clone()
             .with_memory(Recall::from(Blackboard::new()).with_stages([])),
         plain
-            .with_limits(Limits::default().with_calls(0))
+            .with_limits(ModeLimits::default().with_calls(0))
             .reporting_to(|_| {}),
     ]
 }

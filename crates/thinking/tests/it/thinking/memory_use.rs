@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork_thinking::{
-    Blackboard, Found, Memory, MemoryError, Moment, Payload, PlanFirst, Recall, Reflection, Stage,
-    Thinking, ThinkingError, ThinkingMode, Verdict, async_trait,
+    Blackboard, Found, HookOutcome, Memory, MemoryError, Moment, Payload, PlanFirst, Recall,
+    RecallStage, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 use crate::thinking::{ask, kept, shown};
@@ -18,7 +18,7 @@ async fn board() -> Blackboard {
     board
 }
 
-async fn seen(stages: &[Stage]) -> Vec<bool> {
+async fn seen(stages: &[RecallStage]) -> Vec<bool> {
     let script = ScriptedClient::new(["plan", "draft", "better"]);
     let recall = Recall::from(board().await).with_stages(stages.iter().copied());
     let client = Thinking::new(script.clone())
@@ -37,13 +37,18 @@ async fn seen(stages: &[Stage]) -> Vec<bool> {
 #[tokio::test]
 async fn it_is_read_at_the_stages_that_are_set() {
     assert_eq!(seen(&[]).await, [false, false, false]);
-    assert_eq!(seen(&[Stage::Before]).await, [true, false, false]);
-    assert_eq!(seen(&[Stage::After]).await, [false, false, true]);
+    assert_eq!(seen(&[RecallStage::Before]).await, [true, false, false]);
+    assert_eq!(seen(&[RecallStage::After]).await, [false, false, true]);
 
     // What is in the conversation is read by all who read it from there on.
-    assert_eq!(seen(&[Stage::Generation]).await, [false, true, true]);
+    assert_eq!(seen(&[RecallStage::Generation]).await, [false, true, true]);
     assert_eq!(
-        seen(&[Stage::Before, Stage::Generation, Stage::After]).await,
+        seen(&[
+            RecallStage::Before,
+            RecallStage::Generation,
+            RecallStage::After
+        ])
+        .await,
         [true, true, true]
     );
 }
@@ -75,9 +80,9 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
             &self,
             moment: &Moment<'_>,
             _draft: &Payload,
-        ) -> Result<Verdict, ThinkingError> {
+        ) -> Result<HookOutcome, ThinkingError> {
             let found: Vec<_> = moment.memory().iter().map(ToString::to_string).collect();
-            Ok(Verdict::replace_text(format!(
+            Ok(HookOutcome::replace_text(format!(
                 "{} {}",
                 moment.input().text(),
                 found.join(", ")

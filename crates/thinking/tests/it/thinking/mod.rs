@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    Hooks, Moment, Payload, Report, Thinking, ThinkingError, ThinkingMode, Verdict, async_trait,
+    HookOutcome, Hooks, Moment, Payload, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 /// A mode made of a closure for each hook.
@@ -31,8 +31,8 @@ struct Mode<B, A> {
 #[async_trait]
 impl<B, A> ThinkingMode for Mode<B, A>
 where
-    B: Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync,
-    A: Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync,
+    B: Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync,
+    A: Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync,
 {
     fn name(&self) -> &str {
         self.name
@@ -46,7 +46,7 @@ where
         &self,
         _moment: &Moment<'_>,
         payload: &Payload,
-    ) -> Result<Verdict, ThinkingError> {
+    ) -> Result<HookOutcome, ThinkingError> {
         (self.before)(payload)
     }
 
@@ -54,18 +54,18 @@ where
         &self,
         _moment: &Moment<'_>,
         payload: &Payload,
-    ) -> Result<Verdict, ThinkingError> {
+    ) -> Result<HookOutcome, ThinkingError> {
         (self.after)(payload)
     }
 }
 
-fn keep(_: &Payload) -> Result<Verdict, ThinkingError> {
-    Ok(Verdict::Keep)
+fn keep(_: &Payload) -> Result<HookOutcome, ThinkingError> {
+    Ok(HookOutcome::Keep)
 }
 
 fn before(
     name: &'static str,
-    hook: impl Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync + 'static,
+    hook: impl Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
     Mode {
         name,
@@ -77,7 +77,7 @@ fn before(
 
 fn after(
     name: &'static str,
-    hook: impl Fn(&Payload) -> Result<Verdict, ThinkingError> + Send + Sync + 'static,
+    hook: impl Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
     Mode {
         name,

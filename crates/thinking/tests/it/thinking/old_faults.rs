@@ -8,8 +8,8 @@ use cogwork_llm::{
     ScriptedClient, ToolCall,
 };
 use cogwork_thinking::{
-    BestOf, Critique, Found, InMemory, Memory, MemoryError, PlanFirst, Reflection, Thinking,
-    ThinkingMode, Verdict, Verification, async_trait,
+    BestOf, Critique, Found, HookOutcome, InMemory, Memory, MemoryError, PlanFirst, Reflection,
+    Thinking, ThinkingMode, Verification, async_trait,
 };
 
 use crate::thinking::{after, ask, before, kept, shown};
@@ -141,7 +141,7 @@ async fn attachments_reach_the_model_at_every_call() {
     let script = ScriptedClient::new(["A plan.", "A cat.", "A dog."]);
     let client = Thinking::new(script.clone())
         .with_mode(before("tidy", |_| {
-            Ok(Verdict::replace_text("What is this?"))
+            Ok(HookOutcome::replace_text("What is this?"))
         }))
         .with_mode(PlanFirst::new())
         .with_mode(Reflection::new("Look again."));
@@ -168,10 +168,10 @@ async fn a_mode_may_have_one_hook_or_none() {
     let client = Thinking::new(script.clone())
         .with_mode(Nothing)
         .with_mode(before("louder", |input| {
-            Ok(Verdict::replace_text(input.text().to_uppercase()))
+            Ok(HookOutcome::replace_text(input.text().to_uppercase()))
         }))
         .with_mode(after("softer", |draft| {
-            Ok(Verdict::append(draft.text().to_owned()))
+            Ok(HookOutcome::append(draft.text().to_owned()))
         }));
 
     let response = client

@@ -6,8 +6,8 @@ use std::time::Duration;
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::testing::{Shown, texts};
 use cogwork_thinking::{
-    BestOf, BuildError, Critique, Found, MemoryError, OnFailure, Outcome, PlanFirst, Reflection,
-    Registry, RegistryError, Report, Thinking, ThinkingError, Verdict, Verification,
+    BestOf, Critique, Found, HookOutcome, MemoryError, ModeBuildError, OnFailure, Outcome,
+    PlanFirst, Reflection, Registry, RegistryError, Report, Thinking, ThinkingError, Verification,
 };
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn show_registries(shown: &Shown, text: &str) {
 
     show_build(
         shown,
-        BuildError::Settings {
+        ModeBuildError::Settings {
             mode: owned(),
             problems: Vec::new(),
         },
@@ -71,7 +71,7 @@ fn show_registries(shown: &Shown, text: &str) {
 
     show_build(
         shown,
-        BuildError::Unknown {
+        ModeBuildError::Unknown {
             name: owned(),
             nearest: Some(owned()),
             known: vec![owned(), owned()],
@@ -79,10 +79,10 @@ fn show_registries(shown: &Shown, text: &str) {
     );
 }
 
-fn show_build(shown: &Shown, error: BuildError) {
+fn show_build(shown: &Shown, error: ModeBuildError) {
     shown.error(&error);
 
-    if let BuildError::Settings { mut problems, .. } = error {
+    if let ModeBuildError::Settings { mut problems, .. } = error {
         for problem in &mut problems {
             shown.line(problem);
             problem.expected = None;
@@ -177,7 +177,8 @@ async fn show_reports(shown: &Shown, text: &str) {
         Thinking::new(script()).with_mode(before("odd", move |_| {
             Err(ThinkingError::new(words.clone()))
         })),
-        Thinking::new(script()).with_mode(after("odd", move |_| Ok(Verdict::Fail(reason.clone())))),
+        Thinking::new(script())
+            .with_mode(after("odd", move |_| Ok(HookOutcome::Fail(reason.clone())))),
         Thinking::new(ScriptedClient::new([failure])).with_mode(Reflection::new("Again.")),
         Thinking::new(script()).with_mode(Verification::new().with_on_failure(OnFailure::Fail)),
     ];
