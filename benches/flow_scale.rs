@@ -32,7 +32,7 @@ fn ring(nodes: usize) -> Result<Flow<u64>, BoxError> {
 }
 
 fn run(runtime: &Runtime, flow: &Flow<u64>, steps: u64) -> Result<(), BoxError> {
-    let ended = runtime.block_on(flow.begin().max_steps(steps).finish(&mut { steps }))?;
+    let ended = runtime.block_on(flow.begin().with_max_steps(steps).finish(&mut { steps }))?;
     if ended.steps == steps {
         Ok(())
     } else {

@@ -104,7 +104,10 @@ struct Runs<'r>(&'r Runtime, CancellationToken);
 
 impl Runs<'_> {
     fn flow(&self, flow: &Flow<Counter>) -> Result<(), BoxError> {
-        let mut run = flow.begin().max_steps(STEPS).cancelled_by(self.1.clone());
+        let mut run = flow
+            .begin()
+            .with_max_steps(STEPS)
+            .with_cancellation(self.1.clone());
         let ended = self.0.block_on(run.finish(&mut Counter { left: STEPS }))?;
         if ended.steps == STEPS {
             Ok(())

@@ -50,8 +50,8 @@ async fn finish(
 ) -> Result<(), BoxError> {
     let ended = flow
         .begin()
-        .max_steps(steps.into())
-        .journal(journal)
+        .with_max_steps(steps.into())
+        .with_journal(journal)
         .finish(&mut { steps })
         .await?;
     if ended.steps == u64::from(steps) {
@@ -69,7 +69,7 @@ fn files(folder: &TempDir) -> FileStore {
 }
 
 fn files_unsynced(folder: &TempDir) -> FileStore {
-    files(folder).sync(false)
+    files(folder).with_sync(false)
 }
 
 fn database(folder: &TempDir) -> SqliteStore {
@@ -77,7 +77,7 @@ fn database(folder: &TempDir) -> SqliteStore {
 }
 
 fn database_unsynced(folder: &TempDir) -> SqliteStore {
-    database(folder).sync(false)
+    database(folder).with_sync(false)
 }
 
 /// How long the steps of new runs take, without what it takes to start them.

@@ -62,7 +62,9 @@ fn faulty_json(steps: usize) -> String {
 
 fn main() -> Result<(), BoxError> {
     let mut criterion = criterion();
-    let reader = ReplyReader::default().max_bytes(MOST).max_steps(100_000);
+    let reader = ReplyReader::default()
+        .with_max_bytes(MOST)
+        .with_max_steps(100_000);
     let plans = [
         ("10 steps", nested_plan(10)),
         ("200 steps", nested_plan(200)),

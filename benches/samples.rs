@@ -25,7 +25,11 @@ impl LlmClient for Canned {
 
 /// The chain-of-thought node with limits that no bench reaches.
 pub fn thinker(client: impl LlmClient + 'static) -> ChainOfThought {
-    ChainOfThought::new(client).with_limits(Limits::default().thoughts(u32::MAX).tokens(u64::MAX))
+    ChainOfThought::new(client).with_limits(
+        Limits::default()
+            .with_thoughts(u32::MAX)
+            .with_tokens(u64::MAX),
+    )
 }
 
 /// A reply that goes on: about 600 bytes of thinking, and this plan.

@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?");
     let short = node
         .clone()
-        .with_limits(Limits::default().thoughts(3))
+        .with_limits(Limits::default().with_thoughts(3))
         .into_flow();
     let error = short
         .run(&mut reasoning)

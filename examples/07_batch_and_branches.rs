@@ -103,7 +103,7 @@ fn wake(radio: &Radio) -> impl Node<Station> + use<> {
         },
         |station: &mut Station, calls: u32| station.calls = calls,
     )
-    .retry(Backoff::of::<3>().first(Duration::from_millis(1)))
+    .retry(Backoff::of::<3>().with_first(Duration::from_millis(1)))
 }
 
 /// A flow over one station: measures until two readings agree.

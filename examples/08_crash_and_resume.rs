@@ -35,7 +35,10 @@ async fn child(folder: &Path, run_id: &str) -> Result<()> {
         .start_or_resume(run_id, &flow, &Survey::default())
         .await?;
     let mut survey: Survey = journal.state()?;
-    flow.begin().journal(journal).finish(&mut survey).await?;
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut survey)
+        .await?;
 
     Ok(())
 }
@@ -319,7 +322,11 @@ impl Watched {
             .resume(&self.run_id, &flow)
             .await?;
         let mut survey: Survey = journal.state()?;
-        let ended = flow.begin().journal(journal).finish(&mut survey).await?;
+        let ended = flow
+            .begin()
+            .with_journal(journal)
+            .finish(&mut survey)
+            .await?;
 
         self.look()?;
 
@@ -327,7 +334,7 @@ impl Watched {
         let journal = MemoryJournal::new(self.run_id.as_str());
         let expected = flow
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut undisturbed)
             .await?;
 

@@ -63,7 +63,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
         |_: &mut Refund, granted: bool| if granted { YES } else { NO },
     )
     .with_actions([YES, NO])
-    .why(
+    .with_reason(
         |Refund {
              customer,
              euros,
@@ -71,7 +71,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
              ..
          }| { format!("{euros} euros to {customer}, at {risk} risk. Is that right?") },
     )
-    .within(Duration::from_secs(72 * 3600));
+    .with_timeout(Duration::from_secs(72 * 3600));
 
     let pay = from_phases(
         |refund: &mut Refund| (refund.customer.clone(), refund.euros),
@@ -126,7 +126,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let journal = store.start_or_resume(RUN, &flow, &refund).await?;
     let mut refund: Refund = journal.state()?;
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
     let stepped = run.advance(&mut refund).await?;
 
     drop(run);

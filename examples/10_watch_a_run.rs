@@ -100,8 +100,8 @@ fn draft() -> impl Node<Article> {
 
     draft.retry(
         Backoff::of::<3>()
-            .first(Duration::from_millis(10))
-            .jitter(false),
+            .with_first(Duration::from_millis(10))
+            .with_jitter(false),
     )
 }
 
@@ -164,8 +164,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut article = Article::default();
     flow.begin()
-        .id("monday")
-        .events_to(sink)
+        .with_id("monday")
+        .with_events(sink)
         .finish(&mut article)
         .await?;
 

@@ -71,8 +71,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (sink, mut told) = events(10_000);
 
     flow.begin()
-        .id("stream")
-        .events_to(sink)
+        .with_id("stream")
+        .with_events(sink)
         .finish(&mut reasoning)
         .await?;
 

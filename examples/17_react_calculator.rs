@@ -47,7 +47,7 @@ use serde::Deserialize;
 async fn main() -> Result<(), Box<dyn Error>> {
     let solver = Solver::new(Reader, React::new())
         .with_tools(tools()?)
-        .with_budget(SolveBudget::default().calls(20));
+        .with_budget(SolveBudget::default().with_calls(20));
     let given: Vec<String> = std::env::args().skip(1).collect();
     let problems = match given.is_empty() {
         true => ["What is (17 + 4) * 3 - 6 / 4?", "What is 5 / (4 - 2 * 2)?"]

@@ -57,9 +57,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{puzzle}");
         for (name, search) in searches {
             let budget = SolveBudget::default()
-                .calls(2_000)
-                .thoughts(5_000)
-                .tokens(u64::MAX);
+                .with_calls(2_000)
+                .with_thoughts(5_000)
+                .with_tokens(u64::MAX);
             let solver = Solver::new(Player, tree.clone().with_search(search)).with_budget(budget);
             let solved = solver.solve(format!("Make 24 of {puzzle}.")).await?;
             println!("  {name:<12} {}", told(&puzzle, &solved));

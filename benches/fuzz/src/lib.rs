@@ -40,7 +40,9 @@ macro_rules! target {
 /// Where that does not hold.
 pub fn reply(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let strict = ReplyReader::default().reading(Reading::Strict).read(&text);
+    let strict = ReplyReader::default()
+        .with_reading(Reading::Strict)
+        .read(&text);
     let Ok(read) = ReplyReader::default().read(&text) else {
         assert!(strict.is_err(), "what is read strictly is read");
         return;
@@ -58,7 +60,9 @@ pub fn reply(data: &[u8]) {
     }
 
     let written = read.reply.to_string();
-    let again = ReplyReader::default().max_bytes(usize::MAX).read(&written);
+    let again = ReplyReader::default()
+        .with_max_bytes(usize::MAX)
+        .read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
 }
@@ -81,7 +85,7 @@ pub fn reply_work(data: &[u8]) {
     }
 
     let text = once.repeat(LENGTH.div_ceil(once.len()));
-    let reader = ReplyReader::default().max_bytes(usize::MAX);
+    let reader = ReplyReader::default().with_max_bytes(usize::MAX);
     let (_, work) = measure(|| drop(reader.read(&text)));
 
     let most = PER_BYTE * text.len() as u64;
@@ -235,7 +239,7 @@ pub fn stage_replies(data: &[u8]) {
     );
 
     let tools = Tools::new().with(echo).unwrap_or_default();
-    let budget = SolveBudget::default().calls(32).thoughts(200);
+    let budget = SolveBudget::default().with_calls(32).with_thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
         .with_budget(budget);

@@ -11,7 +11,9 @@ const MAX_MESSAGE: usize = 1_000;
 
 /// Returns a message from elsewhere on one line of bounded length.
 pub(crate) fn one_line(message: impl Display) -> String {
-    OneLine::new(message).max_chars(MAX_MESSAGE).to_string()
+    OneLine::new(message)
+        .with_max_chars(MAX_MESSAGE)
+        .to_string()
 }
 
 /// `` `a`, `b`, `c` ``; of many only the first [`LISTED`], and how many more there are.

@@ -11,7 +11,7 @@
 //! use std::time::Duration;
 //! use cogwork_backoff::Backoff;
 //!
-//! let backoff = Backoff::of::<4>().first(Duration::from_secs(1)).jitter(false);
+//! let backoff = Backoff::of::<4>().with_first(Duration::from_secs(1)).with_jitter(false);
 //! let delays: Vec<u64> = backoff.delays().map(|delay| delay.as_secs()).collect();
 //! assert_eq!(delays, [1, 2, 4]); // four attempts, so three waits between them
 //! ```
@@ -83,7 +83,7 @@ impl Backoff {
     ///
     /// 500 ms.
     #[must_use]
-    pub const fn first(mut self, delay: Duration) -> Self {
+    pub const fn with_first(mut self, delay: Duration) -> Self {
         self.first = delay;
         self
     }
@@ -94,7 +94,7 @@ impl Backoff {
     ///
     /// 2.
     #[must_use]
-    pub const fn factor(mut self, factor: f32) -> Self {
+    pub const fn with_factor(mut self, factor: f32) -> Self {
         // NaN fails the comparison, so the value kept is always comparable and `PartialEq` reflexive.
         self.factor = if factor >= 1.0 {
             factor.min(f32::MAX)
@@ -110,7 +110,7 @@ impl Backoff {
     ///
     /// 30 s.
     #[must_use]
-    pub const fn ceiling(mut self, ceiling: Duration) -> Self {
+    pub const fn with_ceiling(mut self, ceiling: Duration) -> Self {
         self.ceiling = ceiling;
         self
     }
@@ -125,7 +125,7 @@ impl Backoff {
     ///
     /// On.
     #[must_use]
-    pub const fn jitter(mut self, jitter: bool) -> Self {
+    pub const fn with_jitter(mut self, jitter: bool) -> Self {
         self.jitter = jitter;
         self
     }

@@ -13,8 +13,8 @@ fn millis(backoff: Backoff) -> Vec<u128> {
 #[test]
 fn defaults_are_the_stated_ones() {
     assert_eq!(Backoff::default().total_attempts().get(), 3);
-    assert_eq!(millis(Backoff::default().jitter(false)), [500, 1000]);
-    let ten = Backoff::of::<10>().jitter(false);
+    assert_eq!(millis(Backoff::default().with_jitter(false)), [500, 1000]);
+    let ten = Backoff::of::<10>().with_jitter(false);
     assert_eq!(
         millis(ten),
         [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]
@@ -29,9 +29,9 @@ fn one_attempt_waits_for_nothing() {
 #[test]
 fn a_factor_of_one_keeps_the_delays_equal() {
     let backoff = Backoff::of::<4>()
-        .first(Duration::from_millis(10))
-        .factor(1.0)
-        .jitter(false);
+        .with_first(Duration::from_millis(10))
+        .with_factor(1.0)
+        .with_jitter(false);
     assert_eq!(millis(backoff), [10, 10, 10]);
 }
 
@@ -39,8 +39,8 @@ fn a_factor_of_one_keeps_the_delays_equal() {
 fn a_senseless_factor_counts_as_one() {
     for factor in [f32::NAN, -3.0, 0.0, 0.5, f32::NEG_INFINITY] {
         assert_eq!(
-            Backoff::of::<4>().factor(factor),
-            Backoff::of::<4>().factor(1.0),
+            Backoff::of::<4>().with_factor(factor),
+            Backoff::of::<4>().with_factor(1.0),
             "{factor}"
         );
     }
@@ -48,16 +48,18 @@ fn a_senseless_factor_counts_as_one() {
 
 #[test]
 fn an_infinite_factor_reaches_the_ceiling_and_leaves_no_delay_at_none() {
-    let backoff = Backoff::of::<4>().factor(f32::INFINITY).jitter(false);
+    let backoff = Backoff::of::<4>()
+        .with_factor(f32::INFINITY)
+        .with_jitter(false);
     assert_eq!(millis(backoff), [500, 30_000, 30_000]);
-    assert_eq!(millis(backoff.first(Duration::ZERO)), [0, 0, 0]);
+    assert_eq!(millis(backoff.with_first(Duration::ZERO)), [0, 0, 0]);
 }
 
 #[test]
 fn jitter_spreads_over_the_upper_half_even_at_the_ceiling() {
     let backoff = Backoff::of::<1001>()
-        .first(Duration::from_secs(8))
-        .ceiling(Duration::from_secs(8));
+        .with_first(Duration::from_secs(8))
+        .with_ceiling(Duration::from_secs(8));
     let delays = millis(backoff);
     let least = delays.iter().min().unwrap();
     let most = delays.iter().max().unwrap();
@@ -90,10 +92,10 @@ proptest! {
         jitter in any::<bool>(),
     ) {
         let backoff = Backoff::attempts(NonZeroU32::new(attempts).unwrap())
-            .first(first)
-            .factor(factor)
-            .ceiling(ceiling)
-            .jitter(jitter);
+            .with_first(first)
+            .with_factor(factor)
+            .with_ceiling(ceiling)
+            .with_jitter(jitter);
         let delays: Vec<Duration> = backoff.delays().collect();
         prop_assert_eq!(delays.len(), attempts as usize - 1);
         prop_assert!(delays.iter().all(|delay| *delay <= ceiling));
@@ -106,7 +108,7 @@ proptest! {
 
     #[test]
     fn the_most_attempts_there_can_be_are_still_counted_lazily(factor in any::<f32>()) {
-        let backoff = Backoff::attempts(NonZeroU32::MAX).first(Duration::MAX).ceiling(Duration::MAX).factor(factor);
+        let backoff = Backoff::attempts(NonZeroU32::MAX).with_first(Duration::MAX).with_ceiling(Duration::MAX).with_factor(factor);
         prop_assert_eq!(backoff.delays().take(50).count(), 50);
     }
 }

@@ -215,11 +215,11 @@ async fn finish(
     let mut run = loaded
         .flow()
         .begin()
-        .max_steps(arguments.max_steps)
-        .cancelled_by(token);
+        .with_max_steps(arguments.max_steps)
+        .with_cancellation(token);
 
     if let Some(seconds) = arguments.timeout {
-        run = run.deadline(Instant::now() + Duration::from_secs(seconds));
+        run = run.with_deadline(Instant::now() + Duration::from_secs(seconds));
     }
 
     if arguments.quiet {
@@ -227,7 +227,7 @@ async fn finish(
     }
 
     let (sink, told) = events(10_000);
-    let mut run = run.events_to(sink);
+    let mut run = run.with_events(sink);
     let finished = async {
         let ended = run.finish(state).await;
 

@@ -103,7 +103,7 @@ impl ChainOfThought {
     ///
     /// Where a server refuses a request for its form (a bad request, or a failure whose message speaks of the
     /// form), the next rung is asked for at once; that counts as no
-    /// [ask again](Limits::asks_again). The node and its clones remember where they stand, for as long as
+    /// [ask again](Limits::with_asks_again). The node and its clones remember where they stand, for as long as
     /// they live; the [reporter](Reporter::format_refused), those who watch the run and the thought's
     /// [`Trace`](crate::Trace) are told. If YAML is refused too, it was not for the form: the error is that of the last request,
     /// and nothing is remembered.

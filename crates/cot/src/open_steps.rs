@@ -43,7 +43,7 @@ impl OpenSteps {
         let name = |entry: &WalkEntry<'_>| {
             let path = entry.path();
             let status = entry.step.status;
-            let description = OneLine::new(&entry.step.description).max_chars(WIDTH);
+            let description = OneLine::new(&entry.step.description).with_max_chars(WIDTH);
             format!("{path} {description} ({status})")
         };
 

@@ -9,7 +9,7 @@ use crate::{Reading, ReplyReader};
 /// use std::time::Duration;
 /// use cogwork_cot::Limits;
 ///
-/// let limits = Limits::default().thoughts(12).time(Duration::from_secs(90));
+/// let limits = Limits::default().with_thoughts(12).with_time(Duration::from_secs(90));
 /// assert_eq!(limits.tokens, 1_000_000);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,42 +47,42 @@ impl Default for Limits {
 impl Limits {
     /// Sets the most thoughts.
     #[must_use]
-    pub fn thoughts(mut self, thoughts: u32) -> Self {
+    pub fn with_thoughts(mut self, thoughts: u32) -> Self {
         self.thoughts = thoughts;
         self
     }
 
     /// Sets the most tokens over all thoughts.
     #[must_use]
-    pub fn tokens(mut self, tokens: u64) -> Self {
+    pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
     /// Sets the most time over all thoughts.
     #[must_use]
-    pub fn time(mut self, time: Duration) -> Self {
+    pub fn with_time(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
     /// Sets how often a turn asks again when a reply cannot be used.
     #[must_use]
-    pub fn asks_again(mut self, times: u32) -> Self {
+    pub fn with_asks_again(mut self, times: u32) -> Self {
         self.asks_again = times;
         self
     }
 
     /// Sets the longest reply that is read, in bytes.
     #[must_use]
-    pub fn reply_bytes(mut self, bytes: usize) -> Self {
+    pub fn with_reply_bytes(mut self, bytes: usize) -> Self {
         self.reply_bytes = bytes;
         self
     }
 
     /// Sets the most steps of a reply's plan.
     #[must_use]
-    pub fn reply_steps(mut self, steps: usize) -> Self {
+    pub fn with_reply_steps(mut self, steps: usize) -> Self {
         self.reply_steps = steps;
         self
     }
@@ -90,9 +90,9 @@ impl Limits {
     /// What reads a reply within these limits.
     pub(crate) fn reader(&self, reading: Reading) -> ReplyReader {
         ReplyReader::default()
-            .reading(reading)
-            .max_bytes(self.reply_bytes)
-            .max_steps(self.reply_steps)
+            .with_reading(reading)
+            .with_max_bytes(self.reply_bytes)
+            .with_max_steps(self.reply_steps)
     }
 }
 

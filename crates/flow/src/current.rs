@@ -85,7 +85,7 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
 /// );
 /// let flow = Flow::builder("paper").start("write").node("write", write).end("write", "default").build()?;
 /// let (sink, mut told) = events(100);
-/// flow.begin().events_to(sink).finish(&mut String::new()).await?;
+/// flow.begin().with_events(sink).finish(&mut String::new()).await?;
 /// let mut notes = Vec::new();
 /// while let Some(event) = told.next().await {
 ///     if let EventKind::Noted { text } = event.kind {
@@ -119,7 +119,7 @@ pub fn note(text: impl FnOnce() -> String) {
 ///     |_: &mut u32, key: Option<String>| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
 /// );
 /// let flow = Flow::builder("shop").start("charge").node("charge", charge).end("charge", "default").build()?;
-/// flow.begin().journal(MemoryJournal::new("order 17")).finish(&mut 100).await?;
+/// flow.begin().with_journal(MemoryJournal::new("order 17")).finish(&mut 100).await?;
 /// # Ok(())
 /// # }
 /// ```

@@ -27,7 +27,7 @@ use crate::{Event, EventKind, StepName};
 ///     .build()?;
 ///
 /// let (sink, mut told) = events(100);
-/// flow.begin().id("run 7").events_to(sink).finish(&mut String::new()).await?;
+/// flow.begin().with_id("run 7").with_events(sink).finish(&mut String::new()).await?;
 ///
 /// let mut lines = Vec::new();
 /// while let Some(event) = told.next().await {

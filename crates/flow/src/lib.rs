@@ -40,9 +40,9 @@
 //! | wait for a person, or for a time | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
 //! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
-//! | take it up again after a crash | [`Run::journal`], the module [`journal`], the crate `cogwork-journal` |
-//! | stop it from outside | [`Run::deadline`], [`Run::cancelled_by`] |
-//! | watch it | [`events`](events()), [`Run::events_to`] |
+//! | take it up again after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
+//! | stop it from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
+//! | watch it | [`events`](events()), [`Run::with_events`] |
 //! | have it in `tracing` spans | `write_spans`, with the feature `tracing` |
 //! | draw it, and the way of its runs on it | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 

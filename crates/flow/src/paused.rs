@@ -15,7 +15,7 @@ pub struct Paused {
     pub step: StepName,
     /// The name of the event.
     pub event: String,
-    /// What [`Wait::why`](crate::Wait::why) says.
+    /// What [`Wait::with_reason`](crate::Wait::with_reason) says.
     pub why: String,
     /// When it is too late: step the run again then, and it leaves by
     /// [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).

@@ -139,7 +139,7 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
 }
 
 fn first_of(lines: &[&String]) -> String {
-    let short = |line: &&String| Escaped::new(line).max_chars(LONGEST).to_string();
+    let short = |line: &&String| Escaped::new(line).with_max_chars(LONGEST).to_string();
     let listed: Vec<String> = lines.iter().take(LISTED).map(short).collect();
     match lines.len().saturating_sub(LISTED) {
         0 => listed.join(", "),

@@ -42,7 +42,7 @@ use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 ///
 /// let (sink, told) = events(1_000);
 /// let writer = tokio::spawn(write_spans(told));
-/// flow.begin().events_to(sink).finish(&mut String::new()).await?;
+/// flow.begin().with_events(sink).finish(&mut String::new()).await?;
 /// writer.await?; // ends with the last sink
 /// # Ok(())
 /// # }

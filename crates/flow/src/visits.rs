@@ -33,7 +33,7 @@ use crate::{Event, EventKind, Flow, Graphviz, Level, Mermaid, Paused, StepName};
 ///     .build()?;
 ///
 /// let (sink, mut told) = events(100);
-/// flow.begin().events_to(sink).finish(&mut 10).await?;
+/// flow.begin().with_events(sink).finish(&mut 10).await?;
 /// let mut visits = Visits::of(&flow);
 /// while let Some(event) = told.next().await {
 ///     visits.count(&event);

@@ -102,7 +102,10 @@ impl StoreError {
     pub(crate) fn line(kind: Kind, text: impl fmt::Display, number: u64, line: &[u8]) -> Self {
         let start = line.get(..4 * EXCERPT).unwrap_or(line);
         let start = String::from_utf8_lossy(start);
-        let excerpt = format!("{number:>4} | {}", Escaped::new(&start).max_chars(EXCERPT));
+        let excerpt = format!(
+            "{number:>4} | {}",
+            Escaped::new(&start).with_max_chars(EXCERPT)
+        );
 
         Self(Arc::new(Problem {
             kind,
@@ -169,7 +172,7 @@ const EXCERPT: usize = 200;
 const MESSAGE: usize = 4_000;
 
 fn shown(message: impl fmt::Display) -> String {
-    Escaped::new(message).max_chars(MESSAGE).to_string()
+    Escaped::new(message).with_max_chars(MESSAGE).to_string()
 }
 
 impl fmt::Display for StoreError {

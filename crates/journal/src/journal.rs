@@ -14,7 +14,7 @@ use crate::behind::{Behind, Write};
 use crate::error::Kind;
 use crate::header::Header;
 
-/// The journal of one run in a store, for [`Run::journal`](cogwork_flow::Run::journal).
+/// The journal of one run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
 /// As long as it is there, nobody else can take up the run.
 ///
@@ -32,7 +32,7 @@ use crate::header::Header;
 ///     .build()?;
 /// let journal = FileStore::new(folder.path()).start("7", &flow, &41).await?;
 /// let mut n = journal.state()?;
-/// flow.begin().journal(journal).finish(&mut n).await?;
+/// flow.begin().with_journal(journal).finish(&mut n).await?;
 /// assert_eq!(n, 42);
 /// # Ok(())
 /// # }

@@ -1,7 +1,7 @@
 //! Journals on disk for flows: a run that crashed goes on, and no recorded call is made again.
 //!
 //! ```text
-//! store.start(run_id, &flow, &input).await -> RunJournal   →   flow.begin().journal(journal).finish(&mut state)
+//! store.start(run_id, &flow, &input).await -> RunJournal   →   flow.begin().with_journal(journal).finish(&mut state)
 //! ```
 //!
 //! A [`FileStore`] keeps each run in a file of its own: lines of JSON that people can read, each
@@ -29,13 +29,13 @@
 //! let store = FileStore::new(folder);
 //! let journal = store.start("order-17", &flow, &[30, 12]).await?;
 //! let mut order: Vec<u32> = journal.state()?;
-//! flow.begin().journal(journal).finish(&mut order).await?;
+//! flow.begin().with_journal(journal).finish(&mut order).await?;
 //!
 //! // In another process, as often as need be: `charge` is not done again.
 //! let journal = store.resume("order-17", &flow).await?;
 //! let mut order: Vec<u32> = journal.state()?;
 //! assert_eq!(order, [30, 12]);
-//! flow.begin().journal(journal).finish(&mut order).await?;
+//! flow.begin().with_journal(journal).finish(&mut order).await?;
 //! assert!(order.is_empty());
 //! # Ok(())
 //! # }
@@ -51,7 +51,7 @@
 //! | keep many runs in one database, and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
 //! | have the state to run over | [`RunJournal::state`], [`RunJournal::input`] |
 //! | know what went wrong | [`StoreError`] |
-//! | keep the record of a long run short | [`Run::fold_every`](cogwork_flow::Run::fold_every) |
+//! | keep the record of a long run short | [`Run::with_fold_every`](cogwork_flow::Run::with_fold_every) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

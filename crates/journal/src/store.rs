@@ -29,7 +29,7 @@ use crate::{RunJournal, RunSummary, StoreError};
 ///         .build()?;
 ///     let journal = store.start_or_resume(run_id, &flow, &41).await?;
 ///     let mut n = journal.state()?;
-///     flow.begin().journal(journal).finish(&mut n).await?;
+///     flow.begin().with_journal(journal).finish(&mut n).await?;
 ///     Ok(n)
 /// }
 ///

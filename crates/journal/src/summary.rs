@@ -61,7 +61,7 @@ pub struct WaitSummary {
     pub step: String,
     /// The event.
     pub event: String,
-    /// What [`Wait::why`](cogwork_flow::Wait::why) says; empty where it says nothing.
+    /// What [`Wait::with_reason`](cogwork_flow::Wait::with_reason) says; empty where it says nothing.
     pub why: String,
     /// When it is too late: taken up then, the run goes on without an answer.
     pub until: Option<SystemTime>,

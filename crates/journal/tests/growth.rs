@@ -51,7 +51,7 @@ async fn ask_and_answer(store: impl Store, count: usize) -> u64 {
     let flow = items();
     let before = written();
     let journal = store.start("a", &flow, &0).await.unwrap();
-    let mut run = flow.begin().max_steps(u64::MAX).journal(journal);
+    let mut run = flow.begin().with_max_steps(u64::MAX).with_journal(journal);
     let mut all = vec![0; count];
 
     assert!(matches!(
@@ -86,10 +86,11 @@ fn writing_grows_with_the_steps_that_wait() {
             runtime.block_on(async {
                 match name {
                     "files" => {
-                        ask_and_answer(FileStore::new(folder.path()).sync(false), count).await
+                        ask_and_answer(FileStore::new(folder.path()).with_sync(false), count).await
                     }
                     _ => {
-                        let store = SqliteStore::new(folder.path().join("runs.db")).sync(false);
+                        let store =
+                            SqliteStore::new(folder.path().join("runs.db")).with_sync(false);
                         ask_and_answer(store, count).await
                     }
                 }

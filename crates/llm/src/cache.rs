@@ -59,7 +59,7 @@ impl<C> Cache<C> {
     ///
     /// 1,000.
     #[must_use]
-    pub fn max_entries(mut self, entries: usize) -> Self {
+    pub fn with_max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
@@ -70,7 +70,7 @@ impl<C> Cache<C> {
     ///
     /// 64 MiB.
     #[must_use]
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }

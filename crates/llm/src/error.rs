@@ -255,14 +255,14 @@ impl fmt::Display for LlmError {
             ..
         } = self.0.as_ref();
 
-        write!(f, "{kind}: {}", OneLine::new(message).max_chars(SHOWN))?;
+        write!(f, "{kind}: {}", OneLine::new(message).with_max_chars(SHOWN))?;
 
         let known = [
             status.map(|status| format!("status {status}")),
             retry_after.map(|wait| format!("retry after {wait:?}")),
             request_id
                 .as_ref()
-                .map(|id| format!("request {}", Escaped::new(id).max_chars(SHOWN))),
+                .map(|id| format!("request {}", Escaped::new(id).with_max_chars(SHOWN))),
         ];
 
         let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -275,7 +275,7 @@ impl fmt::Display for LlmError {
         }
 
         if let (true, Some(body)) = (f.alternate(), body) {
-            write!(f, "\n{}", MultiLine::new(body).max_chars(SHOWN))?;
+            write!(f, "\n{}", MultiLine::new(body).with_max_chars(SHOWN))?;
         }
 
         Ok(())

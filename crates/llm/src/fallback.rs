@@ -57,7 +57,7 @@ impl<A, B> Fallback<A, B> {
     /// `Timeout`, `Transport` and `InterruptedStream`. A wrong key or a wrong request is a mistake
     /// to mend, and not to hide.
     #[must_use]
-    pub fn on(mut self, kinds: impl IntoIterator<Item = LlmErrorKind>) -> Self {
+    pub fn with_kinds(mut self, kinds: impl IntoIterator<Item = LlmErrorKind>) -> Self {
         self.kinds = kinds.into_iter().collect();
         self
     }

@@ -11,7 +11,7 @@ use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyS
 /// Between tries it waits as its [`Backoff`] says, or as long as the server asks
 /// ([`LlmError::retry_after`]) if that is longer. Jitter is in the backoff alone: a server's wait
 /// is kept to the letter. A server that asks for longer than the
-/// [ceiling](Retry::retry_after_ceiling) gets no other try, and its error is returned at once: a
+/// [ceiling](Retry::with_retry_after_ceiling) gets no other try, and its error is returned at once: a
 /// program that has a minute must not sleep for a day.
 ///
 /// Put it around a client with a timeout of its own, so that each attempt has the whole timeout:
@@ -56,7 +56,7 @@ impl<C> Retry<C> {
     ///
     /// 60 s.
     #[must_use]
-    pub fn retry_after_ceiling(mut self, ceiling: Duration) -> Self {
+    pub fn with_retry_after_ceiling(mut self, ceiling: Duration) -> Self {
         self.retry_after_ceiling = ceiling;
         self
     }

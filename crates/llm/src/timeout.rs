@@ -12,9 +12,9 @@ use crate::{
 ///
 /// | limit | of a whole reply | of a stream |
 /// |---|---|---|
-/// | [`total`](Self::total) | until the reply | until its end |
-/// | [`first`](Self::first) | | until its first piece |
-/// | [`idle`](Self::idle) | | between one piece and the next |
+/// | [`with_total`](Self::with_total) | until the reply | until its end |
+/// | [`with_first`](Self::with_first) | | until its first piece |
+/// | [`with_idle`](Self::with_idle) | | between one piece and the next |
 ///
 /// Put it inside a [`Retry`](crate::Retry), so that each attempt has its own time; around one, it
 /// bounds all attempts together. The time that the program itself takes between two pieces counts
@@ -27,7 +27,7 @@ use crate::{
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
 /// let slow = ScriptedClient::new([ScriptedReply::from("At last.").after(Duration::from_secs(90))]);
-/// let client = Timeout::new(slow).total(Duration::from_secs(60));
+/// let client = Timeout::new(slow).with_total(Duration::from_secs(60));
 /// let error = client.complete(ChatRequest::default()).await.unwrap_err();
 /// assert_eq!(error.to_string(), "timeout: no whole reply within 60s");
 /// # }
@@ -53,21 +53,21 @@ impl<C> Timeout<C> {
 
     /// How long the first piece of a stream may take. Unset: no limit.
     #[must_use]
-    pub fn first(mut self, limit: Duration) -> Self {
+    pub fn with_first(mut self, limit: Duration) -> Self {
         self.first = Some(limit);
         self
     }
 
     /// How long each further piece of a stream may take. Unset: no limit.
     #[must_use]
-    pub fn idle(mut self, limit: Duration) -> Self {
+    pub fn with_idle(mut self, limit: Duration) -> Self {
         self.idle = Some(limit);
         self
     }
 
     /// How long a reply may take in all, streamed or not. Unset: no limit.
     #[must_use]
-    pub fn total(mut self, limit: Duration) -> Self {
+    pub fn with_total(mut self, limit: Duration) -> Self {
         self.total = Some(limit);
         self
     }

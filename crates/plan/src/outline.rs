@@ -34,7 +34,7 @@ impl<'a> Outline<'a> {
     /// # Default
     ///
     /// No.
-    pub fn colored(self, colored: bool) -> Self {
+    pub fn with_colors(self, colored: bool) -> Self {
         Self { colored, ..self }
     }
 }

@@ -38,7 +38,7 @@ fn what_no_one_needs_is_refused_where_it_stands() {
     ];
 
     for (text, offset, reason) in texts {
-        let guard = YamlGuard::new(DEEPEST).max_items(3);
+        let guard = YamlGuard::new(DEEPEST).with_max_items(3);
         assert_eq!(refused(guard, text), Some((offset, reason)), "{text:?}");
     }
 }

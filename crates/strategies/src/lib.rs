@@ -51,7 +51,7 @@
 //!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
 //!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
 //! ]);
-//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(SolveBudget::default().calls(10));
+//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(SolveBudget::default().with_calls(10));
 //! let solved = solver.solve("Where does the longest river of France end?").await?;
 //! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));
 //! assert_eq!(solved.spent().calls, 2);

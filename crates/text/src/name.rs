@@ -24,7 +24,7 @@ impl Name<'_> {
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Escaped::new(self.0).max_chars(Self::MAX_CHARS).fmt(f)
+        Escaped::new(self.0).with_max_chars(Self::MAX_CHARS).fmt(f)
     }
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Name<'_> {
 ///
 /// let path = Path::new("notes\u{202e}.txt");
 /// assert_eq!(Escaped::new(path.display()).to_string(), r"notes\u{202e}.txt");
-/// assert_eq!(Escaped::new("abcdef").max_chars(3).to_string(), "abc…");
+/// assert_eq!(Escaped::new("abcdef").with_max_chars(3).to_string(), "abc…");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Escaped<T> {
@@ -57,7 +57,7 @@ impl<T> Escaped<T> {
 
     /// Sets the maximum number of characters shown of the text. A character that is escaped counts as one.
     #[must_use]
-    pub fn max_chars(self, max_chars: usize) -> Self {
+    pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
     }
 }

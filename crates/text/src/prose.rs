@@ -10,7 +10,7 @@ use crate::replace_unsafe;
 /// use cogwork_text::OneLine;
 ///
 /// assert_eq!(OneLine::new(" two\n  lines\u{1b} ").to_string(), "two lines\u{fffd}");
-/// assert_eq!(OneLine::new("abc def").max_chars(5).to_string(), "abc d…");
+/// assert_eq!(OneLine::new("abc def").with_max_chars(5).to_string(), "abc d…");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OneLine<T> {
@@ -29,7 +29,7 @@ impl<T> OneLine<T> {
 
     /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
     #[must_use]
-    pub fn max_chars(self, max_chars: usize) -> Self {
+    pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
     }
 }
@@ -112,7 +112,7 @@ impl<T> MultiLine<T> {
 
     /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
     #[must_use]
-    pub fn max_chars(self, max_chars: usize) -> Self {
+    pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
     }
 }

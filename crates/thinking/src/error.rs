@@ -55,7 +55,7 @@ pub enum ThinkingError {
     #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
     /// The hook, or the memory, panicked with this message.
-    #[error("it panicked: {}", OneLine::new(.0).max_chars(200))]
+    #[error("it panicked: {}", OneLine::new(.0).with_max_chars(200))]
     Panic(String),
     /// The hook answered what it may not answer there.
     #[error("{}", OneLine::new(.0))]

@@ -425,7 +425,7 @@ impl<'a> Generating<'a> {
             Ok(HookOutcome::Fail(reason)) => {
                 ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
                 let name = Name(mode.name());
-                let reason = OneLine::new(&reason).max_chars(500);
+                let reason = OneLine::new(&reason).with_max_chars(500);
                 let message = format!(
                     "the thinking mode `{name}` refused {}: {reason}",
                     match hook {

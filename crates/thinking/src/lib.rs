@@ -31,7 +31,7 @@
 //! let client = Thinking::new(script)
 //!     .with_mode(Brief(10))
 //!     .with_mode(Reflection::new("Is it true? Give the right answer."))
-//!     .reporting_to(|report| println!("{report}"));
+//!     .with_reporter(|report| println!("{report}"));
 //!
 //! let response = client.complete(ChatRequest::new([Message::user("The capital of Norway?")])).await?;
 //! assert_eq!(response.text(), "Oslo.");

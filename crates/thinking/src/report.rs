@@ -180,7 +180,7 @@ impl fmt::Display for Report {
 const PROBLEM: usize = 300;
 
 fn line(problem: &str) -> OneLine<&str> {
-    OneLine::new(problem).max_chars(PROBLEM)
+    OneLine::new(problem).with_max_chars(PROBLEM)
 }
 
 fn count(number: u32, what: &str) -> String {

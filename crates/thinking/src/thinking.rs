@@ -86,7 +86,7 @@ impl<C> Thinking<C> {
     /// Shows the report of each generation to `look`, of those that fail too. One that is given up has none.
     /// Unset: nobody looks; [`generate`](Self::generate) gives the report as well.
     #[must_use]
-    pub fn reporting_to(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+    pub fn with_reporter(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.reporter = Some(Arc::new(look));
         self
     }

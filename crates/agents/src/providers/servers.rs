@@ -74,14 +74,14 @@ impl Server {
             self.name.clone(),
         );
         if let Some(key) = &self.api_key {
-            client = client.api_key(key.as_str());
+            client = client.with_api_key(key.as_str());
         }
 
         if let Some(timeout) = self
             .timeout
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         {
-            client = client.timeout(timeout);
+            client = client.with_timeout(timeout);
         }
 
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
@@ -105,7 +105,7 @@ impl Server {
         let api_key = self.api_key.map(|key| {
             (
                 "api_key",
-                builder(address.to_owned(), "any".to_owned()).api_key(key),
+                builder(address.to_owned(), "any".to_owned()).with_api_key(key),
             )
         });
 

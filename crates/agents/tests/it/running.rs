@@ -84,7 +84,7 @@ async fn state_after(flow: &str, recorded: &[Entry], lines: &Lines) -> serde_jso
     load(flow)
         .flow()
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut state)
         .await
         .unwrap();

@@ -134,7 +134,7 @@ pub enum PromptError {
         name: &'static str,
     },
     /// The text is not prompts in YAML.
-    #[error("prompts: {}", OneLine::new(.0).max_chars(MESSAGE))]
+    #[error("prompts: {}", OneLine::new(.0).with_max_chars(MESSAGE))]
     Yaml(#[from] serde_yaml::Error),
 }
 

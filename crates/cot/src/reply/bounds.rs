@@ -24,7 +24,7 @@ impl Default for Bounds {
 impl Bounds {
     /// Returns what stands before the YAML library.
     pub(crate) fn guard(self) -> YamlGuard {
-        YamlGuard::new(self.nesting).max_items(self.steps)
+        YamlGuard::new(self.nesting).with_max_items(self.steps)
     }
 }
 

@@ -78,8 +78,8 @@ impl Reply {
     /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         let reader = ReplyReader::default()
-            .reading(Reading::Strict)
-            .max_bytes(max_bytes);
+            .with_reading(Reading::Strict)
+            .with_max_bytes(max_bytes);
         reader.read(text).map(|read| read.reply)
     }
 }

@@ -41,7 +41,7 @@ pub enum Reading {
 /// assert!(!read.reply.next_thought_needed);
 /// assert_eq!(read.repairs.len(), 2);
 ///
-/// let problem = ReplyReader::default().reading(Reading::Strict).read(text).err().ok_or("not as asked for")?;
+/// let problem = ReplyReader::default().with_reading(Reading::Strict).read(text).err().ok_or("not as asked for")?;
 /// assert_eq!((problem.line(), problem.column()), (Some(4), Some(11)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -85,26 +85,26 @@ pub struct Read {
 
 impl ReplyReader {
     /// Whether replies are repaired. Default: [`Reading::Repairing`].
-    pub fn reading(mut self, reading: Reading) -> Self {
+    pub fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
         self
     }
 
     /// The longest text that is looked at, in bytes. Default: 256 KiB.
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
     /// The most steps of a plan, counted over all levels. Default: 10,000.
-    pub fn max_steps(mut self, steps: usize) -> Self {
+    pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.bounds.steps = steps;
         self
     }
 
     /// The most brackets and indented lists within one another; a level of steps takes two. Default: 72,
     /// which is what the deepest plan takes.
-    pub fn max_nesting(mut self, levels: usize) -> Self {
+    pub fn with_max_nesting(mut self, levels: usize) -> Self {
         self.bounds.nesting = levels;
         self
     }

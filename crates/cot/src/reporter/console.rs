@@ -34,7 +34,7 @@ impl ConsoleReporter {
     pub fn stdout() -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let spinners = io::stderr().is_terminal().then(MultiProgress::new);
-        let reporter = Self::to(io::stdout()).colored(io::stdout().is_terminal() && !plain);
+        let reporter = Self::to(io::stdout()).with_colors(io::stdout().is_terminal() && !plain);
 
         Self {
             spinners,
@@ -53,7 +53,7 @@ impl ConsoleReporter {
 
     /// Whether to write in colour. Default: as the constructor says.
     #[must_use]
-    pub fn colored(mut self, colored: bool) -> Self {
+    pub fn with_colors(mut self, colored: bool) -> Self {
         self.styles = if colored {
             Styles::colored()
         } else {

@@ -68,7 +68,7 @@ fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
 
 #[test]
 fn replies_of_a_real_model_are_read_more_often_after_repairs() {
-    let strict = ReplyReader::default().reading(Reading::Strict);
+    let strict = ReplyReader::default().with_reading(Reading::Strict);
     let mut report = String::new();
     for (stopped, title) in [
         (true, "The model stopped by itself"),

@@ -28,7 +28,7 @@ fn fixtures(folder: &str) -> Vec<PathBuf> {
 }
 
 fn strict() -> ReplyReader {
-    ReplyReader::default().reading(Reading::Strict)
+    ReplyReader::default().with_reading(Reading::Strict)
 }
 
 fn shown(problem: &ReplyProblem) -> String {

@@ -193,11 +193,11 @@ fn limits_are_settings() {
         format!("current_thinking: x\nplanning:\n{steps}next_thought_needed: no\n")
     };
 
-    let reader = ReplyReader::default().max_steps(5);
+    let reader = ReplyReader::default().with_max_steps(5);
     assert!(reader.read(&reply(5, "done")).is_ok());
     for (reading, status) in [(Reading::Repairing, "done"), (Reading::Strict, "Done")] {
         let problem = reader
-            .reading(reading)
+            .with_reading(reading)
             .read(&reply(6, status))
             .expect_err("too many steps");
         assert_eq!(problem.kind(), ReplyProblemKind::Refused);
@@ -211,20 +211,20 @@ fn limits_are_settings() {
     let text = reply(1, "done");
     assert!(
         ReplyReader::default()
-            .max_bytes(text.len())
+            .with_max_bytes(text.len())
             .read(&text)
             .is_ok()
     );
 
     let problem = ReplyReader::default()
-        .max_bytes(text.len() - 1)
+        .with_max_bytes(text.len() - 1)
         .read(&text)
         .expect_err("too long");
     assert_eq!(problem.kind(), ReplyProblemKind::TooLong);
     let deep = "current_thinking: x\nplanning: [{description: a, status: Pending, sub_steps: [{description: b, status: Done}]}]\nnext_thought_needed: true\n";
-    let reader = ReplyReader::default().reading(Reading::Strict);
+    let reader = ReplyReader::default().with_reading(Reading::Strict);
 
-    assert!(reader.max_nesting(5).read(deep).is_ok());
-    let problem = reader.max_nesting(4).read(deep).expect_err("too deep");
+    assert!(reader.with_max_nesting(5).read(deep).is_ok());
+    let problem = reader.with_max_nesting(4).read(deep).expect_err("too deep");
     assert_eq!(problem.kind(), ReplyProblemKind::Refused);
 }

@@ -240,7 +240,7 @@ proptest! {
     #[test]
     fn what_is_read_strictly_is_read_the_same_with_repairs(reply in plain_reply(), damages in damages()) {
         let text = damaged(&reply.to_string(), &damages);
-        if let Ok(read) = ReplyReader::default().reading(Reading::Strict).read(&text) {
+        if let Ok(read) = ReplyReader::default().with_reading(Reading::Strict).read(&text) {
             prop_assert_eq!(ReplyReader::default().read(&text), Ok(read));
         }
     }

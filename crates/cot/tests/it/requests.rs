@@ -26,7 +26,7 @@ async fn requests(
     turns: usize,
 ) -> Vec<ChatRequest> {
     let script = ScriptedClient::new((1..=turns).map(reply));
-    let limits = Limits::default().thoughts(u32::MAX);
+    let limits = Limits::default().with_thoughts(u32::MAX);
     let flow = node(ChainOfThought::new(script.clone()).with_limits(limits)).into_flow();
     let mut reasoning = Reasoning::new("What is 24 * 7?");
 
@@ -220,7 +220,7 @@ async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
     let mut reasoning = Reasoning::new("What is 24 * 7?");
     let english = node
         .clone()
-        .with_limits(Limits::default().thoughts(2))
+        .with_limits(Limits::default().with_thoughts(2))
         .into_flow();
 
     english

@@ -164,7 +164,7 @@ fn in_full(mut value: Value, levels: usize) -> Value {
 
 fn strict(text: &str) -> Reply {
     let read = ReplyReader::default()
-        .reading(Reading::Strict)
+        .with_reading(Reading::Strict)
         .read(text)
         .expect(text);
     assert_eq!((read.repairs.len(), read.truncated), (0, false));

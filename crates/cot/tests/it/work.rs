@@ -10,7 +10,7 @@ use cogwork_read::measure;
 const PER_BYTE: u64 = 200;
 
 fn work(text: &str) -> u64 {
-    let reader = ReplyReader::default().max_bytes(usize::MAX);
+    let reader = ReplyReader::default().with_max_bytes(usize::MAX);
     measure(|| drop(reader.read(text))).1
 }
 
@@ -172,7 +172,7 @@ async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
 async fn a_deadline_is_never_far_while_a_turn_reads_a_reply() {
     for (what, text) in slow_texts(6000) {
         let client = ScriptedClient::new([text.as_str()]);
-        let limits = Limits::default().asks_again(0);
+        let limits = Limits::default().with_asks_again(0);
         let flow = ChainOfThought::new(client).with_limits(limits).into_flow();
 
         let mut reasoning = Reasoning::new("x");

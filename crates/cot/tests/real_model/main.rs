@@ -128,7 +128,7 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
     let (client, tokens) = match form {
         Form::Constrained => (
             OpenAiClientBuilder::from_env()?
-                .extra("grammar", GRAMMAR)
+                .with_extra("grammar", GRAMMAR)
                 .build()?,
             900,
         ),
@@ -155,7 +155,11 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
                 .with_temperature(0.7)
                 .with_seed(seed),
         )
-        .with_limits(Limits::default().thoughts(6).time(Duration::from_secs(90)));
+        .with_limits(
+            Limits::default()
+                .with_thoughts(6)
+                .with_time(Duration::from_secs(90)),
+        );
 
     let node = match env::var_os("VERBOSE") {
         Some(_) => node.with_reporter(ConsoleReporter::stdout()),

@@ -24,7 +24,7 @@ use crate::{BoxError, StepName};
 /// let flow = Flow::builder("greet").start("ask").wait("ask", ask).end("ask", "default").build()?;
 ///
 /// let mut text = "Hello, ".to_owned();
-/// let mut run = flow.begin().journal(MemoryJournal::new("greeting 1"));
+/// let mut run = flow.begin().with_journal(MemoryJournal::new("greeting 1"));
 /// let Stepped::Paused(paused) = run.advance(&mut text).await? else { unreachable!() };
 /// assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
 ///
@@ -323,7 +323,9 @@ const MAX_ERROR: usize = 1_000;
 const MAX_PROBLEM: usize = 300;
 
 fn shown(problem: &str) -> String {
-    Escaped::new(problem).max_chars(MAX_PROBLEM).to_string()
+    Escaped::new(problem)
+        .with_max_chars(MAX_PROBLEM)
+        .to_string()
 }
 
 fn other_kind(step: &str) -> String {

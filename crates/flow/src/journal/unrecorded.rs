@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 /// );
 /// let flow = Flow::builder("app").start("start").node("start", start).end("start", "default").build()?;
 /// let mut app = App { started: None };
-/// flow.begin().journal(MemoryJournal::new("1")).finish(&mut app).await?;
+/// flow.begin().with_journal(MemoryJournal::new("1")).finish(&mut app).await?;
 /// assert!(app.started.is_some());
 /// # Ok(())
 /// # }

@@ -8,7 +8,7 @@ use crate::BoxError;
 pub struct Awaited<'a> {
     /// The name of the event.
     pub event: &'a str,
-    /// What [`Wait::why`](crate::Wait::why) says, for whoever is to answer.
+    /// What [`Wait::with_reason`](crate::Wait::with_reason) says, for whoever is to answer.
     pub why: &'a str,
     /// How long to wait, from the first time this was asked, and never longer than that from now: the
     /// clock may have been set back in between.

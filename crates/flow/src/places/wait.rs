@@ -31,8 +31,8 @@ use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 /// struct Refund { amount: u32, granted: bool }
 ///
 /// let approval = Wait::for_event("approval", |refund: &mut Refund, granted: bool| refund.granted = granted)
-///     .why(|refund| format!("a refund of {} needs a person", refund.amount))
-///     .within(Duration::from_secs(3600));
+///     .with_reason(|refund| format!("a refund of {} needs a person", refund.amount))
+///     .with_timeout(Duration::from_secs(3600));
 /// let flow = Flow::builder("refund")
 ///     .start("approval")
 ///     .wait("approval", approval)
@@ -99,7 +99,7 @@ impl<S> Wait<S> {
     ///
     /// Nothing but the event's name.
     #[must_use]
-    pub fn why(mut self, why: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
+    pub fn with_reason(mut self, why: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
         self.why = Box::new(why);
         self
     }
@@ -113,7 +113,7 @@ impl<S> Wait<S> {
     ///
     /// For ever.
     #[must_use]
-    pub fn within(mut self, limit: Duration) -> Self {
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.within = Some(limit);
         self
     }

@@ -42,7 +42,7 @@ use extra::Extra;
 ///     .build()?;
 ///
 /// let mut text = String::new();
-/// let mut run = flow.begin().max_steps(100);
+/// let mut run = flow.begin().with_max_steps(100);
 /// while let Stepped::Moved { from, to, .. } = run.step(&mut text).await? {
 ///     assert_eq!((from, to, text.as_str()), ("hello", "name", "Hello"));
 /// }
@@ -60,7 +60,7 @@ pub struct Run<'f, S> {
 }
 
 impl<'f, S> Run<'f, S> {
-    /// The maximum number of steps unless [`max_steps`](Run::max_steps) sets another one: 10,000.
+    /// The maximum number of steps unless [`with_max_steps`](Run::with_max_steps) sets another one: 10,000.
     pub const DEFAULT_MAX_STEPS: u64 = 10_000;
 
     pub(crate) fn new(graph: &'f Graph<S>) -> Self {

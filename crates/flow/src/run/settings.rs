@@ -25,7 +25,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// [`Run::DEFAULT_MAX_STEPS`].
     #[must_use]
-    pub fn max_steps(mut self, steps: u64) -> Self {
+    pub fn with_max_steps(mut self, steps: u64) -> Self {
         self.context.budget.max = steps;
         self
     }
@@ -36,7 +36,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// Never.
     #[must_use]
-    pub fn deadline(mut self, deadline: Instant) -> Self {
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.stop.get_or_insert_default().deadline = Some(deadline);
         self
     }
@@ -48,7 +48,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// No token; dropping the future stops a run as well, but says nothing of where it was.
     #[must_use]
-    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+    pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.stop.get_or_insert_default().token = Some(token);
         self
     }
@@ -59,7 +59,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// The run id of its journal; without one `run 1`, `run 2` and so on, counted over the process.
     #[must_use]
-    pub fn id(mut self, id: impl Into<Arc<str>>) -> Self {
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.extra().id = Some(id.into());
         self
     }
@@ -70,7 +70,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// Nobody is told, and it costs nothing.
     #[must_use]
-    pub fn events_to(mut self, sink: EventSink) -> Self {
+    pub fn with_events(mut self, sink: EventSink) -> Self {
         self.extra().sink = Some(sink);
         self
     }
@@ -84,7 +84,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// Nothing is recorded, and it costs nothing.
     #[must_use]
-    pub fn journal(mut self, journal: impl Journal + 'f) -> Self {
+    pub fn with_journal(mut self, journal: impl Journal + 'f) -> Self {
         if let Some(snapshot) = journal.snapshot()
             && let Err(problem) = self.begin_at(&snapshot)
         {
@@ -130,7 +130,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// 16 MiB.
     #[must_use]
-    pub fn max_outcome(mut self, bytes: usize) -> Self {
+    pub fn with_max_outcome(mut self, bytes: usize) -> Self {
         self.extra().max_outcome = bytes;
         if let Some(journal) = &mut self.attached().journal {
             journal.max_outcome = bytes;
@@ -148,7 +148,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// The record grows as long as the run goes on.
     #[must_use]
-    pub fn fold_every(mut self, steps: NonZeroU64) -> Self
+    pub fn with_fold_every(mut self, steps: NonZeroU64) -> Self
     where
         S: Serialize + DeserializeOwned,
     {

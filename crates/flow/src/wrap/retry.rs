@@ -114,7 +114,7 @@ impl<N, W> Retry<N, W> {
     ///
     /// 60 s.
     #[must_use]
-    pub fn longest_wait(mut self, longest: Duration) -> Self {
+    pub fn with_max_wait(mut self, longest: Duration) -> Self {
         self.longest = longest;
         self
     }

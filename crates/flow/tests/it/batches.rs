@@ -154,7 +154,7 @@ async fn run(flow: &Flow<Items>, items: &mut Items) -> Result<Ended, RunError> {
     let plain = flow.run(items).await;
     let journaled = flow
         .begin()
-        .journal(MemoryJournal::new("r"))
+        .with_journal(MemoryJournal::new("r"))
         .finish(&mut same)
         .await;
 
@@ -229,9 +229,9 @@ async fn no_items_are_fine() {
 
 fn three_attempts() -> Backoff {
     Backoff::of::<3>()
-        .first(Duration::from_millis(100))
-        .factor(1.0)
-        .jitter(false)
+        .with_first(Duration::from_millis(100))
+        .with_factor(1.0)
+        .with_jitter(false)
 }
 
 #[tokio::test(start_paused = true)]
@@ -300,7 +300,7 @@ async fn the_error_names_the_item_the_phase_and_its_attempts() {
 
     let error = flow
         .begin()
-        .journal(MemoryJournal::new("r"))
+        .with_journal(MemoryJournal::new("r"))
         .finish(&mut items)
         .await
         .unwrap_err();
@@ -368,7 +368,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
 
     assert_eq!((&items, work.in_flight(), run.steps()), (&before, 0, 0));
 
-    let mut journaled = flow.begin().journal(lines.journal());
+    let mut journaled = flow.begin().with_journal(lines.journal());
     let cut = tokio::time::timeout(Duration::from_millis(25), journaled.finish(&mut items)).await;
     assert!(cut.is_err());
     let made = work.calls();
@@ -378,7 +378,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
         (&before, 0, 2)
     );
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut items)
         .await
         .unwrap();
@@ -405,7 +405,9 @@ async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
     let started = Instant::now();
     let flow = over(2, work.clone());
     let mut items: Items = [30, 30, 30].map(taking).to_vec();
-    let mut run = flow.begin().deadline(started + Duration::from_millis(45));
+    let mut run = flow
+        .begin()
+        .with_deadline(started + Duration::from_millis(45));
     let error = run.finish(&mut items).await.unwrap_err();
 
     assert_snapshot!(error, @"flow `crawl`, node `fetch`: the run reached its deadline at this node");
@@ -413,7 +415,7 @@ async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
 
     assert_eq!(
         flow.begin()
-            .max_steps(1)
+            .with_max_steps(1)
             .finish(&mut items)
             .await
             .unwrap()
@@ -423,7 +425,7 @@ async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
 
     let error = flow
         .begin()
-        .max_steps(0)
+        .with_max_steps(0)
         .finish(&mut items)
         .await
         .unwrap_err();
@@ -488,7 +490,7 @@ async fn batches_stand_inside_items_inside_branches_inside_subflows() {
     let ended = flow.run(&mut plain).await.unwrap();
     assert_eq!(
         flow.begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut journaled)
             .await
             .unwrap(),
@@ -506,7 +508,7 @@ async fn batches_stand_inside_items_inside_branches_inside_subflows() {
     "#);
 
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut state())
         .await
         .unwrap();
@@ -544,8 +546,8 @@ async fn items_tell_what_they_do_under_their_own_names() {
     ];
 
     flow.begin()
-        .id("r")
-        .events_to(sink)
+        .with_id("r")
+        .with_events(sink)
         .finish(&mut items)
         .await
         .unwrap();
@@ -566,15 +568,15 @@ async fn items_tell_what_they_do_under_their_own_names() {
 
     let lines = Lines::default();
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut vec![taking(1)])
         .await
         .unwrap();
 
     let (sink, mut told) = events(100);
     flow.begin()
-        .events_to(sink)
-        .journal(lines.journal())
+        .with_events(sink)
+        .with_journal(lines.journal())
         .finish(&mut vec![taking(1)])
         .await
         .unwrap();
@@ -630,7 +632,7 @@ fn a_hundred_thousand_items_do_not_exhaust_the_stack() {
             runtime
                 .block_on(
                     flow.begin()
-                        .journal(MemoryJournal::new("r"))
+                        .with_journal(MemoryJournal::new("r"))
                         .finish(&mut all),
                 )
                 .unwrap();
@@ -672,9 +674,9 @@ async fn items_that_never_wait_can_be_stopped() {
         .unwrap();
 
     for journaled in [false, true] {
-        let run = flow.begin().cancelled_by(token.clone());
+        let run = flow.begin().with_cancellation(token.clone());
         let mut run = if journaled {
-            run.journal(MemoryJournal::new("r"))
+            run.with_journal(MemoryJournal::new("r"))
         } else {
             run
         };

@@ -224,7 +224,7 @@ async fn a_timeout_fires_around_nodes_that_never_wait() {
         .unwrap();
 
     let mut count = 0;
-    let mut run = flow.begin().max_steps(u64::MAX);
+    let mut run = flow.begin().with_max_steps(u64::MAX);
     let ended = tokio::time::timeout(Duration::from_millis(5), run.finish(&mut count)).await;
     assert!(ended.is_err());
     assert_eq!(

@@ -74,7 +74,7 @@ fn waiting() -> Flow<u32> {
         .start("ask")
         .wait(
             "ask",
-            Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT),
+            Wait::for_event("word", |_: &mut u32, (): ()| ()).with_timeout(LIMIT),
         )
         .end("ask", "default")
         .end("ask", Wait::<u32>::TIMED_OUT)
@@ -112,12 +112,18 @@ async fn a_sleep_is_no_longer_when_the_clock_is_set_back() {
     for by in SET_BACK {
         let flow = sleeping();
         let mut machine = Machine::new();
-        assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+        assert!(
+            !ends_within(
+                40 * SECOND,
+                &mut flow.begin().with_journal(machine.journal())
+            )
+            .await
+        );
 
         machine.set_back(by);
         let start = Instant::now();
         flow.begin()
-            .journal(machine.journal())
+            .with_journal(machine.journal())
             .finish(&mut 0)
             .await
             .unwrap();
@@ -135,11 +141,22 @@ async fn a_program_that_is_started_again_and_again_sleeps_once() {
     for by in SET_BACK {
         let flow = sleeping();
         let mut machine = Machine::new();
-        assert!(!ends_within(40 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+        assert!(
+            !ends_within(
+                40 * SECOND,
+                &mut flow.begin().with_journal(machine.journal())
+            )
+            .await
+        );
 
         machine.set_back(by);
         let start = Instant::now();
-        while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {
+        while !ends_within(
+            15 * SECOND,
+            &mut flow.begin().with_journal(machine.journal()),
+        )
+        .await
+        {
             assert!(start.elapsed() <= LIMIT, "set back by {by:?}, it sleeps on");
         }
 
@@ -159,10 +176,21 @@ async fn a_clock_that_is_set_back_often_counts_from_the_last_time() {
             machine.set_back(500 * SECOND);
             last_set = Instant::now();
         }
-        assert!(!ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+        assert!(
+            !ends_within(
+                30 * SECOND,
+                &mut flow.begin().with_journal(machine.journal())
+            )
+            .await
+        );
     }
 
-    while !ends_within(30 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
+    while !ends_within(
+        30 * SECOND,
+        &mut flow.begin().with_journal(machine.journal()),
+    )
+    .await
+    {}
     assert!(last_set.elapsed() <= LIMIT, "{:?}", last_set.elapsed());
 }
 
@@ -171,7 +199,7 @@ async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
     for by in SET_BACK {
         let flow = waiting();
         let mut machine = Machine::new();
-        let first = limit(&mut flow.begin().journal(machine.journal()))
+        let first = limit(&mut flow.begin().with_journal(machine.journal()))
             .await
             .unwrap();
         assert_eq!(first, machine.now() + LIMIT);
@@ -180,7 +208,7 @@ async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
         machine.set_back(by);
         let start = Instant::now();
         let latest = machine.now() + LIMIT;
-        let until = limit(&mut flow.begin().journal(machine.journal()))
+        let until = limit(&mut flow.begin().with_journal(machine.journal()))
             .await
             .unwrap();
 
@@ -190,7 +218,7 @@ async fn a_wait_is_no_longer_when_the_clock_is_set_back() {
             until.duration_since(machine.now())
         );
 
-        while let Some(again) = limit(&mut flow.begin().journal(machine.journal())).await {
+        while let Some(again) = limit(&mut flow.begin().with_journal(machine.journal())).await {
             assert_eq!(again, until, "it stays");
             assert!(start.elapsed() < LIMIT, "set back by {by:?}, it waits on");
             advance(10 * SECOND).await;
@@ -205,7 +233,12 @@ async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
     let flow = sleeping();
     let mut machine = Machine::new();
     let start = Instant::now();
-    while !ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await {}
+    while !ends_within(
+        15 * SECOND,
+        &mut flow.begin().with_journal(machine.journal()),
+    )
+    .await
+    {}
     assert!(
         (LIMIT..LIMIT + SECOND).contains(&start.elapsed()),
         "{:?}",
@@ -215,12 +248,18 @@ async fn a_clock_that_goes_on_or_is_set_forward_changes_no_record() {
     assert_eq!(machine.shortened(), 0);
 
     machine.disk = Lines::default();
-    assert!(!ends_within(15 * SECOND, &mut flow.begin().journal(machine.journal())).await);
+    assert!(
+        !ends_within(
+            15 * SECOND,
+            &mut flow.begin().with_journal(machine.journal())
+        )
+        .await
+    );
     machine.set_forward(60 * SECOND);
     let start = Instant::now();
 
     flow.begin()
-        .journal(machine.journal())
+        .with_journal(machine.journal())
         .finish(&mut 0)
         .await
         .unwrap();
@@ -242,9 +281,9 @@ async fn two_journals_agree_on_the_time_while_the_clock_is_paused() {
     let first = lines.journal();
     advance(Duration::from_secs(60)).await;
 
-    let until = limit(&mut flow.begin().journal(first)).await;
+    let until = limit(&mut flow.begin().with_journal(first)).await;
     assert_eq!(
-        limit(&mut flow.begin().journal(lines.journal())).await,
+        limit(&mut flow.begin().with_journal(lines.journal())).await,
         until
     );
     assert_eq!(lines.all().len(), 1);

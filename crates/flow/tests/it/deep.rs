@@ -131,7 +131,7 @@ fn the_way_of_a_run_through_a_deep_flow_is_drawn() {
     with_small_stack(|| {
         let flow = nested(Innermost::Counts);
         let (sink, mut told) = events(10);
-        assert!(poll_once(flow.begin().events_to(sink).finish(&mut 0)).is_ready());
+        assert!(poll_once(flow.begin().with_events(sink).finish(&mut 0)).is_ready());
         let mut visits = Visits::of(&flow);
 
         while let Poll::Ready(Some(event)) = poll_once(told.next()) {
@@ -160,6 +160,11 @@ async fn a_chain_of_100_000_nodes_is_built_and_run() {
 
     let flow = builder.build().unwrap();
     let mut n = 0;
-    let ended = flow.begin().max_steps(NODES).finish(&mut n).await.unwrap();
+    let ended = flow
+        .begin()
+        .with_max_steps(NODES)
+        .finish(&mut n)
+        .await
+        .unwrap();
     assert_eq!((n, ended.steps), (NODES, NODES));
 }

@@ -56,7 +56,7 @@ async fn in_one_process(flow: &Flow<State>, start: &[u64], journaled: bool) -> E
     let mut state = start.to_vec();
     let mut run = flow.begin();
     if journaled {
-        run = run.journal(MemoryJournal::new("r"));
+        run = run.with_journal(MemoryJournal::new("r"));
     }
 
     loop {
@@ -103,8 +103,8 @@ async fn on_an_engine(
         let flow = define(&engine.world);
         let (attempt, signal, position) = Attempt::new(engine);
         let mut run = match engine.style.items {
-            ItemsGo::InTurn => flow.begin().journal(attempt),
-            ItemsGo::Away | ItemsGo::AwayByAttempt => flow.begin().journal(FansOut(attempt)),
+            ItemsGo::InTurn => flow.begin().with_journal(attempt),
+            ItemsGo::Away | ItemsGo::AwayByAttempt => flow.begin().with_journal(FansOut(attempt)),
         };
         let mut state = start.to_vec();
         let polls = engine.crashes(6).then(|| engine.random(40));
@@ -343,8 +343,8 @@ async fn a_deadline_drops_the_whole_run_and_a_replay_goes_on() {
     let began = Instant::now();
     let run = flow
         .begin()
-        .journal(Attempt::new(&engine).0)
-        .deadline(began + HOUR / 2);
+        .with_journal(Attempt::new(&engine).0)
+        .with_deadline(began + HOUR / 2);
     let error = { run }.finish(&mut vec![3]).await.unwrap_err();
 
     insta::assert_snapshot!(error, @"flow `leaf`, node `sleep`: the run reached its deadline at this node");
@@ -437,8 +437,8 @@ async fn who_watches_hears_of_the_attempts_of_an_engine() {
     let flow = flows::a_step_good_at_last(&engine.world);
     let (sink, mut told) = events(100);
     flow.begin()
-        .journal(Attempt::new(&engine).0)
-        .events_to(sink)
+        .with_journal(Attempt::new(&engine).0)
+        .with_events(sink)
         .finish(&mut vec![3])
         .await
         .unwrap();

@@ -49,9 +49,9 @@ fn flaky(failures: u32) -> impl Node<u32> {
 
     node.retry(
         Backoff::of::<3>()
-            .first(Duration::from_millis(100))
-            .factor(1.0)
-            .jitter(false),
+            .with_first(Duration::from_millis(100))
+            .with_factor(1.0)
+            .with_jitter(false),
     )
 }
 
@@ -74,8 +74,8 @@ async fn a_run_tells_its_steps_phases_retries_and_moves() {
     let (sink, told) = events(100);
     counted()
         .begin()
-        .id("r")
-        .events_to(sink)
+        .with_id("r")
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap();
@@ -140,8 +140,8 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
 
     let (sink, mut told) = events(100);
     flow.begin()
-        .id("r")
-        .events_to(sink)
+        .with_id("r")
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap();
@@ -183,8 +183,8 @@ async fn a_failure_is_told_last_and_names_the_place() {
 
     let (sink, told) = events(100);
     flow.begin()
-        .id("r")
-        .events_to(sink)
+        .with_id("r")
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap_err();
@@ -218,7 +218,7 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
     );
 
     let ask = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n))
-        .why(|_| "one more".into());
+        .with_reason(|_| "one more".into());
     Flow::builder("f")
         .start("both")
         .batch("both", batch)
@@ -239,14 +239,17 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     let flow = doubled_and_asked();
     let record = lines::Lines::default();
     flow.begin()
-        .journal(record.journal())
+        .with_journal(record.journal())
         .advance(&mut vec![1, 2])
         .await
         .unwrap();
 
     let (sink, told) = events(100);
     let mut state = vec![1, 2];
-    let mut run = flow.begin().journal(record.journal()).events_to(sink);
+    let mut run = flow
+        .begin()
+        .with_journal(record.journal())
+        .with_events(sink);
     run.advance(&mut state).await.unwrap();
     run.deliver("number", &3).await.unwrap();
     run.advance(&mut state).await.unwrap();
@@ -282,9 +285,9 @@ async fn a_run_at_its_deadline_is_told_to_fail_at_the_step_it_was_in() {
     let (sink, told) = events(100);
     let deadline = tokio::time::Instant::now() + Duration::from_millis(50);
     flow.begin()
-        .id("r")
-        .deadline(deadline)
-        .events_to(sink)
+        .with_id("r")
+        .with_deadline(deadline)
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap_err();
@@ -317,7 +320,7 @@ async fn a_reader_that_is_too_slow_misses_events_and_is_told_how_many() {
         .build()
         .unwrap();
 
-    flow.begin().events_to(sink).finish(&mut n).await.unwrap();
+    flow.begin().with_events(sink).finish(&mut n).await.unwrap();
 
     // Started once, then entered, three phases and moved or ended, a hundred times.
     let lost = told.next().await.unwrap();
@@ -349,7 +352,7 @@ async fn a_reader_that_is_gone_is_no_error() {
     flow.build()
         .unwrap()
         .begin()
-        .events_to(sink)
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap();
@@ -366,8 +369,8 @@ async fn many_runs_share_a_sink_and_are_told_apart() {
         let sink = sink.clone();
         runs.spawn(async move {
             flow.begin()
-                .id(run.to_string())
-                .events_to(sink)
+                .with_id(run.to_string())
+                .with_events(sink)
                 .finish(&mut 0)
                 .await
                 .map(drop)

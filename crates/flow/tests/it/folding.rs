@@ -106,7 +106,10 @@ async fn a_long_loop_keeps_a_short_record() {
     let ended = flow.run(&mut plain).await.unwrap();
 
     let (journal, mut state) = taken_up(&lines);
-    let mut run = flow.begin().journal(journal).fold_every(every(10));
+    let mut run = flow
+        .begin()
+        .with_journal(journal)
+        .with_fold_every(every(10));
     loop {
         let stepped = run.step(&mut state).await.unwrap();
         assert!(
@@ -129,7 +132,7 @@ async fn a_long_loop_keeps_a_short_record() {
     let made = keys.lock().unwrap().len();
     assert_eq!(
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut state)
             .await
             .unwrap()
@@ -154,7 +157,10 @@ async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
             let lines = Lines::default();
             let flow = long(4, &keys);
             let (journal, mut state) = taken_up(&lines);
-            let mut run = flow.begin().journal(journal).fold_every(every(fold));
+            let mut run = flow
+                .begin()
+                .with_journal(journal)
+                .with_fold_every(every(fold));
             let mut left = polls;
 
             {
@@ -178,7 +184,10 @@ async fn a_run_is_taken_up_from_its_snapshot_wherever_it_was_dropped() {
                     .is_some_and(|snapshot| snapshot.node == ["add", "two"]),
             );
 
-            let run = flow.begin().journal(journal).fold_every(every(fold));
+            let run = flow
+                .begin()
+                .with_journal(journal)
+                .with_fold_every(every(fold));
             assert_eq!({ run }.finish(&mut state).await.unwrap().steps, 12);
             assert_eq!(state, undisturbed);
             let mut keys = keys.lock().unwrap().clone();
@@ -205,7 +214,7 @@ fn asking(of: u64) -> Flow<Tally> {
     Flow::builder("asking")
         .start("look")
         .node("look", rounds(of))
-        .wait("ask", wait.within(Duration::from_secs(60)))
+        .wait("ask", wait.with_timeout(Duration::from_secs(60)))
         .sleep("rest", |_| Duration::from_secs(10))
         .edge("look", "again", "ask")
         .edge("ask", "default", "rest")
@@ -221,7 +230,7 @@ async fn answers_that_nobody_has_taken_outlive_a_fold() {
     let flow = asking(4);
     let lines = Lines::default();
     let (journal, mut state) = taken_up(&lines);
-    let mut run = flow.begin().journal(journal).fold_every(every(1));
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every(1));
 
     for word in ["one", "two", "three"] {
         run.deliver("word", &word).await.unwrap();
@@ -239,8 +248,8 @@ async fn answers_that_nobody_has_taken_outlive_a_fold() {
 
     let (journal, mut state) = taken_up(&lines);
     flow.begin()
-        .journal(journal)
-        .fold_every(every(1))
+        .with_journal(journal)
+        .with_fold_every(every(1))
         .finish(&mut state)
         .await
         .unwrap();
@@ -255,7 +264,7 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     let flow = asking(9);
     let lines = Lines::default();
     let (journal, mut state) = taken_up(&lines);
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
     run.deliver("word", &"one").await.unwrap();
     assert!(matches!(
         run.advance(&mut state).await.unwrap(),
@@ -271,7 +280,7 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
 
     let before = lines.text();
     let (journal, mut again) = taken_up(&lines);
-    let mut run = flow.begin().journal(journal).fold_every(every(1));
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every(1));
 
     match run.advance(&mut again).await.unwrap() {
         Stepped::Paused(paused) => {
@@ -294,7 +303,7 @@ async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
     let lines = Lines::default();
     let flow = long(2, &keys);
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut Tally::default())
         .await
         .unwrap();
@@ -311,7 +320,7 @@ async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
 
     lines.0.lock().unwrap().retain(before);
     let (journal, mut state) = taken_up(&lines);
-    let mut run = flow.begin().journal(journal).fold_every(every(1));
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every(1));
 
     for _ in 0..5 {
         run.step(&mut state).await.unwrap();
@@ -345,7 +354,10 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
     let flow = halving();
     let lines = Lines::default();
     let mut n = 4.0;
-    let mut run = flow.begin().journal(lines.journal()).fold_every(every(1));
+    let mut run = flow
+        .begin()
+        .with_journal(lines.journal())
+        .with_fold_every(every(1));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: no snapshot can be made of the state: invalid type: null, expected f64 at line 1 column 4");
     assert!(error.is_journal());
@@ -366,7 +378,11 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
     let journal = lines.journal();
     let mut n: f64 = journal.snapshot().unwrap().state.read().unwrap();
     assert_eq!(n, 0.5);
-    flow.begin().journal(journal).finish(&mut n).await.unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut n)
+        .await
+        .unwrap();
     assert_eq!(n, 1.0, "and so can one that is taken up");
 }
 
@@ -385,8 +401,8 @@ async fn a_state_with_an_unrecorded_part_cannot_be_folded() {
 
     let run = flow
         .begin()
-        .journal(Lines::default().journal())
-        .fold_every(every(2));
+        .with_journal(Lines::default().journal())
+        .with_fold_every(every(2));
     let error = { run }.finish(&mut Open(Unrecorded(0))).await.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: no snapshot can be made of the state: a part of it is `Unrecorded`");
 }
@@ -402,7 +418,7 @@ async fn begun_at(snapshot: Snapshot) -> RunError {
     let journal = Recorded::over("r", [Entry::Snapshot(snapshot)], Lines::default()).unwrap();
     long(9, &Keys::default())
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Tally::default())
         .await
         .unwrap_err()
@@ -427,7 +443,7 @@ async fn without_a_journal_nothing_is_folded() {
     let mut n = 4.0;
     halving()
         .begin()
-        .fold_every(every(1))
+        .with_fold_every(every(1))
         .finish(&mut n)
         .await
         .unwrap();

@@ -127,7 +127,11 @@ fn answers_to_many_waits() {
     grows_with_its_parts(async |count| answer_all(questions(count).begin(), count).await);
     grows_with_its_parts(async |count| {
         let lines = Lines::default();
-        answer_all(questions(count).begin().journal(lines.journal()), count).await;
+        answer_all(
+            questions(count).begin().with_journal(lines.journal()),
+            count,
+        )
+        .await;
     });
 }
 
@@ -150,7 +154,10 @@ fn items_that_wait_for_one_event() {
         let flow = items();
         let lines = Lines::default();
         let mut all = vec![0; count];
-        let mut run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+        let mut run = flow
+            .begin()
+            .with_max_steps(u64::MAX)
+            .with_journal(lines.journal());
         assert!(matches!(
             run.advance(&mut all).await.unwrap(),
             Stepped::Paused(_)
@@ -190,8 +197,8 @@ fn branches_that_wait_each_for_its_own_event() {
 
         let mut run = flow
             .begin()
-            .max_steps(u64::MAX)
-            .journal(Lines::default().journal());
+            .with_max_steps(u64::MAX)
+            .with_journal(Lines::default().journal());
         assert!(matches!(
             run.advance(&mut ()).await.unwrap(),
             Stepped::Paused(_)
@@ -210,7 +217,10 @@ fn steps_on_record_and_their_replay() {
         let flow = countdown();
         let lines = Lines::default();
         for _ in 0..2 {
-            let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+            let run = flow
+                .begin()
+                .with_max_steps(u64::MAX)
+                .with_journal(lines.journal());
             { run }.finish(&mut { count }).await.unwrap();
         }
     });
@@ -221,9 +231,12 @@ fn steps_of_a_run_that_is_folded() {
     grows_with_its_parts(async |count| {
         let flow = countdown();
         let lines = Lines::default();
-        let run = flow.begin().max_steps(u64::MAX).journal(lines.journal());
+        let run = flow
+            .begin()
+            .with_max_steps(u64::MAX)
+            .with_journal(lines.journal());
         { run }
-            .fold_every(NonZeroU64::MIN)
+            .with_fold_every(NonZeroU64::MIN)
             .finish(&mut { count })
             .await
             .unwrap();
@@ -252,7 +265,7 @@ fn items_of_a_batch() {
         let flow = flow.end("double", Action::DEFAULT).build().unwrap();
         flow.begin().finish(&mut vec![1; count]).await.unwrap();
         flow.begin()
-            .journal(Lines::default().journal())
+            .with_journal(Lines::default().journal())
             .finish(&mut vec![1; count])
             .await
             .unwrap();
@@ -265,7 +278,11 @@ fn runs_that_are_watched_and_drawn() {
         let flow = questions(count);
         let (sink, mut told) = events(10 * count);
         let mut visits = Visits::of(&flow);
-        answer_all(flow.begin().max_steps(u64::MAX).events_to(sink), count).await;
+        answer_all(
+            flow.begin().with_max_steps(u64::MAX).with_events(sink),
+            count,
+        )
+        .await;
 
         while let Some(event) = told.next().await {
             visits.count(&event);
@@ -312,8 +329,8 @@ fn folds_while_many_answers_wait_for_their_steps() {
         let lines = Lines::default();
         let mut run = flow
             .begin()
-            .journal(lines.journal())
-            .fold_every(NonZeroU64::MIN);
+            .with_journal(lines.journal())
+            .with_fold_every(NonZeroU64::MIN);
         for _ in 0..count {
             run.deliver("word", &()).await.unwrap();
         }

@@ -130,7 +130,7 @@ async fn a_replay_does_nothing_again_and_comes_to_the_same_end() {
         let mut state = vec![3, 5, 60];
         let ended = flow
             .begin()
-            .journal(journal(&lines))
+            .with_journal(journal(&lines))
             .finish(&mut state)
             .await
             .unwrap();
@@ -156,7 +156,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
         let lines = Lines::default();
         calls.lock().unwrap().clear();
         let mut state = vec![3, 5, 60];
-        let mut run = flow.begin().journal(journal(&lines));
+        let mut run = flow.begin().with_journal(journal(&lines));
 
         {
             let mut running = std::pin::pin!(run.finish(&mut state));
@@ -187,7 +187,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
         let tried = calls.lock().unwrap().len();
         let mut state = vec![3, 5, 60];
         flow.begin()
-            .journal(journal(&lines))
+            .with_journal(journal(&lines))
             .finish(&mut state)
             .await
             .unwrap();
@@ -208,7 +208,7 @@ async fn a_replay_that_goes_another_way_is_refused() {
     let lines = Lines::default();
     doubling(&calls)
         .begin()
-        .journal(journal(&lines))
+        .with_journal(journal(&lines))
         .finish(&mut 20)
         .await
         .unwrap();
@@ -223,7 +223,7 @@ async fn a_replay_that_goes_another_way_is_refused() {
 
     let error = other
         .begin()
-        .journal(journal(&lines))
+        .with_journal(journal(&lines))
         .finish(&mut 20)
         .await
         .unwrap_err();
@@ -253,14 +253,14 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
 
     over("pages")
         .begin()
-        .journal(journal(&lines))
+        .with_journal(journal(&lines))
         .finish(&mut vec![60])
         .await
         .unwrap();
 
     let error = over("books")
         .begin()
-        .journal(journal(&lines))
+        .with_journal(journal(&lines))
         .finish(&mut vec![60])
         .await
         .unwrap_err();
@@ -276,8 +276,8 @@ async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
     let flow = doubling(&calls);
     let error = flow
         .begin()
-        .max_outcome(2)
-        .journal(journal(&lines))
+        .with_max_outcome(2)
+        .with_journal(journal(&lines))
         .finish(&mut 40)
         .await
         .unwrap_err();

@@ -125,7 +125,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let (sink, mut told) = events(100_000);
         let mut first = 1;
-        let run = flow.begin().journal(lines.journal()).events_to(sink);
+        let run = flow.begin().with_journal(lines.journal()).with_events(sink);
         runtime.block_on({ run }.finish(&mut first)).unwrap();
         let made = keys.lock().unwrap().clone();
         prop_assert_eq!(made.iter().collect::<HashSet<_>>().len(), made.len(), "{:?}", made);
@@ -135,7 +135,7 @@ proptest! {
         let entries: Vec<Entry> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut again = 1;
         let journal = Recorded::over("r", entries, Lines::default()).unwrap();
-        runtime.block_on(flow.begin().journal(journal).finish(&mut again)).unwrap();
+        runtime.block_on(flow.begin().with_journal(journal).finish(&mut again)).unwrap();
         prop_assert_eq!((again, keys.lock().unwrap().len()), (first, made.len()));
 
         // Each batch is found by the place that its step says.
@@ -166,7 +166,7 @@ async fn names_are_written_so_that_nothing_reads_as_their_end() {
     )];
     let flow = build("\"é\"", &places, &keys);
     flow.begin()
-        .journal(Lines::default().journal())
+        .with_journal(Lines::default().journal())
         .finish(&mut 1)
         .await
         .unwrap();

@@ -70,7 +70,7 @@ async fn panics<S: Clone>(flow: Flow<S>, state: S) -> RunError {
     assert_eq!(run.steps(), 0);
     let journaled = flow
         .begin()
-        .journal(MemoryJournal::new("r"))
+        .with_journal(MemoryJournal::new("r"))
         .finish(&mut state.clone())
         .await
         .unwrap_err();
@@ -176,7 +176,8 @@ async fn closures_around_a_flow_may_panic_too() {
 
     assert_snapshot!(panics(one(|flow| flow.branches("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
 
-    let why = Wait::for_event("word", |_: &mut State, (): ()| ()).why(|_| panic!("no reason"));
+    let why =
+        Wait::for_event("word", |_: &mut State, (): ()| ()).with_reason(|_| panic!("no reason"));
     assert_snapshot!(panics(one(|flow| flow.wait("place", why)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no reason");
     let sleep = one(|flow| flow.sleep("place", |_: &State| panic!("no rest")));
     assert_snapshot!(panics(sleep, vec![1]).await, @"flow `outer`, node `place`: it panicked: no rest");

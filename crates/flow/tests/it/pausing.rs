@@ -70,13 +70,13 @@ async fn pauses(run: &mut Run<'_, Notes>, notes: &mut Notes) -> Paused {
 async fn a_pause_says_where_why_and_for_what() {
     let calls = Arc::default();
     let flow = asking(
-        ask("word").why(|notes| format!("{} note waits", notes.len())),
+        ask("word").with_reason(|notes| format!("{} note waits", notes.len())),
         &calls,
     );
     for journaled in [false, true] {
         let run = flow.begin();
         let mut run = if journaled {
-            run.journal(MemoryJournal::new("r"))
+            run.with_journal(MemoryJournal::new("r"))
         } else {
             run
         };
@@ -119,10 +119,10 @@ async fn a_pause_outlives_the_process() {
     let calls = Arc::default();
     let lines = Lines::default();
     let flow = asking(ask("word"), &calls);
-    pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
-    pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
+    pauses(&mut flow.begin().with_journal(lines.journal()), &mut vec![]).await;
+    pauses(&mut flow.begin().with_journal(lines.journal()), &mut vec![]).await;
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .deliver("word", &"good")
         .await
         .unwrap();
@@ -130,7 +130,7 @@ async fn a_pause_outlives_the_process() {
     for _ in 0..2 {
         let mut notes = vec![];
         flow.begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut notes)
             .await
             .unwrap();
@@ -152,7 +152,7 @@ async fn a_pause_outlives_the_process() {
 #[tokio::test]
 async fn finish_says_that_the_run_pauses() {
     let flow = asking(
-        ask("word").why(|_| "who\nreads it?".to_owned()),
+        ask("word").with_reason(|_| "who\nreads it?".to_owned()),
         &Arc::default(),
     );
     let error = flow.run(&mut vec![]).await.unwrap_err();
@@ -193,7 +193,7 @@ async fn answers_are_taken_once_and_the_oldest_first() {
         let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
-            run.journal(lines.journal())
+            run.with_journal(lines.journal())
         } else {
             run
         };
@@ -218,7 +218,7 @@ async fn answers_are_taken_once_and_the_oldest_first() {
     let mut notes = vec![];
     interview()
         .begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut notes)
         .await
         .unwrap();
@@ -241,9 +241,9 @@ async fn a_wait_in_a_subflow_pauses_the_whole_run() {
         .build()
         .unwrap();
 
-    let paused = pauses(&mut flow.begin().journal(lines.journal()), &mut vec![]).await;
+    let paused = pauses(&mut flow.begin().with_journal(lines.journal()), &mut vec![]).await;
     assert_eq!(paused.step.to_string(), "journal/paper/review#2");
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     let mut notes = vec![];
     run.deliver("word", &"good").await.unwrap();
     run.finish(&mut notes).await.unwrap();
@@ -292,7 +292,7 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
         let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
-            run.journal(lines.journal())
+            run.with_journal(lines.journal())
         } else {
             run
         };
@@ -316,7 +316,7 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
     let mut notes = vec![];
     let flow = asking(ask("word"), &Arc::default());
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut notes)
         .await
         .unwrap();
@@ -332,7 +332,10 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
 async fn answers_have_a_size_and_a_number() {
     let flow = interview();
     let lines = Lines::default();
-    let run = flow.begin().max_outcome(6).journal(lines.journal());
+    let run = flow
+        .begin()
+        .with_max_outcome(6)
+        .with_journal(lines.journal());
     let error = run.deliver("answer", &"12345").await.unwrap_err();
     assert_snapshot!(error, @"flow `interview`, node `ask`: the journal failed: the outcome is larger than the 6 bytes that may be recorded");
 
@@ -345,14 +348,17 @@ async fn answers_have_a_size_and_a_number() {
     assert_eq!(lines.all().len(), 1000, "what is refused is not on record");
     let mut notes = vec![];
 
-    pauses(&mut flow.begin().journal(lines.journal()), &mut notes).await;
+    pauses(&mut flow.begin().with_journal(lines.journal()), &mut notes).await;
     assert_eq!(notes.len(), 1000);
 }
 
 fn in_time(limit: u64) -> Flow<Notes> {
     Flow::builder("paper")
         .start("review")
-        .wait("review", ask("word").within(Duration::from_secs(limit)))
+        .wait(
+            "review",
+            ask("word").with_timeout(Duration::from_secs(limit)),
+        )
         .end("review", "default")
         .end("review", Wait::<Notes>::TIMED_OUT)
         .build()
@@ -367,7 +373,7 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
         let mut notes = vec![];
         let run = flow.begin();
         let mut run = if journaled {
-            run.journal(lines.journal())
+            run.with_journal(lines.journal())
         } else {
             run
         };
@@ -389,11 +395,11 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
     }
 
     let flow = in_time(60);
-    let run = flow.begin().journal(lines.journal());
+    let run = flow.begin().with_journal(lines.journal());
     run.deliver("word", &"good").await.unwrap();
     let ended = flow
         .begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut vec![])
         .await
         .unwrap();
@@ -416,7 +422,7 @@ async fn a_time_limit_goes_on_while_the_program_does_not_run() {
             .with_time(began + Duration::from_secs(passed))
     };
 
-    let until = pauses(&mut flow.begin().journal(journal(0)), &mut vec![])
+    let until = pauses(&mut flow.begin().with_journal(journal(0)), &mut vec![])
         .await
         .until
         .unwrap();
@@ -428,7 +434,7 @@ async fn a_time_limit_goes_on_while_the_program_does_not_run() {
         "the record counts in milliseconds"
     );
     assert_eq!(
-        pauses(&mut flow.begin().journal(journal(3599)), &mut vec![])
+        pauses(&mut flow.begin().with_journal(journal(3599)), &mut vec![])
             .await
             .until,
         Some(until)
@@ -436,7 +442,7 @@ async fn a_time_limit_goes_on_while_the_program_does_not_run() {
 
     let ended = flow
         .begin()
-        .journal(journal(3601))
+        .with_journal(journal(3601))
         .finish(&mut vec![])
         .await
         .unwrap();
@@ -487,7 +493,7 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
     let lines = Lines::default();
     let flow = pages(&calls);
     let all = || vec![Notes::new(); 3];
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     let first = paused(run.advance(&mut all()).await.unwrap());
 
     assert_eq!(first.step.to_string(), "pages/page#1[0]/review#2");
@@ -508,7 +514,11 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
 
     let mut done = all();
     assert_eq!(
-        run.max_steps(10).finish(&mut done).await.unwrap().steps,
+        run.with_max_steps(10)
+            .finish(&mut done)
+            .await
+            .unwrap()
+            .steps,
         10,
         "pauses use up no steps"
     );
@@ -523,7 +533,7 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
 
     let mut replayed = all();
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut replayed)
         .await
         .unwrap();
@@ -550,7 +560,11 @@ fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
     };
 
     let ada = question("ada", ask("ada"), false);
-    let bob = question("bob", ask("bob").within(Duration::from_secs(60)), true);
+    let bob = question(
+        "bob",
+        ask("bob").with_timeout(Duration::from_secs(60)),
+        true,
+    );
     let work = Flow::builder("w")
         .start("work")
         .node("work", note("idle", calls))
@@ -574,7 +588,7 @@ async fn branches_are_answered_in_any_order() {
     let calls = Arc::default();
     let lines = Lines::default();
     let flow = committee(&calls);
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     let first = pauses(&mut run, &mut vec![]).await;
 
     assert_eq!(
@@ -610,7 +624,7 @@ async fn the_time_limit_of_a_branch_passes_while_another_waits() {
     let calls = Arc::default();
     let lines = Lines::default();
     let flow = committee(&calls);
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     pauses(&mut run, &mut vec![]).await;
     advance(Duration::from_secs(61)).await;
     assert_eq!(pauses(&mut run, &mut vec![]).await.until, None);
@@ -644,7 +658,7 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
     let error = flow.run(&mut vec![]).await.unwrap_err();
     assert_snapshot!(error, @"flow `f/fork/nap`, node `nap`: a sleep inside items or branches needs a journal; give the run one with `Run::journal`");
     flow.begin()
-        .journal(MemoryJournal::new("r"))
+        .with_journal(MemoryJournal::new("r"))
         .finish(&mut vec![])
         .await
         .unwrap();
@@ -656,7 +670,7 @@ async fn a_pause_and_the_limits_of_a_run() {
     let mut notes = vec![];
     let error = flow
         .begin()
-        .max_steps(1)
+        .with_max_steps(1)
         .finish(&mut notes)
         .await
         .unwrap_err();
@@ -672,20 +686,20 @@ async fn a_pause_and_the_limits_of_a_run() {
     let mut notes = vec![];
     let mut run = flow
         .begin()
-        .deadline(start + Duration::from_secs(10))
-        .cancelled_by(token.clone());
+        .with_deadline(start + Duration::from_secs(10))
+        .with_cancellation(token.clone());
     pauses(&mut run, &mut notes).await;
     run.deliver("word", &"good").await.unwrap();
     advance(Duration::from_secs(11)).await;
 
     let error = run.finish(&mut notes).await.unwrap_err();
     assert_snapshot!(error, @"flow `paper`, node `review`: the run reached its deadline at this node");
-    let mut run = run.deadline(start + Duration::from_secs(20));
+    let mut run = run.with_deadline(start + Duration::from_secs(20));
     token.cancel();
 
     let error = run.finish(&mut notes).await.unwrap_err();
     assert_snapshot!(error, @"flow `paper`, node `review`: the run was cancelled at this node");
-    run.cancelled_by(CancellationToken::new())
+    run.with_cancellation(CancellationToken::new())
         .finish(&mut notes)
         .await
         .unwrap();
@@ -700,10 +714,10 @@ async fn a_pause_and_the_limits_of_a_run() {
 async fn those_who_watch_are_told_of_the_pause() {
     let (sink, mut told) = events(100);
     let flow = asking(
-        ask("word").why(|_| "is it good?".to_owned()),
+        ask("word").with_reason(|_| "is it good?".to_owned()),
         &Arc::default(),
     );
-    let mut run = flow.begin().id("r").events_to(sink);
+    let mut run = flow.begin().with_id("r").with_events(sink);
     let mut notes = vec![];
     pauses(&mut run, &mut notes).await;
     run.deliver("word", &"good").await.unwrap();
@@ -745,7 +759,7 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
     for journaled in [false, true] {
         let run = flow.begin();
         let mut run = if journaled {
-            run.journal(lines.journal())
+            run.with_journal(lines.journal())
         } else {
             run
         };
@@ -766,7 +780,7 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
     let mut notes = vec![];
     asking(ask("word"), &Arc::default())
         .begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut notes)
         .await
         .unwrap();
@@ -791,7 +805,7 @@ async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
         let run = flow.begin();
         let start = Instant::now();
         let mut run = if journaled {
-            run.journal(lines.journal())
+            run.with_journal(lines.journal())
         } else {
             run
         };
@@ -813,7 +827,7 @@ async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
 
     let start = Instant::now();
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut 0)
         .await
         .unwrap();
@@ -829,7 +843,7 @@ async fn a_sleep_goes_on_while_the_program_does_not_run() {
     let flow = napping(100);
     let lines = Lines::default();
     let start = Instant::now();
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     assert!(
         tokio::time::timeout(Duration::from_secs(40), run.finish(&mut 0))
             .await
@@ -838,7 +852,7 @@ async fn a_sleep_goes_on_while_the_program_does_not_run() {
 
     sleep(Duration::from_secs(10)).await;
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut 0)
         .await
         .unwrap();
@@ -893,7 +907,7 @@ async fn an_answer_may_come_while_the_run_is_being_stepped() {
         .unwrap();
 
     let journal = std::sync::Arc::new(MemoryJournal::new("r"));
-    let mut run = flow.begin().journal(std::sync::Arc::clone(&journal));
+    let mut run = flow.begin().with_journal(std::sync::Arc::clone(&journal));
     let mut text = String::new();
     let answer = async {
         tokio::time::sleep(Duration::from_secs(1)).await;

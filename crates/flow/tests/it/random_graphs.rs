@@ -173,7 +173,7 @@ fn a_graph_is_accepted_exactly_when_it_is_whole_and_then_runs_along_its_edges() 
         counted.set(counted.get() + 1);
 
         if let Some(flow) = flow {
-            let end = runtime.block_on(flow.begin().max_steps(64).finish(&mut choices));
+            let end = runtime.block_on(flow.begin().with_max_steps(64).finish(&mut choices));
             prop_assert!(
                 end.as_ref()
                     .map_or_else(|error| error.is_step_limit(), |end| end.steps > 0),

@@ -200,7 +200,7 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
     let mut log = Log::new();
     let error = turns
         .begin()
-        .max_steps(5)
+        .with_max_steps(5)
         .finish(&mut log)
         .await
         .unwrap_err();
@@ -213,7 +213,7 @@ async fn an_edge_can_lead_from_a_subflow_back_to_it() {
 async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
     let flow = countdown("c");
     let mut left = 5;
-    let mut run = flow.begin().max_steps(3);
+    let mut run = flow.begin().with_max_steps(3);
     let error = loop {
         match run.step(&mut left).await {
             Ok(stepped) => assert!(matches!(stepped, Stepped::Moved { .. })),
@@ -228,15 +228,20 @@ async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
     assert!(error.source().is_none() && error.into_source().is_none());
     assert!(run.step(&mut left).await.unwrap_err().is_step_limit());
 
-    let ended = run.max_steps(5).finish(&mut left).await.unwrap();
+    let ended = run.with_max_steps(5).finish(&mut left).await.unwrap();
     assert_eq!((left, ended.steps), (0, 5));
 
-    let error = flow.begin().max_steps(1).finish(&mut 9).await.unwrap_err();
+    let error = flow
+        .begin()
+        .with_max_steps(1)
+        .finish(&mut 9)
+        .await
+        .unwrap_err();
     assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 1 step before this node");
     let mut untouched = 9;
     assert!(
         flow.begin()
-            .max_steps(0)
+            .with_max_steps(0)
             .finish(&mut untouched)
             .await
             .unwrap_err()

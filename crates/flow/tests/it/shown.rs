@@ -158,7 +158,8 @@ fn flow(text: &str, node: impl Node<()> + 'static) -> Flow<()> {
 
 fn waiting(text: &str) -> Flow<()> {
     let why = text.to_owned();
-    let wait = Wait::for_event(text, |(): &mut (), _: Answer| ()).why(move |()| why.clone());
+    let wait =
+        Wait::for_event(text, |(): &mut (), _: Answer| ()).with_reason(move |()| why.clone());
 
     Flow::builder(text)
         .start(text)
@@ -193,13 +194,13 @@ async fn show_runs(shown: &Shown, text: &str) {
 
     let errors = [
         error_of(fails.begin()).await,
-        error_of(fails.begin().max_steps(0)).await,
-        error_of(fails.begin().deadline(Instant::now())).await,
-        error_of(fails.begin().cancelled_by(cancelled)).await,
+        error_of(fails.begin().with_max_steps(0)).await,
+        error_of(fails.begin().with_deadline(Instant::now())).await,
+        error_of(fails.begin().with_cancellation(cancelled)).await,
         error_of(panics.begin()).await,
         error_of(strays.begin()).await,
         error_of(waits.begin()).await,
-        error_of(fails.begin().journal(Broken(text.to_owned()))).await,
+        error_of(fails.begin().with_journal(Broken(text.to_owned()))).await,
         waits
             .begin()
             .deliver(&format!("{text}2"), &1)
@@ -243,8 +244,8 @@ async fn show_events(shown: &Shown, text: &str) {
     let waits = waiting(text);
     waits
         .begin()
-        .id(text)
-        .events_to(sink)
+        .with_id(text)
+        .with_events(sink)
         .advance(&mut ())
         .await
         .unwrap();
@@ -331,7 +332,7 @@ async fn show_work(shown: &Arc<Shown>, text: &str) {
         inner: MemoryJournal::new(text),
     };
 
-    let error = error_of(fails.begin().journal(journal)).await;
+    let error = error_of(fails.begin().with_journal(journal)).await;
     shown.error(&error);
     shown.error(&StepError::failed(NonZeroU32::MIN, text));
     shown.error(&StepError::journal(text));

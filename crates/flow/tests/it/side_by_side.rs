@@ -214,7 +214,7 @@ async fn steps_inside_count_towards_the_limit() {
     let mut items = vec![1, 2, 3, 4];
     let error = flow
         .begin()
-        .max_steps(3)
+        .with_max_steps(3)
         .finish(&mut items)
         .await
         .unwrap_err();
@@ -231,7 +231,7 @@ async fn steps_inside_count_towards_the_limit() {
 async fn items_side_by_side_do_not_pass_the_limit_together() {
     let (flow, counts) = over_each(1000);
     let mut items = vec![10; 1000];
-    let mut run = flow.begin().max_steps(11);
+    let mut run = flow.begin().with_max_steps(11);
     assert!(run.finish(&mut items).await.unwrap_err().is_step_limit());
     assert_eq!(
         counts.most.load(Ordering::SeqCst),
@@ -240,7 +240,7 @@ async fn items_side_by_side_do_not_pass_the_limit_together() {
     );
 
     assert_eq!(run.steps(), 0, "what came to nothing is given back");
-    let mut run = run.max_steps(1001);
+    let mut run = run.with_max_steps(1001);
     assert_eq!(run.finish(&mut items).await.unwrap().steps, 1001);
 }
 
@@ -281,10 +281,10 @@ async fn items_that_never_wait_can_be_stopped_too() {
     let mut n = 0;
     let mut run = flow
         .begin()
-        .max_steps(u64::MAX)
-        .deadline(Instant::now() + Duration::from_millis(5));
+        .with_max_steps(u64::MAX)
+        .with_deadline(Instant::now() + Duration::from_millis(5));
     assert!(run.finish(&mut n).await.unwrap_err().is_deadline());
-    let mut run = flow.begin().max_steps(u64::MAX);
+    let mut run = flow.begin().with_max_steps(u64::MAX);
 
     assert!(
         tokio::time::timeout(Duration::from_millis(5), run.finish(&mut n))

@@ -82,9 +82,9 @@ fn flaky() -> impl Node<u32> {
 
     node.retry(
         Backoff::of::<3>()
-            .first(Duration::from_millis(100))
-            .factor(1.0)
-            .jitter(false),
+            .with_first(Duration::from_millis(100))
+            .with_factor(1.0)
+            .with_jitter(false),
     )
 }
 
@@ -122,8 +122,8 @@ async fn a_run_is_a_span_around_those_of_its_steps() {
 
     let told = told(async |sink| {
         flow.begin()
-            .id("r")
-            .events_to(sink)
+            .with_id("r")
+            .with_events(sink)
             .finish(&mut 0)
             .await
             .unwrap()
@@ -151,8 +151,8 @@ async fn a_failure_is_an_error_in_the_step_that_failed() {
     let flow = flow.build().unwrap();
     let told = told(async |sink| {
         flow.begin()
-            .id("r")
-            .events_to(sink)
+            .with_id("r")
+            .with_events(sink)
             .finish(&mut 0)
             .await
             .unwrap_err()
@@ -186,7 +186,7 @@ fn doubled() -> Flow<Vec<u32>> {
     );
 
     let wait = Wait::for_event("number", |all: &mut Vec<u32>, n: u32| all.push(n))
-        .why(|_| "one more".into());
+        .with_reason(|_| "one more".into());
     Flow::builder("f")
         .start("double")
         .batch("double", batch)
@@ -208,7 +208,7 @@ async fn pauses_and_replays_are_told() {
     let flow = doubled();
     let told = told(async |sink| {
         let mut state = vec![1, 2];
-        let mut run = flow.begin().journal(journal).events_to(sink);
+        let mut run = flow.begin().with_journal(journal).with_events(sink);
         run.advance(&mut state).await.unwrap();
         run.deliver("number", &7).await.unwrap();
         run.finish(&mut state).await.unwrap();
@@ -235,7 +235,7 @@ async fn where_events_were_lost_spans_are_opened_anew() {
     let (sink, told) = events(4);
     let flow = two_steps();
     let stepped = async {
-        let mut run = flow.begin().id("r").events_to(sink);
+        let mut run = flow.begin().with_id("r").with_events(sink);
         run.step(&mut 0).await.unwrap(); // six events, of which two are lost
         sleep(Duration::from_millis(1)).await; // they are read
         run.step(&mut 0).await.unwrap(); // five, of which one is
@@ -267,8 +267,8 @@ async fn the_span_of_a_run_that_was_left_is_closed_at_last() {
     let flow = two_steps();
     for id in std::iter::once("left".to_owned()).chain((0..20_001).map(|id| id.to_string())) {
         flow.begin()
-            .id(id)
-            .events_to(sink.clone())
+            .with_id(id)
+            .with_events(sink.clone())
             .step(&mut 0)
             .await
             .unwrap();

@@ -38,7 +38,9 @@ async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
     let flow = clock();
     let start = Instant::now();
     let mut n = 0;
-    let mut run = flow.begin().deadline(start + Duration::from_millis(35));
+    let mut run = flow
+        .begin()
+        .with_deadline(start + Duration::from_millis(35));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -47,7 +49,7 @@ async fn a_deadline_stops_a_run_in_the_middle_of_a_step_and_it_can_go_on() {
     assert!(error.is_deadline() && !error.is_cancelled() && !error.is_step_limit());
     assert_eq!((n, run.steps(), start.elapsed().as_millis()), (3, 3, 35));
 
-    let mut run = run.deadline(start + Duration::from_millis(60));
+    let mut run = run.with_deadline(start + Duration::from_millis(60));
     assert!(run.finish(&mut n).await.unwrap_err().is_deadline());
     assert_eq!((n, run.steps()), (5, 5));
 }
@@ -61,7 +63,7 @@ async fn a_token_stops_a_run_while_it_waits() {
         sleep(Duration::from_millis(25)).await;
         token.cancel();
     };
-    let mut run = flow.begin().cancelled_by(token.clone());
+    let mut run = flow.begin().with_cancellation(token.clone());
     let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
     let error = result.unwrap_err();
 
@@ -81,7 +83,7 @@ async fn a_run_cancelled_before_it_starts_visits_nothing() {
     token.cancel();
     assert!(
         flow.begin()
-            .cancelled_by(token)
+            .with_cancellation(token)
             .finish(&mut n)
             .await
             .unwrap_err()
@@ -90,7 +92,7 @@ async fn a_run_cancelled_before_it_starts_visits_nothing() {
 
     let late = flow
         .begin()
-        .deadline(Instant::now())
+        .with_deadline(Instant::now())
         .finish(&mut n)
         .await
         .unwrap_err();
@@ -110,7 +112,10 @@ async fn whichever_comes_first_stops_a_run_with_both() {
             token.cancel();
         };
         let mut n = 0;
-        let mut run = flow.begin().cancelled_by(token.clone()).deadline(deadline);
+        let mut run = flow
+            .begin()
+            .with_cancellation(token.clone())
+            .with_deadline(deadline);
         let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
 
         assert_eq!(result.unwrap_err().is_cancelled(), cancelled);
@@ -136,7 +141,7 @@ async fn items_stop_with_the_run_around_them() {
     let mut n = 5;
     let mut run = flow
         .begin()
-        .deadline(Instant::now() + Duration::from_millis(100));
+        .with_deadline(Instant::now() + Duration::from_millis(100));
     let error = run.finish(&mut n).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -176,7 +181,7 @@ fn enough() -> Flow<u32> {
 async fn a_run_dropped_while_its_end_is_written_keeps_its_label() {
     let flow = enough();
     let lines = Lines::default();
-    let mut run = flow.begin().journal(lines.journal());
+    let mut run = flow.begin().with_journal(lines.journal());
     until_the_end_is_queued(&lines, &mut run).await;
     let ended = run.finish(&mut 1).await.unwrap();
 
@@ -194,8 +199,8 @@ async fn a_run_at_its_end_is_not_cancelled() {
     let token = CancellationToken::new();
     let mut run = flow
         .begin()
-        .journal(lines.journal())
-        .cancelled_by(token.clone());
+        .with_journal(lines.journal())
+        .with_cancellation(token.clone());
     until_the_end_is_queued(&lines, &mut run).await;
     token.cancel();
     assert_eq!(run.finish(&mut 1).await.unwrap().action.as_str(), "enough");

@@ -88,7 +88,7 @@ async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
 
     let mut first = vec![];
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut first)
         .await
         .unwrap();
@@ -96,7 +96,7 @@ async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
     for times in 2..4 {
         let mut again = vec![];
         flow.begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut again)
             .await
             .unwrap();
@@ -144,7 +144,7 @@ async fn items_of_a_batch_may_be_unrecorded() {
     for calls_in_all in [4, 6] {
         let mut all = vec![1, 2, 3, 4];
         flow.begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut all)
             .await
             .unwrap();
@@ -188,7 +188,7 @@ async fn an_unrecorded_step_behind_a_loop_is_brought_again() {
     for times in 1..3 {
         let mut seen = vec![];
         flow.begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut seen)
             .await
             .unwrap();
@@ -222,7 +222,7 @@ async fn what_cannot_be_read_back_is_refused_before_it_is_recorded() {
         let mut seen = vec![];
         let error = flow
             .begin()
-            .journal(lines.journal())
+            .with_journal(lines.journal())
             .finish(&mut seen)
             .await
             .unwrap_err();
@@ -281,13 +281,13 @@ async fn post_sees_the_same_at_first_and_in_a_replay() {
     let mut again = vec![];
     let mut plain = vec![];
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut first)
         .await
         .unwrap();
 
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut again)
         .await
         .unwrap();
@@ -311,13 +311,13 @@ async fn json_of_many_lines_goes_on_one() {
     let mut again = vec![];
 
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut first)
         .await
         .unwrap();
 
     flow.begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut again)
         .await
         .unwrap();
@@ -335,14 +335,14 @@ async fn an_outcome_on_record_that_is_another_nodes_cannot_be_read() {
     let lines = Lines::default();
     flow(brings(&calls, || "text".to_owned()))
         .begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut vec![])
         .await
         .unwrap();
 
     let error = flow(brings(&calls, || 7_u8))
         .begin()
-        .journal(lines.journal())
+        .with_journal(lines.journal())
         .finish(&mut vec![])
         .await
         .unwrap_err();

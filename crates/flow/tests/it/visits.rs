@@ -91,15 +91,15 @@ async fn runs_are_summed_under_the_places_they_visited() {
     let flow = everything();
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
-    let mut run = flow.begin().id("a").events_to(sink.clone());
+    let mut run = flow.begin().with_id("a").with_events(sink.clone());
 
     run.deliver("approval", &false).await.unwrap();
     run.deliver("approval", &true).await.unwrap();
     run.finish(&mut vec![0, 1, 2]).await.unwrap();
     drop(run);
     flow.begin()
-        .id("b")
-        .events_to(sink)
+        .with_id("b")
+        .with_events(sink)
         .advance(&mut vec![0, 1, 2])
         .await
         .unwrap();
@@ -114,7 +114,7 @@ async fn the_node_that_failed_is_marked_inside_items_too() {
     let flow = everything();
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
-    let mut run = flow.begin().events_to(sink);
+    let mut run = flow.begin().with_events(sink);
     let mut state = vec![0, 12];
 
     run.finish(&mut state).await.unwrap_err();
@@ -155,7 +155,7 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
     let mut state = vec![0];
-    let mut run = flow.begin().events_to(sink);
+    let mut run = flow.begin().with_events(sink);
 
     run.advance(&mut state).await.unwrap();
     while let Some(event) = told.next().await {
@@ -205,8 +205,8 @@ async fn every_place_where_a_run_waits_is_marked() {
     let (sink, mut told) = events(100);
 
     flow.begin()
-        .journal(MemoryJournal::new("r"))
-        .events_to(sink)
+        .with_journal(MemoryJournal::new("r"))
+        .with_events(sink)
         .advance(&mut ())
         .await
         .unwrap();
@@ -223,7 +223,7 @@ async fn a_drawing_says_that_events_were_lost() {
     let flow = count(2);
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(3);
-    flow.begin().events_to(sink).finish(&mut 0).await.unwrap();
+    flow.begin().with_events(sink).finish(&mut 0).await.unwrap();
     counted(&mut visits, &mut told).await;
     assert_snapshot!(visits.mermaid(), @r#"
     flowchart TD
@@ -271,7 +271,7 @@ async fn events_of_other_flows_are_not_counted() {
         .build()
         .unwrap()
         .begin()
-        .events_to(sink)
+        .with_events(sink)
         .finish(&mut 0)
         .await
         .unwrap();
@@ -288,7 +288,7 @@ async fn events_of_other_flows_are_not_counted() {
 async fn places_that_the_flow_has_not_are_not_counted() {
     let flow = count(2);
     let (sink, mut told) = events(100);
-    flow.begin().events_to(sink).finish(&mut 0).await.unwrap();
+    flow.begin().with_events(sink).finish(&mut 0).await.unwrap();
     let mut visits = Visits::of(&flow);
     let before = visits.mermaid().to_string();
 

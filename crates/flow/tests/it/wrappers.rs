@@ -105,9 +105,9 @@ impl Node<Job> for Service {
 /// 1 s, 2 s, 4 s…
 fn doubling(attempts: u32) -> Backoff {
     Backoff::attempts(NonZeroU32::new(attempts).unwrap())
-        .first(secs(1))
-        .factor(2.0)
-        .jitter(false)
+        .with_first(secs(1))
+        .with_factor(2.0)
+        .with_jitter(false)
 }
 
 fn secs(secs: u64) -> Duration {
@@ -264,7 +264,9 @@ async fn the_longest_timeout_and_delay_are_taken_as_they_are() {
         failures: 1,
         ..Job::taking(secs(5))
     };
-    let longest = doubling(2).first(Duration::MAX).ceiling(Duration::MAX);
+    let longest = doubling(2)
+        .with_first(Duration::MAX)
+        .with_ceiling(Duration::MAX);
     let node = Service
         .timeout(Duration::MAX)
         .retry(longest)
@@ -539,7 +541,7 @@ async fn an_error_that_asks_for_too_long_is_the_last() {
     let node = Service
         .retry(doubling(3))
         .asking(again_after(secs(7)))
-        .longest_wait(secs(6));
+        .with_max_wait(secs(6));
     let (outcome, took) = run(node, &mut job).await;
     assert_eq!(outcome.unwrap_err().attempts(), Some(1));
     assert_took(took, Duration::ZERO);
@@ -548,7 +550,7 @@ async fn an_error_that_asks_for_too_long_is_the_last() {
     let node = Service
         .retry(doubling(3))
         .asking(again_after(Duration::MAX))
-        .longest_wait(Duration::MAX)
+        .with_max_wait(Duration::MAX)
         .timeout(secs(9));
 
     let (outcome, took) = run(node, &mut job).await;

@@ -152,7 +152,10 @@ fn batch(node: impl Node<u64> + 'static) -> Flow<State> {
 }
 
 pub(crate) fn three() -> Backoff {
-    Backoff::of::<3>().first(SECOND).factor(2.0).jitter(false)
+    Backoff::of::<3>()
+        .with_first(SECOND)
+        .with_factor(2.0)
+        .with_jitter(false)
 }
 
 pub(crate) fn a_loop(world: &World) -> Flow<State> {
@@ -257,7 +260,8 @@ pub(crate) fn a_wait_in_a_loop(world: &World) -> Flow<State> {
 }
 
 fn wait_with_limit(event: &str, world: &World) -> Flow<State> {
-    let ask = Wait::for_event(event, |all: &mut State, answer: u64| all[0] += answer).within(HOUR);
+    let ask =
+        Wait::for_event(event, |all: &mut State, answer: u64| all[0] += answer).with_timeout(HOUR);
     Flow::builder("leaf")
         .start("ask")
         .wait("ask", ask)

@@ -19,7 +19,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// [`Entry`](cogwork_flow::journal::Entry). The last field of
 /// every line is a checksum, the CRC-32 of the digits of the checksum before and of the line up to
 /// that field. A line that was written in one go with the one before it says so with a field `joined`
-/// before that. Lines are only added; [folding](cogwork_flow::Run::fold_every) puts a new file in
+/// before that. Lines are only added; [folding](cogwork_flow::Run::with_fold_every) puts a new file in
 /// place of the old one. Beside it lie a `.lock` file, which holds the id of the process that ran
 /// it last, and for moments a `.new` one. The folder is to hold nothing else that ends so: what is no
 /// regular file under such a name, such as a link, is an error.
@@ -49,7 +49,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// let store = FileStore::new(folder);
 /// let journal = store.start("greeting 1", &flow, &"Hello, ").await?;
 /// let mut text: String = journal.state()?;
-/// let stopped = flow.begin().journal(journal).finish(&mut text).await.unwrap_err();
+/// let stopped = flow.begin().with_journal(journal).finish(&mut text).await.unwrap_err();
 /// assert!(stopped.paused().is_some());
 /// assert!(matches!(&store.runs().await?[0].status, RunStatus::Paused { waits } if waits[0].event == "name"));
 ///
@@ -58,7 +58,7 @@ use crate::{RunSummary, Store, StoreError, name};
 ///
 /// let journal = store.resume("greeting 1", &flow).await?;
 /// let mut text: String = journal.state()?;
-/// flow.begin().journal(journal).finish(&mut text).await?;
+/// flow.begin().with_journal(journal).finish(&mut text).await?;
 /// assert_eq!(text, "Hello, Ada");
 /// # Ok(())
 /// # }
@@ -74,7 +74,7 @@ pub struct FileStore {
 const ENDING: &str = ".jsonl";
 
 impl FileStore {
-    /// How long a line may be unless [`max_line`](FileStore::max_line) says otherwise: 64 MiB.
+    /// How long a line may be unless [`with_max_line`](FileStore::with_max_line) says otherwise: 64 MiB.
     pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 
     /// A store in this folder, which is made when the first run starts.
@@ -93,7 +93,7 @@ impl FileStore {
     ///
     /// It is.
     #[must_use]
-    pub fn sync(mut self, sync: bool) -> Self {
+    pub fn with_sync(mut self, sync: bool) -> Self {
         self.sync = sync;
         self
     }
@@ -105,9 +105,9 @@ impl FileStore {
     /// # Default
     ///
     /// [`FileStore::DEFAULT_MAX_LINE`]; an outcome may have 16 MiB unless
-    /// [`Run::max_outcome`](cogwork_flow::Run::max_outcome) says otherwise.
+    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome) says otherwise.
     #[must_use]
-    pub fn max_line(mut self, bytes: usize) -> Self {
+    pub fn with_max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
         self
     }

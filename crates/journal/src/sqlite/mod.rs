@@ -58,7 +58,7 @@ use crate::{RunSummary, Store, StoreError, name};
 /// for run_id in ["greeting 1", "greeting 2"] {
 ///     let journal = store.start(run_id, &flow, &"Hello, ").await?;
 ///     let mut text: String = journal.state()?;
-///     flow.begin().journal(journal).finish(&mut text).await.unwrap_err();
+///     flow.begin().with_journal(journal).finish(&mut text).await.unwrap_err();
 /// }
 /// store.deliver("greeting 1", "name", &"Ada").await?;
 ///
@@ -75,7 +75,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// How long a line may be unless [`max_line`](SqliteStore::max_line) says otherwise: 64 MiB.
+    /// How long a line may be unless [`with_max_line`](SqliteStore::with_max_line) says otherwise: 64 MiB.
     pub const DEFAULT_MAX_LINE: usize = crate::FileStore::DEFAULT_MAX_LINE;
 
     /// A store in this file, which is made when the first run starts.
@@ -94,7 +94,7 @@ impl SqliteStore {
     ///
     /// It is.
     #[must_use]
-    pub fn sync(self, sync: bool) -> Self {
+    pub fn with_sync(self, sync: bool) -> Self {
         Self {
             database: Arc::new(Database::new(self.path().to_owned(), sync)),
             ..self
@@ -108,9 +108,9 @@ impl SqliteStore {
     /// # Default
     ///
     /// [`SqliteStore::DEFAULT_MAX_LINE`]; an outcome may have 16 MiB unless
-    /// [`Run::max_outcome`](cogwork_flow::Run::max_outcome) says otherwise.
+    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome) says otherwise.
     #[must_use]
-    pub fn max_line(self, bytes: usize) -> Self {
+    pub fn with_max_line(self, bytes: usize) -> Self {
         Self {
             max_line: bytes,
             ..self

@@ -168,10 +168,10 @@ async fn work_on(store: impl Store, job: &Job) {
         .unwrap();
     println!("\nit runs");
     let mut work: Work = journal.state().unwrap();
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
 
     if let Some(steps) = NonZeroU64::new(job.fold_every) {
-        run = run.fold_every(steps);
+        run = run.with_fold_every(steps);
     }
 
     match run.finish(&mut work).await {

@@ -19,7 +19,7 @@ fn waiting() -> Flow<u32> {
         .start("ask")
         .wait(
             "ask",
-            Wait::for_event("word", |_: &mut u32, (): ()| ()).within(LIMIT),
+            Wait::for_event("word", |_: &mut u32, (): ()| ()).with_timeout(LIMIT),
         )
         .end("ask", Action::DEFAULT)
         .end("ask", Wait::<u32>::TIMED_OUT)
@@ -42,7 +42,13 @@ async fn listed(store: &impl Store) -> SystemTime {
 async fn goes_on(store: &impl Store) -> SystemTime {
     let flow = waiting();
     let journal = store.resume("a", &flow).await.unwrap();
-    match flow.begin().journal(journal).advance(&mut 0).await.unwrap() {
+    match flow
+        .begin()
+        .with_journal(journal)
+        .advance(&mut 0)
+        .await
+        .unwrap()
+    {
         Stepped::Paused(paused) => paused.until.unwrap(),
         other => unreachable!("not paused, but {other:?}"),
     }
@@ -79,7 +85,7 @@ async fn a_wait_ends_no_later_for_it_and_is_listed_so<S: Tested>() {
     let journal = store.start("a", &flow, &0).await.unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut 0)
         .await
         .unwrap_err();

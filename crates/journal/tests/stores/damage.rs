@@ -24,13 +24,13 @@ impl Whole {
             .build()
             .unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let store = FileStore::new(folder.path()).sync(false);
+        let store = FileStore::new(folder.path()).with_sync(false);
         let flow = flow(&counted(&Calls::default()));
         let end = runtime.block_on(async {
             let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
             let mut work: Work = journal.state().unwrap();
             flow.begin()
-                .journal(journal)
+                .with_journal(journal)
                 .finish(&mut work)
                 .await
                 .unwrap();
@@ -83,7 +83,7 @@ impl Whole {
         );
         let mut work: Work = journal.state().unwrap();
         self.runtime
-            .block_on(self.flow.begin().journal(journal).finish(&mut work))
+            .block_on(self.flow.begin().with_journal(journal).finish(&mut work))
             .unwrap();
         assert_eq!(work, self.end);
 

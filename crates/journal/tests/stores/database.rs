@@ -29,7 +29,7 @@ async fn one_run(folder: &Path) {
     let flow = work();
     let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(2))
         .await
         .unwrap();
@@ -94,8 +94,8 @@ async fn many_runs_work_side_by_side_in_one_database() {
             let every = NonZeroU64::new(if number % 2 == 0 { 3 } else { 100 }).unwrap();
 
             flow.begin()
-                .journal(journal)
-                .fold_every(every)
+                .with_journal(journal)
+                .with_fold_every(every)
                 .finish(&mut work)
                 .await
                 .unwrap();
@@ -116,7 +116,7 @@ async fn many_runs_work_side_by_side_in_one_database() {
         let journal = elsewhere.resume(&run.run_id, &flow).await.unwrap();
         let mut work: Work = journal.state().unwrap();
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut work)
             .await
             .unwrap();
@@ -136,14 +136,14 @@ async fn a_run_has_the_lines_that_it_would_have_in_a_file() {
     let journal = file.start("a", &flow, &"Hello, ").await.unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut "Hello, ".to_owned())
         .await
         .unwrap_err();
 
     let journal = database.start("a", &flow, &"Hello, ").await.unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut "Hello, ".to_owned())
         .await
         .unwrap_err();
@@ -155,7 +155,7 @@ async fn a_run_has_the_lines_that_it_would_have_in_a_file() {
     let mut text: String = journal.state().unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut text)
         .await
         .unwrap();
@@ -184,7 +184,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     let journal = store.start("failed", &failing, &1).await.unwrap();
     failing
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut 1)
         .await
         .unwrap_err();
@@ -194,7 +194,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
         let journal = store.start(run_id, &greeting, &"Hello").await.unwrap();
         greeting
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut String::new())
             .await
             .unwrap_err();
@@ -205,7 +205,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     let journal = store.resume("ended", &greeting).await.unwrap();
     greeting
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut String::new())
         .await
         .unwrap();
@@ -482,7 +482,7 @@ async fn any_path_is_that_of_a_file() {
 #[tokio::test]
 async fn a_line_too_long_fails_its_run_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::within(folder.path()).max_line(800);
+    let store = SqliteStore::within(folder.path()).with_max_line(800);
     let work = Work {
         numbers: vec![7; 400],
         ..Work::of(401)
@@ -517,8 +517,8 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
     );
     let mut first = Work::of(3);
     let mut second = Work::of(3);
-    let mut gone = flow.begin().journal(gone);
-    let mut other = flow.begin().journal(other);
+    let mut gone = flow.begin().with_journal(gone);
+    let mut other = flow.begin().with_journal(other);
     let (gone, other) = tokio::join!(gone.finish(&mut first), other.finish(&mut second));
 
     insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: the run `a` was removed, or written by somebody else, while it was at work");
@@ -530,8 +530,8 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
 async fn all_that_a_run_waits_for_can_be_asked_for() {
     let ask = |event: &str, seconds: u64| {
         let wait = cogwork_flow::Wait::for_event(event, |_: &mut u32, (): ()| ())
-            .why(|n| format!("{n} asks"))
-            .within(Duration::from_secs(seconds));
+            .with_reason(|n| format!("{n} asks"))
+            .with_timeout(Duration::from_secs(seconds));
         let flow = Flow::builder(event).start("ask").wait("ask", wait);
         flow.end("ask", "default")
             .end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT)
@@ -554,7 +554,7 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
     let journal = store.start("a", &flow, &7).await.unwrap();
     assert!(
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut 7)
             .await
             .unwrap_err()
@@ -610,7 +610,7 @@ fn rounds() -> Flow<Vec<String>> {
 
     Flow::builder("rounds")
         .start("first")
-        .wait("first", ask("eve").within(Duration::from_secs(1_000)))
+        .wait("first", ask("eve").with_timeout(Duration::from_secs(1_000)))
         .branches("both", both)
         .edge("first", Action::DEFAULT, "both")
         .edge("first", cogwork_flow::Wait::<()>::TIMED_OUT, "both")
@@ -648,8 +648,8 @@ async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happen
         let first = file.start(&run_id, &flow, &[""; 0]).await.unwrap();
         let second = database.start(&run_id, &flow, &[""; 0]).await.unwrap();
         let mut runs = [
-            flow.begin().journal(first).fold_every(every),
-            flow.begin().journal(second).fold_every(every),
+            flow.begin().with_journal(first).with_fold_every(every),
+            flow.begin().with_journal(second).with_fold_every(every),
         ];
         let mut said = [vec![], vec![]];
         let mut seen = std::collections::HashSet::new();

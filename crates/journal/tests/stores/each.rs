@@ -51,7 +51,7 @@ impl Tested for FileStore {
     }
 
     fn unsynced(self) -> Self {
-        self.sync(false)
+        self.with_sync(false)
     }
 
     fn file(&self, run_id: &str) -> PathBuf {
@@ -90,7 +90,7 @@ impl Tested for cogwork_journal::SqliteStore {
     }
 
     fn unsynced(self) -> Self {
-        self.sync(false)
+        self.with_sync(false)
     }
 
     fn file(&self, _: &str) -> PathBuf {

@@ -36,7 +36,7 @@ async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
     let mut work: Work = journal.state().unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut work)
         .await
         .unwrap();
@@ -65,7 +65,7 @@ async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
 
     let every = std::num::NonZeroU64::new(4).unwrap();
     let mut work = Work::of(5);
-    let mut run = flow.begin().journal(journal).fold_every(every);
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every);
     let error = run.finish(&mut work).await.unwrap_err();
 
     assert!(error.is_journal());
@@ -87,8 +87,8 @@ async fn a_fold_that_cannot_be_written_leaves_the_file_as_it_was() {
     let journal = store.resume("a", &flow).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     flow.begin()
-        .journal(journal)
-        .fold_every(every)
+        .with_journal(journal)
+        .with_fold_every(every)
         .finish(&mut work)
         .await
         .unwrap();
@@ -112,7 +112,7 @@ async fn a_folder_that_cannot_be_made_is_named() {
 #[tokio::test]
 async fn what_could_not_be_read_again_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).max_line(800);
+    let store = FileStore::new(folder.path()).with_max_line(800);
     let flow = flow(&counted(&Calls::default()));
     let work = Work {
         numbers: vec![7; 400],
@@ -154,7 +154,7 @@ fn outside_of_a_runtime_a_run_is_refused() {
         .block_on(store.start("a", &flow, &Work::of(1)))
         .unwrap();
     let mut work = Work::of(1);
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
     let mut finish = std::pin::pin!(run.finish(&mut work));
     let error = loop {
         if let Poll::Ready(ended) = finish.as_mut().poll(&mut context) {
@@ -183,7 +183,7 @@ fn a_runtime_that_ends_in_the_middle_loses_nothing_that_was_used() {
         .block_on(store.start("a", &flow, &Work::of(3)))
         .unwrap();
     let mut work = Work::of(3);
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
 
     first.block_on(run.step(&mut work)).unwrap();
     drop(first);

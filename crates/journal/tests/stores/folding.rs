@@ -17,7 +17,7 @@ async fn the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snaps
     let every = NonZeroU64::new(10).unwrap();
     let journal = store.start("a", &flow, &Work::of(200)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
-    let mut run = flow.begin().journal(journal).fold_every(every);
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every);
 
     for _ in 0..155 {
         run.step(&mut work).await.unwrap();
@@ -32,8 +32,8 @@ async fn the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snaps
     assert_eq!(work.numbers.len(), 150);
     assert_eq!(journal.input::<Work>().unwrap(), Work::of(200));
     flow.begin()
-        .journal(journal)
-        .fold_every(every)
+        .with_journal(journal)
+        .with_fold_every(every)
         .finish(&mut work)
         .await
         .unwrap();

@@ -49,7 +49,10 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Test
             calls.lock().unwrap().clear();
             let journal = store.start(&run_id, &flow, &Work::of(4)).await.unwrap();
             let mut work: Work = journal.state().unwrap();
-            let mut run = flow.begin().journal(journal).fold_every(fold_every);
+            let mut run = flow
+                .begin()
+                .with_journal(journal)
+                .with_fold_every(fold_every);
             let ended = dropped_after(polls, run.finish(&mut work)).await;
 
             drop(run);
@@ -64,8 +67,8 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Test
             let mut work: Work = journal.state().unwrap();
 
             flow.begin()
-                .journal(journal)
-                .fold_every(fold_every)
+                .with_journal(journal)
+                .with_fold_every(fold_every)
                 .finish(&mut work)
                 .await
                 .unwrap();
@@ -102,7 +105,7 @@ async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>()
         let mut work: Work = journal.state().unwrap();
         let ended = flow
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut work)
             .await
             .unwrap();
@@ -133,7 +136,7 @@ async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
     let journal = store.start("a", &short, &"").await.unwrap();
     short
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut String::new())
         .await
         .unwrap();
@@ -149,7 +152,7 @@ async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
     let journal = store.resume_changed("a", &long).await.unwrap();
     let stopped = long
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut String::new())
         .await
         .unwrap_err();
@@ -160,7 +163,7 @@ async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
     let mut text: String = journal.state().unwrap();
 
     long.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut text)
         .await
         .unwrap();
@@ -227,7 +230,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let new = changed(&counted(&calls), "twice");
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
-    let mut run = old.begin().journal(journal);
+    let mut run = old.begin().with_journal(journal);
 
     run.step(&mut work).await.unwrap();
     run.step(&mut work).await.unwrap();
@@ -245,7 +248,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let mut work: Work = journal.state().unwrap();
 
     new.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut work)
         .await
         .unwrap();
@@ -271,7 +274,7 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
     let journal = store.start("a", &old, &Work::of(3)).await.unwrap();
 
     old.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(3))
         .await
         .unwrap();
@@ -279,7 +282,7 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
     let journal = store.resume_changed("a", &new).await.unwrap();
     let error = new
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(3))
         .await
         .unwrap_err();
@@ -296,7 +299,7 @@ async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() 
         .await
         .unwrap();
     let mut text: String = journal.state().unwrap();
-    let mut run = flow.begin().journal(journal);
+    let mut run = flow.begin().with_journal(journal);
 
     let Stepped::Paused(paused) = run.advance(&mut text).await.unwrap() else {
         unreachable!()
@@ -327,7 +330,7 @@ async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() 
     let journal = S::within(folder.path()).resume("a", &flow).await.unwrap();
     let mut text: String = journal.state().unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut text)
         .await
         .unwrap();

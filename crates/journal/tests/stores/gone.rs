@@ -102,7 +102,7 @@ async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: Tested>() {
 
             let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
             let mut work = Work::of(ROUNDS);
-            let mut run = flow.begin().journal(journal);
+            let mut run = flow.begin().with_journal(journal);
             let error = run.finish(&mut work).await.unwrap_err();
 
             println!("{what} at call {at}: {error}");
@@ -123,7 +123,10 @@ async fn a_fold_puts_nothing_in_the_place_of_what_is_not_ours<S: Tested>() {
         let flow = flow(&counted(&Calls::default()));
         let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
         let mut work = Work::of(ROUNDS);
-        let mut run = flow.begin().journal(journal).fold_every(NonZeroU64::MIN);
+        let mut run = flow
+            .begin()
+            .with_journal(journal)
+            .with_fold_every(NonZeroU64::MIN);
 
         run.step(&mut work).await.unwrap();
 
@@ -156,7 +159,7 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
         .unwrap();
     let error = disturbed
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(ROUNDS))
         .await
         .unwrap_err();
@@ -169,7 +172,7 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
         let journal = store.start(run_id, &flow, &Work::of(ROUNDS)).await.unwrap();
         let mut work = Work::of(ROUNDS);
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut work)
             .await
             .unwrap();
@@ -214,14 +217,14 @@ async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
     for store in [&first, &second] {
         let flow: Flow<Work> = flow(&counted(&Calls::default()));
         let old = first.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
-        let mut old = flow.begin().journal(old);
+        let mut old = flow.begin().with_journal(old);
         let mut old_work = Work::of(ROUNDS);
 
         old.step(&mut old_work).await.unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
 
         let new = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
-        let mut new = flow.begin().journal(new);
+        let mut new = flow.begin().with_journal(new);
         let mut work = Work::of(ROUNDS);
         new.step(&mut work).await.unwrap();
 
@@ -253,7 +256,7 @@ async fn the_files_beside_a_database_are_missed_too() {
         let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
         let error = flow
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut Work::of(ROUNDS))
             .await
             .unwrap_err();

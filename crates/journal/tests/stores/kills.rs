@@ -213,7 +213,7 @@ fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
             let mut work: Work = journal.state().unwrap();
 
             flow.begin()
-                .journal(journal)
+                .with_journal(journal)
                 .finish(&mut work)
                 .await
                 .unwrap();

@@ -30,7 +30,7 @@ async fn runs_are_listed_as_they_stand() {
     let journal = store.start("failed", &failing, &1).await.unwrap();
     failing
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut 1)
         .await
         .unwrap_err();
@@ -40,7 +40,7 @@ async fn runs_are_listed_as_they_stand() {
         let journal = store.start(run_id, &greeting, &"Hello").await.unwrap();
         greeting
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut String::new())
             .await
             .unwrap_err();
@@ -51,7 +51,7 @@ async fn runs_are_listed_as_they_stand() {
     let journal = store.resume("ended", &greeting).await.unwrap();
     greeting
         .begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut String::new())
         .await
         .unwrap();
@@ -101,8 +101,8 @@ async fn a_run_that_waits_says_until_when() {
     use std::time::{Duration, SystemTime};
 
     let wait = cogwork_flow::Wait::for_event("word", |_: &mut u32, _: u32| ())
-        .why(|n| format!("{n} wants a word"))
-        .within(Duration::from_secs(3_600));
+        .with_reason(|n| format!("{n} wants a word"))
+        .with_timeout(Duration::from_secs(3_600));
     let flow = Flow::builder("f")
         .start("w")
         .wait("w", wait)
@@ -115,7 +115,7 @@ async fn a_run_that_waits_says_until_when() {
     let store = FileStore::new(folder.path());
     let journal = store.start("a", &flow, &1).await.unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut 1)
         .await
         .unwrap_err();

@@ -71,7 +71,7 @@ async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<
     let mut work: Work = journal.state().unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut work)
         .await
         .unwrap();
@@ -122,7 +122,7 @@ async fn two_runners<S: Tested>(folder: &Path, fold_every: u64) -> (String, Opti
             }
             Ok(journal) => {
                 let mut work: Work = journal.state().unwrap();
-                second = Some(flow.begin().journal(journal).finish(&mut work).await);
+                second = Some(flow.begin().with_journal(journal).finish(&mut work).await);
             }
             Err(error) => {
                 assert!(error.is_locked() || error.is_gone(), "{error}");
@@ -167,7 +167,7 @@ async fn of_two_runners_with_the_lock_file_removed_one_alone_comes_to_the_end<S:
         let mut work: Work = journal.state().unwrap();
 
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut work)
             .await
             .unwrap();

@@ -155,7 +155,10 @@ async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
         .await
         .map_err(|error| error.to_string())?;
     let mut work: Work = journal.state().map_err(|error| error.to_string())?;
-    let run = flow.begin().journal(journal).fold_every(NonZeroU64::MIN);
+    let run = flow
+        .begin()
+        .with_journal(journal)
+        .with_fold_every(NonZeroU64::MIN);
 
     { run }
         .finish(&mut work)

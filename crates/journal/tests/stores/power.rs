@@ -99,13 +99,13 @@ impl Disk {
             .unwrap();
         let folder = tempfile::tempdir().unwrap();
         let flow = flow();
-        let store = FileStore::new(folder.path()).sync(false);
+        let store = FileStore::new(folder.path()).with_sync(false);
         let mut end = input();
 
         runtime.block_on(async {
             let journal = store.start("a", &flow, &input()).await.unwrap();
             flow.begin()
-                .journal(journal)
+                .with_journal(journal)
                 .finish(&mut end)
                 .await
                 .unwrap();
@@ -171,7 +171,7 @@ impl Disk {
 
             self.flow
                 .begin()
-                .journal(journal)
+                .with_journal(journal)
                 .finish(&mut state)
                 .await
                 .unwrap();

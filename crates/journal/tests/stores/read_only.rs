@@ -21,7 +21,7 @@ async fn three_runs(store: &impl Store) {
     let greeting = greeting();
     let journal = store.start("ended", &work, &Work::of(2)).await.unwrap();
     work.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(2))
         .await
         .unwrap();
@@ -30,7 +30,7 @@ async fn three_runs(store: &impl Store) {
         let journal = store.start(run_id, &greeting, &"Hello").await.unwrap();
         greeting
             .begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut String::new())
             .await
             .unwrap_err();

@@ -40,7 +40,7 @@ async fn a_file_can_be_read_by_people() {
     let journal = store.start("order-17", &flow, &Work::of(2)).await.unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut Work::of(2))
         .await
         .unwrap();
@@ -63,7 +63,7 @@ async fn the_file_of_a_run_that_waited_says_for_what() {
         .unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut "Hello, ".to_owned())
         .await
         .unwrap_err();
@@ -71,7 +71,7 @@ async fn the_file_of_a_run_that_waited_says_for_what() {
     store.deliver("Ada's greeting", "name", &12).await.unwrap();
     let journal = store.resume("Ada's greeting", &flow).await.unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut "Hello, ".to_owned())
         .await
         .unwrap_err();
@@ -82,7 +82,7 @@ async fn the_file_of_a_run_that_waited_says_for_what() {
         .unwrap();
     let journal = store.resume("Ada's greeting", &flow).await.unwrap();
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut "Hello, ".to_owned())
         .await
         .unwrap();

@@ -48,7 +48,7 @@ async fn errors(text: &str) -> Vec<StoreError> {
         .take(60)
         .collect();
 
-    let store = FileStore::new(folder.path().join(format!("runs {name}"))).sync(false);
+    let store = FileStore::new(folder.path().join(format!("runs {name}"))).with_sync(false);
     let flow = waiting(text);
     let mut errors = vec![store.resume(text, &flow).await.unwrap_err()];
 

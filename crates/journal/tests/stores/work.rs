@@ -152,7 +152,7 @@ pub(crate) fn greeting() -> Flow<String> {
     let ask = Wait::for_event("name", |text: &mut String, name: String| {
         text.push_str(&name)
     })
-    .why(|text| format!("whom to say {text} to"));
+    .with_reason(|text| format!("whom to say {text} to"));
     Flow::builder("greeting")
         .start("ask")
         .wait("ask", ask)

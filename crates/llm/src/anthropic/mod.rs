@@ -30,7 +30,7 @@ static ANTHROPIC: Protocol = Protocol {
 /// The system messages at the beginning of a conversation go into `system`, joined by an empty line;
 /// later ones are sent in the role of the user, as the API has no other place for them. The API
 /// wants a limit of tokens: 4,096 where neither the request nor an
-/// [extra field](AnthropicClientBuilder::extra) sets `max_tokens`. It knows no seed, and none is
+/// [extra field](AnthropicClientBuilder::with_extra) sets `max_tokens`. It knows no seed, and none is
 /// sent.
 ///
 /// What tools gave goes into one message of the user, before what the user says next. Images go as data or
@@ -48,7 +48,7 @@ static ANTHROPIC: Protocol = Protocol {
 /// use cogwork_llm::{AnthropicClient, ChatRequest, LlmClient, LlmError, Message};
 ///
 /// async fn greet(key: String) -> Result<String, LlmError> {
-///     let client = AnthropicClient::builder("https://api.anthropic.com", "claude-sonnet-4-5").api_key(key).build()?;
+///     let client = AnthropicClient::builder("https://api.anthropic.com", "claude-sonnet-4-5").with_api_key(key).build()?;
 ///     let request = ChatRequest::new([Message::system("Be brief."), Message::user("Hello!")]);
 ///     Ok(client.complete(request).await?.into_text())
 /// }

@@ -27,7 +27,7 @@ pub use prices::{Price, Prices};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
-/// let client = Budget::new(ScriptedClient::new(["Hi.", "Bye."])).calls(1);
+/// let client = Budget::new(ScriptedClient::new(["Hi.", "Bye."])).with_calls(1);
 /// client.complete(ChatRequest::default()).await?;
 /// let error = client.complete(ChatRequest::default()).await.unwrap_err();
 /// assert_eq!(error.kind(), LlmErrorKind::Budget);
@@ -85,21 +85,21 @@ impl<C> Budget<C> {
 
     /// How many calls there may be. Unset: no limit.
     #[must_use]
-    pub fn calls(mut self, calls: u64) -> Self {
+    pub fn with_calls(mut self, calls: u64) -> Self {
         self.calls = Some(calls);
         self
     }
 
     /// How many tokens calls may take, read and written. Unset: no limit.
     #[must_use]
-    pub fn tokens(mut self, tokens: u64) -> Self {
+    pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
     /// How much money calls may cost, by these prices and in their currency. Unset: no limit.
     #[must_use]
-    pub fn money(mut self, amount: f64, prices: Prices) -> Self {
+    pub fn with_money(mut self, amount: f64, prices: Prices) -> Self {
         self.money = Some(amount);
         self.prices = Arc::new(prices);
         self

@@ -24,7 +24,7 @@ impl Price {
 
     /// The price of a million tokens read that the server had in its cache. Unset: as of the others.
     #[must_use]
-    pub fn cached(mut self, price: f64) -> Self {
+    pub fn with_cached(mut self, price: f64) -> Self {
         self.cached = sound(price);
         self
     }
@@ -67,8 +67,8 @@ fn sound(price: f64) -> f64 {
 /// use cogwork_llm::{Price, Prices, Usage};
 ///
 /// let prices = Prices::new()
-///     .model("big", Price::per_million(2.0, 8.0).cached(0.5))
-///     .model("big-mini", Price::per_million(0.4, 1.6));
+///     .with_model("big", Price::per_million(2.0, 8.0).with_cached(0.5))
+///     .with_model("big-mini", Price::per_million(0.4, 1.6));
 /// let usage = Usage::new(1_000_000, 100_000);
 /// assert_eq!(prices.cost(Some("big-mini-2025-04-14"), usage), 0.56);
 /// assert_eq!(prices.cost(Some("big"), usage.with_cached_tokens(1_000_000)), 1.3);
@@ -87,7 +87,7 @@ impl Prices {
 
     /// The price of this model, and of all whose names begin like it.
     #[must_use]
-    pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
+    pub fn with_model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
         self
     }

@@ -69,7 +69,7 @@ pub(crate) fn from_env<C>(
     let builder =
         HttpClientBuilder::new(protocol, client, base_url, model).base_url_from(base_url_in);
     Ok(match api_key {
-        Some(key) => builder.api_key(key),
+        Some(key) => builder.with_api_key(key),
         None => builder,
     })
 }

@@ -57,7 +57,7 @@ impl Secrets {
         let is_all = looked_at.len() == bytes.len();
         let masked = self.words.hide(&String::from_utf8_lossy(looked_at));
 
-        marked(MultiLine::new(masked).max_chars(BODY - 1), is_all)
+        marked(MultiLine::new(masked).with_max_chars(BODY - 1), is_all)
     }
 
     /// A server's words as a part of one line.
@@ -77,7 +77,7 @@ fn line(mask: &Mask, text: &str) -> String {
     let is_all = looked_at.len() == text.len();
 
     marked(
-        OneLine::new(mask.hide(looked_at)).max_chars(LINE - 1),
+        OneLine::new(mask.hide(looked_at)).with_max_chars(LINE - 1),
         is_all,
     )
 }

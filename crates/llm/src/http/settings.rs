@@ -90,7 +90,7 @@ impl<C> HttpClientBuilder<C> {
     ///
     /// None; servers of one's own often need none.
     #[must_use]
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+    pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(SecretString::from(key.into()));
         self
     }
@@ -98,7 +98,7 @@ impl<C> HttpClientBuilder<C> {
     /// A header for every request, as some servers want for their key or their statistics. The
     /// value is treated as a secret, but for the shortest ones.
     #[must_use]
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers
             .push((name.into(), SecretString::from(value.into())));
         self
@@ -108,7 +108,7 @@ impl<C> HttpClientBuilder<C> {
     /// request sets itself goes before it. Fields that are the client's own, as `model`, `messages`
     /// and `stream`, are not taken.
     #[must_use]
-    pub fn extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
+    pub fn with_extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
         match serde_json::to_value(value) {
             Ok(value) => {
@@ -129,7 +129,7 @@ impl<C> HttpClientBuilder<C> {
     ///
     /// 120 s.
     #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
@@ -140,7 +140,7 @@ impl<C> HttpClientBuilder<C> {
     ///
     /// 10 s.
     #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
@@ -152,7 +152,7 @@ impl<C> HttpClientBuilder<C> {
     ///
     /// 16 MiB.
     #[must_use]
-    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+    pub fn with_max_response_bytes(mut self, bytes: usize) -> Self {
         self.max_response_bytes = bytes;
         self
     }

@@ -26,7 +26,7 @@ static OLLAMA: Protocol = Protocol {
 /// asked for and has settings that its OpenAI-compatible face has not.
 ///
 /// What a request sets goes into `options`, under Ollama's names (`num_predict` for the limit of
-/// tokens); an [extra field](OllamaClientBuilder::extra) `options` adds others, such as `num_ctx`.
+/// tokens); an [extra field](OllamaClientBuilder::with_extra) `options` adds others, such as `num_ctx`.
 /// Other extra fields stand beside it, such as `think` and `keep_alive`. Ollama cuts a conversation
 /// that is longer than `num_ctx` without a word, so set it.
 ///
@@ -43,7 +43,7 @@ static OLLAMA: Protocol = Protocol {
 ///
 /// async fn greet() -> Result<String, LlmError> {
 ///     let client = OllamaClient::builder("http://localhost:11434", "qwen3:4b")
-///         .extra("options", BTreeMap::from([("num_ctx", 16_384)]))
+///         .with_extra("options", BTreeMap::from([("num_ctx", 16_384)]))
 ///         .build()?;
 ///     Ok(client.complete(ChatRequest::new([Message::user("Hello!")])).await?.into_text())
 /// }

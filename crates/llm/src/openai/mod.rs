@@ -48,8 +48,8 @@ static OPENAI: Protocol = Protocol {
 ///
 /// async fn greet() -> Result<String, LlmError> {
 ///     let client = OpenAiClient::builder("http://localhost:8080/v1", "qwen3-4b")
-///         .timeout(Duration::from_secs(300))
-///         .extra("top_k", 20)
+///         .with_timeout(Duration::from_secs(300))
+///         .with_extra("top_k", 20)
 ///         .build()?;
 ///     let client = Retry::new(client, Backoff::default());
 ///     let response = client.complete(ChatRequest::new([Message::user("Hello!")])).await?;
@@ -59,7 +59,7 @@ static OPENAI: Protocol = Protocol {
 ///
 /// A streamed reply is whole at `[DONE]`, or where the stream ends in good order after a finish reason:
 /// some servers leave the mark out. Usage is asked for with `stream_options`; for a server that refuses
-/// them, set the [extra field](OpenAiClientBuilder::extra) of that name to null, and it is not sent.
+/// them, set the [extra field](OpenAiClientBuilder::with_extra) of that name to null, and it is not sent.
 ///
 /// # Tools, images and files
 ///

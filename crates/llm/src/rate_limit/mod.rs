@@ -25,7 +25,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// [limit of tokens](ChatRequest::max_tokens), as servers do; once the reply says what it took, that
 /// counts. One that takes more than the limit by itself is let through alone.
 ///
-/// A call that would wait for longer than [`max_wait`](Self::max_wait) fails at once, those before it in the
+/// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails at once, those before it in the
 /// queue counted. One that waits already fails as soon as it is known that it would wait for too long, which
 /// only happens when a call before it took more tokens than it was held to take.
 ///
@@ -36,7 +36,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), LlmError> {
-/// let client = RateLimit::new(ScriptedClient::new(["1", "2"])).requests_per_minute(1.try_into().unwrap());
+/// let client = RateLimit::new(ScriptedClient::new(["1", "2"])).with_requests_per_minute(1.try_into().unwrap());
 /// let start = tokio::time::Instant::now();
 /// client.complete(ChatRequest::default()).await?;
 /// client.complete(ChatRequest::default()).await?;
@@ -66,14 +66,14 @@ impl<C> RateLimit<C> {
 
     /// How many calls may begin in a minute. Unset: no limit.
     #[must_use]
-    pub fn requests_per_minute(mut self, requests: NonZeroU32) -> Self {
+    pub fn with_requests_per_minute(mut self, requests: NonZeroU32) -> Self {
         self.limits.requests = Some(requests);
         self
     }
 
     /// How many tokens the calls of a minute may take, read and written. Unset: no limit.
     #[must_use]
-    pub fn tokens_per_minute(mut self, tokens: NonZeroU64) -> Self {
+    pub fn with_tokens_per_minute(mut self, tokens: NonZeroU64) -> Self {
         self.limits.tokens = Some(tokens);
         self
     }
@@ -84,7 +84,7 @@ impl<C> RateLimit<C> {
     ///
     /// 60 s.
     #[must_use]
-    pub fn max_wait(mut self, wait: Duration) -> Self {
+    pub fn with_max_wait(mut self, wait: Duration) -> Self {
         self.max_wait = wait;
         self
     }

@@ -25,7 +25,7 @@ mod content;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
-/// let client = Tracing::new(ScriptedClient::new(["Hi."])).provider("openai").model("gpt-4.1-mini");
+/// let client = Tracing::new(ScriptedClient::new(["Hi."])).with_provider("openai").with_model("gpt-4.1-mini");
 /// assert_eq!(client.complete(ChatRequest::default()).await?.text(), "Hi.");
 /// # Ok(())
 /// # }
@@ -51,14 +51,14 @@ impl<C> Tracing<C> {
 
     /// `gen_ai.provider.name`: `openai`, `anthropic`, … Unset: left out.
     #[must_use]
-    pub fn provider(mut self, name: impl Into<String>) -> Self {
+    pub fn with_provider(mut self, name: impl Into<String>) -> Self {
         self.provider = Some(name.into());
         self
     }
 
     /// `gen_ai.request.model`: the model that is asked. Unset: left out.
     #[must_use]
-    pub fn model(mut self, name: impl Into<String>) -> Self {
+    pub fn with_model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }

@@ -22,8 +22,8 @@ fn limited(wait: Duration) -> LlmError {
 /// Waits of 1 s and 2 s between three attempts.
 fn steady() -> Backoff {
     Backoff::of::<3>()
-        .first(Duration::from_secs(1))
-        .jitter(false)
+        .with_first(Duration::from_secs(1))
+        .with_jitter(false)
 }
 
 async fn ask(client: impl LlmClient) -> (Result<ChatResponse, LlmError>, Duration) {
@@ -144,7 +144,7 @@ async fn the_longer_of_backoff_and_retry_after_is_waited() {
 
 #[tokio::test(start_paused = true)]
 async fn jitter_leaves_the_servers_wait_alone_and_shortens_ones_own() {
-    let jittered = Backoff::of::<2>().first(Duration::from_secs(8));
+    let jittered = Backoff::of::<2>().with_first(Duration::from_secs(8));
     let asked = ScriptedClient::default()
         .then(limited(Duration::from_secs(10)))
         .then("Hi.");
@@ -192,7 +192,7 @@ async fn the_ceiling_itself_is_still_waited_and_can_be_set() {
     let script = ScriptedClient::default()
         .then(limited(Duration::from_secs(600)))
         .then("Hi.");
-    let patient = Retry::new(script, steady()).retry_after_ceiling(Duration::from_secs(600));
+    let patient = Retry::new(script, steady()).with_retry_after_ceiling(Duration::from_secs(600));
     assert_took(ask(patient).await.1, Duration::from_secs(600));
 
     let script = ScriptedClient::default()

@@ -29,7 +29,7 @@ fn allocations(client: &impl LlmClient, first: u64, count: u64) -> u64 {
 
 #[test]
 fn a_cache_compares_no_request_with_those_of_other_settings() {
-    let client = Cache::new(ScriptedClient::new(vec!["Hi."; 2_000])).max_entries(2_000);
+    let client = Cache::new(ScriptedClient::new(vec!["Hi."; 2_000])).with_max_entries(2_000);
     let early = allocations(&client, 0, 200);
     allocations(&client, 200, 1_600);
     let late = allocations(&client, 1_800, 200);

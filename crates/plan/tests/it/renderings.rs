@@ -61,7 +61,7 @@ fn the_outline_keeps_its_lines_whatever_the_texts_hold() {
 
 #[test]
 fn colour_is_in_the_status_and_only_on_request() {
-    let colored = sample().outline().colored(true).to_string();
+    let colored = sample().outline().with_colors(true).to_string();
     insta::assert_snapshot!(colored.replace('\u{1b}', "ESC"), @"
     - ESC[32m[Done]ESC[0m Understand the problem: 24 times 27
     - ESC[2m[Pending]ESC[0m Multiply
@@ -72,7 +72,7 @@ fn colour_is_in_the_status_and_only_on_request() {
     ");
 
     assert_eq!(
-        sample().outline().colored(false).to_string(),
+        sample().outline().with_colors(false).to_string(),
         format_plan(&sample())
     );
     assert!(!format_plan(&sample()).contains('\u{1b}'));

@@ -44,7 +44,7 @@ impl YamlGuard {
     }
 
     /// Sets the maximum number of items of lists and of mappings in `{}`. Unlimited by default.
-    pub fn max_items(mut self, items: usize) -> Self {
+    pub fn with_max_items(mut self, items: usize) -> Self {
         self.max_items = items;
         self
     }

@@ -73,7 +73,7 @@ impl Ask {
 
     /// What tells it from others that are asked side by side. Unset: empty.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
@@ -183,7 +183,7 @@ impl fmt::Debug for Ask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The [name](Ask::named) of the question.
+    /// The [name](Ask::with_name) of the question.
     pub name: String,
     /// The replies as the model wrote them, with the complaint about each that could not be used.
     pub tries: Vec<Try>,

@@ -45,25 +45,25 @@ impl Default for SolveBudget {
 impl SolveBudget {
     /// Another limit of calls.
     #[must_use]
-    pub fn calls(self, calls: u32) -> Self {
+    pub fn with_calls(self, calls: u32) -> Self {
         Self { calls, ..self }
     }
 
     /// Another limit of tokens.
     #[must_use]
-    pub fn tokens(self, tokens: u64) -> Self {
+    pub fn with_tokens(self, tokens: u64) -> Self {
         Self { tokens, ..self }
     }
 
     /// Another limit of thoughts.
     #[must_use]
-    pub fn thoughts(self, thoughts: u32) -> Self {
+    pub fn with_thoughts(self, thoughts: u32) -> Self {
         Self { thoughts, ..self }
     }
 
     /// Another limit of time.
     #[must_use]
-    pub fn time(self, time: Duration) -> Self {
+    pub fn with_time(self, time: Duration) -> Self {
         Self { time, ..self }
     }
 

@@ -155,5 +155,5 @@ impl fmt::Display for SolveTrace {
 const MOST: usize = 200;
 
 fn line<T>(text: T) -> OneLine<T> {
-    OneLine::new(text).max_chars(MOST)
+    OneLine::new(text).with_max_chars(MOST)
 }

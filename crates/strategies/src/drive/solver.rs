@@ -22,7 +22,7 @@ use super::{Driver, SolveBudget, SolveError, Solved, Solving};
 ///     "results:\n- 30\n- 21\n- 51\nanswer: 51",
 ///     "thought: 51 / 3 = 17.\nholds: yes",
 /// ]);
-/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(SolveBudget::default().calls(20));
+/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(SolveBudget::default().with_calls(20));
 /// let solved = solver.solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(solved.end().to_string(), "answered");
@@ -135,7 +135,12 @@ impl Solver {
         let steps = u64::from(self.0.budget.thoughts)
             .saturating_mul(4)
             .max(10_000);
-        match flow.begin().max_steps(steps).finish(&mut solving).await {
+        match flow
+            .begin()
+            .with_max_steps(steps)
+            .finish(&mut solving)
+            .await
+        {
             Ok(_) => Ok(self.solved(solving)),
             Err(error) => Err(SolveError::of_run(error, solving)),
         }

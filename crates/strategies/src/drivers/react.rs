@@ -29,7 +29,7 @@ use crate::{
 /// | `solution_formulation` | the program: the answer that the model finished with |
 /// | `final_response` | the program: the same |
 ///
-/// After [`max_cycles`](Self::with_max_cycles), the model is asked for the solution with
+/// After [`with_max_cycles`](Self::with_max_cycles), the model is asked for the solution with
 /// what is known. The best answer of a run that was stopped earlier is what the model
 /// concluded from the last observation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use cogwork_text::{Name, NameList};
 ///
 /// The model is called once for each question: it asks the question and answers it in the
 /// same reply, or gives the answer to the problem. The questions can instead be answered
-/// [by a tool](Self::answered_by_tool), such as a search, or
-/// [by another model](Self::answered_by), which is asked nothing else. If a tool fails, its
+/// [by a tool](Self::with_answering_tool), such as a search, or
+/// [by another model](Self::with_answering_client), which is asked nothing else. If a tool fails, its
 /// error takes the place of the answer.
 ///
 /// | stage | who speaks |
@@ -93,7 +93,7 @@ impl SelfAsk {
     /// Has the questions answered by one of the solver's tools, which is given the
     /// question. By default, the model that asks them answers them.
     #[must_use]
-    pub fn answered_by_tool(mut self, tool: impl Into<String>) -> Self {
+    pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
         self.answerer = Answerer::Tool(tool.into());
         self
     }
@@ -102,7 +102,7 @@ impl SelfAsk {
     /// mention the problem. Its calls and tokens count towards the budget. By default, the
     /// model that asks the questions answers them.
     #[must_use]
-    pub fn answered_by(mut self, client: impl LlmClient + 'static) -> Self {
+    pub fn with_answering_client(mut self, client: impl LlmClient + 'static) -> Self {
         self.answerer = Answerer::Client(Arc::new(client));
         self
     }
@@ -303,7 +303,7 @@ impl SelfAsk {
                 let mut conversation = Messages::new();
                 conversation.push(Message::system("Answer the question, short and complete."));
                 let ask = Ask::new(conversation, question)
-                    .named(name)
+                    .with_name(name)
                     .with_client(Arc::clone(client));
 
                 StageWork::AskAll {

@@ -91,7 +91,7 @@ impl ThoughtDraft {
     }
 
     /// With another number of thoughts expected.
-    pub fn total_thoughts(mut self, total: u32) -> Self {
+    pub fn with_total_thoughts(mut self, total: u32) -> Self {
         self.total_thoughts = Some(total);
         self
     }

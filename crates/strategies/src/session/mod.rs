@@ -40,7 +40,7 @@ use crate::{Stage, Strategy};
 ///
 /// let mut session = Session::new(StrategyName::SelfConsistency);
 /// let problem = session.think(ThoughtDraft::at("problem_reception", "What is 17 * 3?"))?;
-/// let sampling = session.think(ThoughtDraft::at("multiple_path_sampling", "Two ways.").total_thoughts(6))?;
+/// let sampling = session.think(ThoughtDraft::at("multiple_path_sampling", "Two ways.").with_total_thoughts(6))?;
 ///
 /// let ways = [("tens", "30 + 21 = 51"), ("twenties", "20 * 3 - 9 = 51")];
 /// let mut branches = Vec::new();

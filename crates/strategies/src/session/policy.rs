@@ -58,7 +58,7 @@ impl SessionLimits {
     };
 
     /// Thoughts of all branches together, forgotten ones too. Default: 100,000.
-    pub fn thoughts(self, thoughts: usize) -> Self {
+    pub fn with_thoughts(self, thoughts: usize) -> Self {
         Self {
             thoughts: thoughts.min(Self::MAX.thoughts),
             ..self
@@ -67,7 +67,7 @@ impl SessionLimits {
 
     /// Branches that were ever made, `main` and closed ones too, since each stays on record. Default:
     /// 1,000.
-    pub fn branches(self, branches: usize) -> Self {
+    pub fn with_branches(self, branches: usize) -> Self {
         Self {
             branches: branches.min(Self::MAX.branches),
             ..self
@@ -76,7 +76,7 @@ impl SessionLimits {
 
     /// Bytes of memory that the thoughts take, about: texts, parameters, and a fixed share for each
     /// thought. Default: 64 MiB.
-    pub fn bytes(self, bytes: usize) -> Self {
+    pub fn with_bytes(self, bytes: usize) -> Self {
         Self {
             bytes: bytes.min(Self::MAX.bytes),
             ..self
@@ -119,9 +119,9 @@ impl TryFrom<Unchecked> for SessionLimits {
         };
 
         let clamped = Self::default()
-            .thoughts(thoughts)
-            .branches(branches)
-            .bytes(bytes);
+            .with_thoughts(thoughts)
+            .with_branches(branches)
+            .with_bytes(bytes);
         if limits == clamped {
             return Ok(limits);
         }

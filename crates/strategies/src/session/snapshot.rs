@@ -79,7 +79,7 @@ impl fmt::Display for SnapshotError {
             write!(f, "line {line}, column {column}: ")?;
         }
 
-        OneLine::new(&self.message).max_chars(MESSAGE).fmt(f)
+        OneLine::new(&self.message).with_max_chars(MESSAGE).fmt(f)
     }
 }
 

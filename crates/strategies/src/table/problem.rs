@@ -236,7 +236,7 @@ impl fmt::Display for TableProblem {
 impl fmt::Display for TableProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(message) => OneLine::new(message).max_chars(MESSAGE).fmt(f),
+            Self::Syntax(message) => OneLine::new(message).with_max_chars(MESSAGE).fmt(f),
             Self::Name(name) => {
                 write!(
                     f,

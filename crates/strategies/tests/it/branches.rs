@@ -124,7 +124,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
     );
 
     session
-        .think(ThoughtDraft::here("of ten").total_thoughts(10))
+        .think(ThoughtDraft::here("of ten").with_total_thoughts(10))
         .unwrap();
     let branch = session.fork(ids[1], "earlier").unwrap();
     assert_eq!(session.stage().name(), "thought_evaluation");

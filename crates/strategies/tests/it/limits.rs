@@ -21,7 +21,7 @@ fn full(limit: SessionLimit, most: usize) -> SessionError {
 #[test]
 fn thoughts_and_branches() {
     let mut session = session(
-        SessionLimits::default().thoughts(3).branches(2),
+        SessionLimits::default().with_thoughts(3).with_branches(2),
         WhenFull::Refuse,
     );
     let ids = walk(
@@ -55,7 +55,10 @@ fn thoughts_and_branches() {
 
 #[test]
 fn bytes_are_refused_by_default() {
-    let mut session = session(SessionLimits::default().bytes(10_000), WhenFull::Refuse);
+    let mut session = session(
+        SessionLimits::default().with_bytes(10_000),
+        WhenFull::Refuse,
+    );
     session
         .think(ThoughtDraft::here("x".repeat(5_000)))
         .unwrap();
@@ -75,7 +78,7 @@ fn bytes_are_refused_by_default() {
 #[test]
 fn pruned_branches_are_forgotten_where_the_policy_says_so() {
     let mut session = session(
-        SessionLimits::default().bytes(12_000),
+        SessionLimits::default().with_bytes(12_000),
         WhenFull::ForgetPruned,
     );
     let root = session.think(ThoughtDraft::here("root")).unwrap();
@@ -144,7 +147,7 @@ fn pruned_branches_are_forgotten_where_the_policy_says_so() {
 #[test]
 fn merged_branches_stay_while_the_target_does() {
     let mut session = session(
-        SessionLimits::default().bytes(9_000),
+        SessionLimits::default().with_bytes(9_000),
         WhenFull::ForgetPruned,
     );
     let root = session.think(ThoughtDraft::here("root")).unwrap();
@@ -179,8 +182,8 @@ fn merged_branches_stay_while_the_target_does() {
 #[test]
 fn limits_have_limits() {
     let most = SessionLimits::default()
-        .thoughts(usize::MAX)
-        .branches(usize::MAX)
-        .bytes(usize::MAX);
+        .with_thoughts(usize::MAX)
+        .with_branches(usize::MAX)
+        .with_bytes(usize::MAX);
     assert_eq!(most, SessionLimits::MAX);
 }

@@ -252,7 +252,7 @@ fn the_expected_total_rises_by_itself_and_by_request() {
     let mut session = Session::new(StrategyName::Linear);
     let total = |session: &Session| session.branch(BranchId::MAIN).unwrap().total_thoughts();
     session
-        .think(ThoughtDraft::here("1 of 3").total_thoughts(3))
+        .think(ThoughtDraft::here("1 of 3").with_total_thoughts(3))
         .unwrap();
     session.think(ThoughtDraft::here("2 of 3")).unwrap();
     session.think(ThoughtDraft::here("3 of 3")).unwrap();
@@ -266,17 +266,17 @@ fn the_expected_total_rises_by_itself_and_by_request() {
         .unwrap();
     assert_eq!(total(&session), 6);
     session
-        .think(ThoughtDraft::here("6 of 8").total_thoughts(8))
+        .think(ThoughtDraft::here("6 of 8").with_total_thoughts(8))
         .unwrap();
     assert_eq!(total(&session), 8);
 
     // Not fewer than there are, nor more than there may be.
     session
-        .think(ThoughtDraft::here("7 of 2?").total_thoughts(2))
+        .think(ThoughtDraft::here("7 of 2?").with_total_thoughts(2))
         .unwrap();
     assert_eq!(total(&session), 7);
     session
-        .think(ThoughtDraft::here("8").total_thoughts(u32::MAX))
+        .think(ThoughtDraft::here("8").with_total_thoughts(u32::MAX))
         .unwrap();
     assert_eq!(total(&session), 100_000);
 }

@@ -211,7 +211,7 @@ proptest! {
         policy.early_end = if early { EndRule::Allow } else { EndRule::Refuse };
         if forgetful {
             policy.when_full = WhenFull::ForgetPruned;
-            policy.limits = policy.limits.bytes(6_000);
+            policy.limits = policy.limits.with_bytes(6_000);
         }
         let mut session = Session::with_policy(name, policy);
         let mut again = None;

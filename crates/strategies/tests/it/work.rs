@@ -164,7 +164,7 @@ async fn a_deadline_is_never_far_while_a_stage_reads_a_reply() {
     for (what, reply) in slow_replies(5000) {
         for name in StrategyName::ALL {
             let client = ScriptedClient::new([reply.as_str(); 3]);
-            let budget = SolveBudget::default().calls(3);
+            let budget = SolveBudget::default().with_calls(3);
             let solver = Solver::new(client, name)
                 .with_tools(tools.clone())
                 .with_budget(budget);

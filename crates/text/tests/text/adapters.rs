@@ -112,10 +112,13 @@ fn a_cut_is_marked_only_where_something_is_left_out() {
         r"\u{1b}".repeat(80) + "…"
     );
 
-    assert_eq!(OneLine::new("abc  ").max_chars(3).to_string(), "abc");
-    assert_eq!(OneLine::new("abc d").max_chars(3).to_string(), "abc…");
-    assert_eq!(MultiLine::new("abc\n").max_chars(3).to_string(), "abc…");
-    assert_eq!(Escaped::new("").max_chars(0).to_string(), "");
+    assert_eq!(OneLine::new("abc  ").with_max_chars(3).to_string(), "abc");
+    assert_eq!(OneLine::new("abc d").with_max_chars(3).to_string(), "abc…");
+    assert_eq!(
+        MultiLine::new("abc\n").with_max_chars(3).to_string(),
+        "abc…"
+    );
+    assert_eq!(Escaped::new("").with_max_chars(0).to_string(), "");
 }
 
 /// Writes without end, and counts how often.
@@ -135,17 +138,17 @@ fn a_text_costs_no_more_than_is_shown_of_it() {
     let endless = Endless(std::cell::Cell::new(0));
 
     assert_eq!(
-        OneLine::new(&endless).max_chars(25).to_string(),
+        OneLine::new(&endless).with_max_chars(25).to_string(),
         "0123456789012345678901234…"
     );
     assert_eq!(endless.0.replace(0), 3);
     assert_eq!(
-        Escaped::new(&endless).max_chars(9).to_string(),
+        Escaped::new(&endless).with_max_chars(9).to_string(),
         "012345678…"
     );
     assert_eq!(endless.0.replace(0), 1);
     assert_eq!(
-        MultiLine::new(&endless).max_chars(10).to_string(),
+        MultiLine::new(&endless).with_max_chars(10).to_string(),
         "0123456789…"
     );
     assert_eq!(endless.0.get(), 2);

@@ -174,7 +174,7 @@ pub enum MemoryError {
 const PATH: usize = 200;
 
 fn file(path: &str) -> Escaped<&str> {
-    Escaped::new(path).max_chars(PATH)
+    Escaped::new(path).with_max_chars(PATH)
 }
 
 /// How much a store keeps.
@@ -271,7 +271,7 @@ impl fmt::Display for Found {
             f,
             "{:.2} {}",
             self.score,
-            OneLine::new(&self.text).max_chars(80)
+            OneLine::new(&self.text).with_max_chars(80)
         )
     }
 }

@@ -324,7 +324,7 @@ impl fmt::Display for Registry {
             write!(
                 f,
                 "{end}{name:width$}  {}",
-                OneLine::new(&entry.summary).max_chars(200)
+                OneLine::new(&entry.summary).with_max_chars(200)
             )?;
         }
 

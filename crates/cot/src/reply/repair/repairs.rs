@@ -131,5 +131,5 @@ const EXCERPT: usize = 40;
 /// The beginning of a text, to be quoted.
 pub(super) fn excerpt(text: &str) -> String {
     charge(text.len());
-    OneLine::new(text).max_chars(EXCERPT).to_string()
+    OneLine::new(text).with_max_chars(EXCERPT).to_string()
 }

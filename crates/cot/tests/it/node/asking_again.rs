@@ -138,8 +138,8 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
 async fn how_often_is_asked_again_can_be_set() {
     for times in [0, 1, 5] {
         let client = ScriptedClient::new([PROSE; 10]);
-        let node =
-            ChainOfThought::new(client.clone()).with_limits(Limits::default().asks_again(times));
+        let node = ChainOfThought::new(client.clone())
+            .with_limits(Limits::default().with_asks_again(times));
         let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
         assert_eq!(cot_error(&error).tries().len(), times as usize + 1);
         assert_eq!(client.requests().len(), times as usize + 1);
@@ -148,8 +148,8 @@ async fn how_often_is_asked_again_can_be_set() {
 
 #[tokio::test]
 async fn one_try_is_not_said_to_be_several() {
-    let node =
-        ChainOfThought::new(ScriptedClient::new([""])).with_limits(Limits::default().asks_again(0));
+    let node = ChainOfThought::new(ScriptedClient::new([""]))
+        .with_limits(Limits::default().with_asks_again(0));
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
@@ -379,8 +379,8 @@ async fn a_model_that_is_always_cut_off_ends_the_run_with_that_reason() {
 #[tokio::test]
 async fn a_reply_longer_than_is_read_is_said_to_be() {
     let client = ScriptedClient::new([FIRST, LAST]);
-    let limits = Limits::default().reply_bytes(FIRST.len() - 1);
-    let node = ChainOfThought::new(client).with_limits(limits.asks_again(0));
+    let limits = Limits::default().with_reply_bytes(FIRST.len() - 1);
+    let node = ChainOfThought::new(client).with_limits(limits.with_asks_again(0));
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
 
     assert_eq!(

@@ -134,7 +134,8 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
         .then(FIRST)
         .then(LAST);
     let client = script.with_capabilities(all());
-    let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().asks_again(0));
+    let node =
+        ChainOfThought::new(client.clone()).with_limits(Limits::default().with_asks_again(0));
     let mut reasoning = reasoning();
 
     node.into_flow().run(&mut reasoning).await.unwrap();
@@ -215,7 +216,9 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
         .fold(script, |script, reply| script.then(json(reply)));
     let client = script.then(json(LAST)).with_capabilities(all());
     let node = ChainOfThought::new(client.clone());
-    let clone = node.clone().with_limits(Limits::default().asks_again(0));
+    let clone = node
+        .clone()
+        .with_limits(Limits::default().with_asks_again(0));
 
     node.clone()
         .into_flow()
@@ -374,7 +377,7 @@ async fn reporter_and_watchers_are_told() {
     let (sink, mut told) = events(100);
 
     flow.begin()
-        .events_to(sink)
+        .with_events(sink)
         .finish(&mut reasoning())
         .await
         .unwrap();
@@ -600,7 +603,7 @@ async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
             .await
             .unwrap();
         let mut state = journal.state().unwrap();
-        let _ = flow.begin().journal(journal).finish(&mut state).await;
+        let _ = flow.begin().with_journal(journal).finish(&mut state).await;
 
         thoughts = state.thoughts().to_vec();
     }

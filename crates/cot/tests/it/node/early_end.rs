@@ -159,8 +159,8 @@ async fn a_call_that_fails_after_the_question_leaves_the_conclusion_there_was() 
 #[tokio::test(start_paused = true)]
 async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
     for (limits, requests) in [
-        (Limits::default().time(Duration::from_secs(50)), 2),
-        (Limits::default().tokens(1), 1),
+        (Limits::default().with_time(Duration::from_secs(50)), 2),
+        (Limits::default().with_tokens(1), 1),
     ] {
         let client = ScriptedClient::new([EARLY])
             .then(ScriptedReply::from(LAST).after(Duration::from_secs(100)));
@@ -207,7 +207,7 @@ async fn a_parent_left_open_over_sub_steps_that_are_done_is_asked_about_too() {
     );
 
     let node = ChainOfThought::new(ScriptedClient::new(replies)).with_early_end(EarlyEnd::Refuse);
-    let limits = Limits::default().asks_again(1);
+    let limits = Limits::default().with_asks_again(1);
     let error = node
         .with_limits(limits)
         .into_flow()

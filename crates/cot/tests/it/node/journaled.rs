@@ -51,7 +51,7 @@ async fn program(store: &FileStore, client: impl LlmClient + 'static) -> Result<
     let mut app = journal.state().unwrap();
 
     flow.begin()
-        .journal(journal)
+        .with_journal(journal)
         .finish(&mut app)
         .await
         .map(|_| app)

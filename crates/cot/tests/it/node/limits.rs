@@ -60,14 +60,14 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
 async fn a_run_goes_on_under_a_higher_limit_of_thoughts() {
     let mut reasoning = reasoning();
     let client = ScriptedClient::new([FIRST, SECOND, LAST]);
-    let error = limited(client.clone(), Limits::default().thoughts(2))
+    let error = limited(client.clone(), Limits::default().with_thoughts(2))
         .run(&mut reasoning)
         .await
         .unwrap_err();
     assert_eq!(cot_error(&error).limit(), Some(Limit::Thoughts(2)));
     assert_eq!(client.requests().len(), 2);
 
-    limited(client, Limits::default().thoughts(3))
+    limited(client, Limits::default().with_thoughts(3))
         .run(&mut reasoning)
         .await
         .unwrap();
@@ -80,7 +80,7 @@ async fn a_conclusion_in_the_last_thought_allowed_is_a_conclusion() {
     let mut reasoning = reasoning();
     let flow = limited(
         ScriptedClient::new([FIRST, LAST]),
-        Limits::default().thoughts(2),
+        Limits::default().with_thoughts(2),
     );
     flow.run(&mut reasoning).await.unwrap();
     assert!(reasoning.solution().is_some());
@@ -96,7 +96,7 @@ async fn tokens_are_held_against_their_limit_before_each_request() {
         .then(slow(FIRST))
         .then(slow(SECOND))
         .then(slow(LAST));
-    let error = limited(client.clone(), Limits::default().tokens(150))
+    let error = limited(client.clone(), Limits::default().with_tokens(150))
         .run(&mut reasoning)
         .await
         .unwrap_err();
@@ -112,7 +112,7 @@ async fn tokens_are_held_against_their_limit_before_each_request() {
         (2, 200)
     );
 
-    limited(client, Limits::default().tokens(201))
+    limited(client, Limits::default().with_tokens(201))
         .run(&mut reasoning)
         .await
         .unwrap();
@@ -131,7 +131,7 @@ async fn tokens_nobody_counted_are_guessed_from_the_text() {
         ScriptedClient::new([zero(FIRST), zero(SECOND), zero(LAST)]),
     ] {
         let mut reasoning = reasoning();
-        let error = limited(client.clone(), Limits::default().tokens(1))
+        let error = limited(client.clone(), Limits::default().with_tokens(1))
             .run(&mut reasoning)
             .await
             .unwrap_err();
@@ -161,7 +161,7 @@ async fn the_limit_of_tokens_ends_the_asking_again_too() {
         .then(slow(FIRST))
         .then(slow(PROSE))
         .then(slow(LAST));
-    let error = limited(client.clone(), Limits::default().tokens(200))
+    let error = limited(client.clone(), Limits::default().with_tokens(200))
         .run(&mut reasoning)
         .await
         .unwrap_err();
@@ -193,7 +193,7 @@ async fn a_failed_turn_is_charged_to_the_state_by_whoever_goes_on() {
         .then(slow(FIRST))
         .then(slow(PROSE))
         .then(slow(LAST));
-    let flow = limited(client.clone(), Limits::default().tokens(200));
+    let flow = limited(client.clone(), Limits::default().with_tokens(200));
     let error = flow.run(&mut reasoning).await.unwrap_err();
 
     reasoning.charge(cot_error(&error));
@@ -221,7 +221,7 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
 
     let started = tokio::time::Instant::now();
     let limit = Duration::from_secs(25);
-    let error = limited(client.clone(), Limits::default().time(limit))
+    let error = limited(client.clone(), Limits::default().with_time(limit))
         .run(&mut reasoning)
         .await
         .unwrap_err();
@@ -254,7 +254,7 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
 
     reasoning.charge(error);
     assert_eq!(reasoning.spent().time, limit);
-    limited(client, Limits::default().time(limit * 2))
+    limited(client, Limits::default().with_time(limit * 2))
         .run(&mut reasoning)
         .await
         .unwrap();
@@ -278,7 +278,7 @@ async fn time_ends_the_asking_again_of_a_client_that_never_waits() {
 
     let client = Arc::new(Blocking::default());
     let limit = Duration::from_millis(50);
-    let limits = Limits::default().time(limit).asks_again(100);
+    let limits = Limits::default().with_time(limit).with_asks_again(100);
     let error = limited(Arc::clone(&client), limits)
         .run(&mut reasoning())
         .await
@@ -295,7 +295,7 @@ async fn time_ends_the_asking_again_of_a_client_that_never_waits() {
 async fn time_that_is_up_ends_a_run_before_the_next_call() {
     let mut reasoning = reasoning();
     let client = ScriptedClient::default().then(slow(FIRST)).then(slow(LAST));
-    let limits = Limits::default().time(Duration::from_secs(10));
+    let limits = Limits::default().with_time(Duration::from_secs(10));
     let error = limited(client.clone(), limits)
         .run(&mut reasoning)
         .await
@@ -325,9 +325,9 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
         "thought 1: the limit of 3600s is reached without a conclusion; the thoughts are kept, and with a higher limit they go on"
     );
     let limits = Limits::default()
-        .time(Duration::MAX)
-        .tokens(u64::MAX)
-        .thoughts(u32::MAX);
+        .with_time(Duration::MAX)
+        .with_tokens(u64::MAX)
+        .with_thoughts(u32::MAX);
 
     limited(ScriptedClient::default().then(never()), limits)
         .run(&mut reasoning())
@@ -339,15 +339,15 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
 async fn limits_of_nothing_make_no_call() {
     for (limits, said) in [
         (
-            Limits::default().thoughts(0),
+            Limits::default().with_thoughts(0),
             "thought 1: the limit of 0 thoughts is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
         ),
         (
-            Limits::default().tokens(0),
+            Limits::default().with_tokens(0),
             "thought 1: the limit of 0 tokens is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
         ),
         (
-            Limits::default().time(Duration::ZERO),
+            Limits::default().with_time(Duration::ZERO),
             "thought 1: the limit of 0ns is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
         ),
     ] {

@@ -78,7 +78,7 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
     let cut = "```yaml\ncurrent_thinking: I add.\nplanning:\n- description: Add\n  status: Done\n- description: Con";
     let cut = ChatResponse::new(cut).with_finish_reason(FinishReason::Length);
     let client = ScriptedClient::default().then(cut.clone()).then(cut);
-    let node = ChainOfThought::new(client).with_limits(Limits::default().asks_again(1));
+    let node = ChainOfThought::new(client).with_limits(Limits::default().with_asks_again(1));
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = error.downcast_ref::<CotError>().unwrap();
 
@@ -92,8 +92,8 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
 #[tokio::test]
 async fn the_most_steps_are_a_limit_of_the_run() {
     let client = ScriptedClient::new([FAULTY]);
-    let node =
-        ChainOfThought::new(client).with_limits(Limits::default().reply_steps(0).asks_again(0));
+    let node = ChainOfThought::new(client)
+        .with_limits(Limits::default().with_reply_steps(0).with_asks_again(0));
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         error

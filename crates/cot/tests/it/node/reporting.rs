@@ -130,7 +130,7 @@ async fn the_console_shows_a_whole_run_in_colour() {
     run(eventful(), ConsoleReporter::to(plain.clone())).await;
     run(
         eventful(),
-        ConsoleReporter::to(colored.clone()).colored(true),
+        ConsoleReporter::to(colored.clone()).with_colors(true),
     )
     .await;
 
@@ -433,7 +433,7 @@ async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
     let prose = ScriptedClient::new([PROSE; 3]);
     let hanging =
         || ScriptedClient::default().then(ScriptedReply::from(LAST).after(Duration::from_secs(9)));
-    let limits = Limits::default().time(Duration::from_secs(5));
+    let limits = Limits::default().with_time(Duration::from_secs(5));
 
     for client in [broken, prose, hanging()] {
         let log = Log::default();

@@ -70,7 +70,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         let mut unsaved = Reasoning::new(format!("{PROBLEM}\n{UGLY}"));
         let node = ChainOfThought::new(client)
             .with_history(history)
-            .with_limits(Limits::default().thoughts(3));
+            .with_limits(Limits::default().with_thoughts(3));
         node.into_flow().run(&mut unsaved).await.unwrap_err();
         assert_eq!(unsaved.thoughts().len(), 3);
 

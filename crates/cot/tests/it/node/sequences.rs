@@ -74,10 +74,10 @@ fn policy() -> impl Strategy<Value = EarlyEnd> {
 fn limits() -> impl Strategy<Value = Limits> {
     (0_u32..6, 0_u32..4, 0_u64..40_000, 0_u64..30).prop_map(|(thoughts, asks, tokens, seconds)| {
         let limits = Limits::default()
-            .thoughts(thoughts)
-            .asks_again(asks)
-            .tokens(tokens);
-        limits.time(Duration::from_secs(seconds))
+            .with_thoughts(thoughts)
+            .with_asks_again(asks)
+            .with_tokens(tokens);
+        limits.with_time(Duration::from_secs(seconds))
     })
 }
 

@@ -58,7 +58,7 @@ fn replies(text: &str) -> Vec<String> {
 fn show_replies(shown: &Shown, text: &str) {
     for reply in replies(text) {
         for reading in [Reading::Strict, Reading::default()] {
-            match ReplyReader::default().reading(reading).read(&reply) {
+            match ReplyReader::default().with_reading(reading).read(&reply) {
                 Ok(read) => read.repairs.iter().for_each(|repair| shown.line(repair)),
                 Err(problem) => shown.error(&problem),
             }
@@ -113,7 +113,7 @@ async fn show_turns(shown: &Shown, text: &str) {
         .map(|reply| ScriptedClient::new([reply]));
 
     for client in clients.chain([ScriptedClient::new([failure])]) {
-        let node = ChainOfThought::new(client).with_limits(Limits::default().asks_again(0));
+        let node = ChainOfThought::new(client).with_limits(Limits::default().with_asks_again(0));
         if let Err(error) = node
             .into_flow()
             .run(&mut Reasoning::new("What is 2 + 2?"))
@@ -132,7 +132,7 @@ async fn on_the_console(text: &str) {
         replies(text)
             .into_iter()
             .chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
-    let limits = Limits::default().asks_again(20);
+    let limits = Limits::default().with_asks_again(20);
     let node = ChainOfThought::new(ScriptedClient::new(script))
         .with_reporter(ConsoleReporter::to(screen.clone()))
         .with_limits(limits);

@@ -44,7 +44,7 @@ async fn reporter_and_watchers_see_every_piece() {
     let mut reasoning = Reasoning::new(PROBLEM);
 
     flow.begin()
-        .events_to(sink)
+        .with_events(sink)
         .finish(&mut reasoning)
         .await
         .unwrap();

@@ -14,18 +14,18 @@ fn took(prompt: u64, completion: u64) -> ChatResponse {
 #[tokio::test]
 async fn each_limit_ends_the_calls_and_says_what_was_spent() {
     let script = || ScriptedClient::new([took(10, 5), took(10, 5), took(10, 5)]);
-    let prices = Prices::new().model("m", Price::per_million(1000.0, 2000.0));
+    let prices = Prices::new().with_model("m", Price::per_million(1000.0, 2000.0));
     for (budget, said) in [
         (
-            Budget::new(script()).calls(2),
+            Budget::new(script()).with_calls(2),
             "budget: the limit on calls is 2, and is reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
-            Budget::new(script()).tokens(30),
+            Budget::new(script()).with_tokens(30),
             "budget: the limit on tokens is 30, and is reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
-            Budget::new(script()).calls(9).money(0.03, prices),
+            Budget::new(script()).with_calls(9).with_money(0.03, prices),
             "budget: the limit on money is 0.03, and is reached (calls: 2, tokens: 30, money: 0.04)",
         ),
     ] {
@@ -45,10 +45,10 @@ async fn each_limit_ends_the_calls_and_says_what_was_spent() {
 #[tokio::test]
 async fn a_limit_of_nothing_allows_nothing() {
     for budget in [
-        Budget::new(ScriptedClient::new(["1"])).calls(0),
-        Budget::new(ScriptedClient::new(["1"])).tokens(0),
-        Budget::new(ScriptedClient::new(["1"])).money(0.0, Prices::new()),
-        Budget::new(ScriptedClient::new(["1"])).money(f64::NAN, Prices::new()),
+        Budget::new(ScriptedClient::new(["1"])).with_calls(0),
+        Budget::new(ScriptedClient::new(["1"])).with_tokens(0),
+        Budget::new(ScriptedClient::new(["1"])).with_money(0.0, Prices::new()),
+        Budget::new(ScriptedClient::new(["1"])).with_money(f64::NAN, Prices::new()),
     ] {
         assert_eq!(ask(&budget).await.unwrap_err().kind(), LlmErrorKind::Budget);
     }
@@ -56,7 +56,7 @@ async fn a_limit_of_nothing_allows_nothing() {
 
 #[tokio::test]
 async fn clones_share_one_budget() {
-    let budget = Budget::new(ScriptedClient::new([took(1, 2), took(3, 4)])).calls(2);
+    let budget = Budget::new(ScriptedClient::new([took(1, 2), took(3, 4)])).with_calls(2);
     ask(&budget).await.unwrap();
     ask(&budget.clone()).await.unwrap();
     let spending = budget.spending();
@@ -117,7 +117,7 @@ async fn a_call_that_is_given_up_costs_its_conversation() {
 #[tokio::test(start_paused = true)]
 async fn many_calls_at_once_do_not_pass_a_limit_of_calls() {
     let late = || ScriptedReply::from(took(1, 1)).after(seconds(1));
-    let budget = Budget::new(ScriptedClient::new((0..20).map(|_| late()))).calls(5);
+    let budget = Budget::new(ScriptedClient::new((0..20).map(|_| late()))).with_calls(5);
     let calls: Vec<_> = (0..20)
         .map(|_| {
             let budget = budget.clone();
@@ -136,15 +136,15 @@ async fn many_calls_at_once_do_not_pass_a_limit_of_calls() {
 #[test]
 fn a_price_that_makes_no_sense_is_not_free() {
     for price in [-1.0, f64::NAN, f64::INFINITY] {
-        let prices = Prices::new().model("m", Price::per_million(price, 0.0));
+        let prices = Prices::new().with_model("m", Price::per_million(price, 0.0));
         assert_eq!(prices.cost(Some("m"), Usage::new(1, 0)), f64::INFINITY);
         assert_eq!(prices.cost(Some("m"), Usage::new(0, 1)), 0.0);
     }
 
     assert_eq!(Prices::new().cost(Some("m"), Usage::new(1, 1)), 0.0);
     let prices = Prices::new()
-        .model("a", Price::per_million(1.0, 9.0))
-        .model("b", Price::per_million(2.0, 3.0));
+        .with_model("a", Price::per_million(1.0, 9.0))
+        .with_model("b", Price::per_million(2.0, 3.0));
     assert_eq!(
         prices.cost(Some("c"), Usage::new(1_000_000, 1_000_000)),
         11.0

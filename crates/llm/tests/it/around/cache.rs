@@ -148,7 +148,7 @@ async fn failures_and_replies_that_were_cut_off_are_asked_again() {
 #[tokio::test]
 async fn the_one_not_asked_for_longest_makes_room() {
     let script = ScriptedClient::new(["a", "b", "c", "b again"]);
-    let client = Cache::new(script.clone()).max_entries(2);
+    let client = Cache::new(script.clone()).with_max_entries(2);
     for (request, reply) in [
         ("a", "a"),
         ("b", "b"),
@@ -169,7 +169,7 @@ async fn the_one_not_asked_for_longest_makes_room() {
 async fn bytes_are_bounded_too() {
     let long = "x".repeat(1000);
     let script = ScriptedClient::new(["1", "2", "3", "4", "5"]);
-    let client = Cache::new(script.clone()).max_bytes(3000);
+    let client = Cache::new(script.clone()).with_max_bytes(3000);
 
     for request in [
         format!("{long}1"),
@@ -181,7 +181,7 @@ async fn bytes_are_bounded_too() {
     }
 
     assert_eq!(script.requests().len(), 4);
-    let nothing = Cache::new(script.clone()).max_bytes(0);
+    let nothing = Cache::new(script.clone()).with_max_bytes(0);
     ask(&nothing).await.unwrap();
     assert_eq!(script.requests().len(), 5);
 }
@@ -189,7 +189,7 @@ async fn bytes_are_bounded_too() {
 #[tokio::test]
 async fn a_request_unequal_to_itself_is_not_kept() {
     let script = ScriptedClient::new(["1", "2", "3"]);
-    let client = Cache::new(script).max_entries(1);
+    let client = Cache::new(script).with_max_entries(1);
     let request = hello().with_temperature(f32::NAN);
 
     for reply in ["1", "2"] {

@@ -41,14 +41,14 @@ async fn times(client: &RateLimit<ScriptedClient>, calls: usize) -> Vec<u64> {
 #[tokio::test(start_paused = true)]
 async fn calls_over_the_limit_wait_for_the_minute_to_pass_in_their_order() {
     let client = RateLimit::new(endless())
-        .requests_per_minute(2.try_into().unwrap())
-        .max_wait(seconds(600));
+        .with_requests_per_minute(2.try_into().unwrap())
+        .with_max_wait(seconds(600));
     assert_eq!(times(&client, 7).await, [0, 0, 60, 60, 120, 120, 180]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_minute_slides() {
-    let client = RateLimit::new(endless()).requests_per_minute(2.try_into().unwrap());
+    let client = RateLimit::new(endless()).with_requests_per_minute(2.try_into().unwrap());
     let start = Instant::now();
     for expected in [0, 40, 60, 100, 120] {
         ask(&client).await.unwrap();
@@ -62,8 +62,8 @@ async fn the_minute_slides() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_would_wait_too_long_fails_at_once_and_says_how_long() {
     let client = RateLimit::new(endless())
-        .requests_per_minute(1.try_into().unwrap())
-        .max_wait(seconds(10));
+        .with_requests_per_minute(1.try_into().unwrap())
+        .with_max_wait(seconds(10));
     ask(&client).await.unwrap();
     tokio::time::sleep(seconds(20)).await;
     let start = Instant::now();
@@ -125,8 +125,8 @@ fn took(tokens: u64, after: u64) -> ScriptedReply {
 #[tokio::test(start_paused = true)]
 async fn the_calls_before_it_in_the_queue_count() {
     let client = RateLimit::new(endless())
-        .requests_per_minute(1.try_into().unwrap())
-        .max_wait(seconds(70));
+        .with_requests_per_minute(1.try_into().unwrap())
+        .with_max_wait(seconds(70));
     let calls = [hello(), hello(), hello(), hello()].map(|request| begin(&client, request));
     let [first, second, third, fourth] = calls;
 
@@ -139,8 +139,8 @@ async fn the_calls_before_it_in_the_queue_count() {
 #[tokio::test(start_paused = true)]
 async fn the_tokens_of_the_calls_before_it_in_the_queue_count() {
     let client = RateLimit::new(endless())
-        .tokens_per_minute(100.try_into().unwrap())
-        .max_wait(seconds(70));
+        .with_tokens_per_minute(100.try_into().unwrap())
+        .with_max_wait(seconds(70));
     let [first, second, third, fourth] =
         [60, 60, 60, 40].map(|tokens| begin(&client, taking(tokens)));
 
@@ -153,7 +153,7 @@ async fn the_tokens_of_the_calls_before_it_in_the_queue_count() {
 
 #[tokio::test(start_paused = true)]
 async fn a_small_call_does_not_overtake_a_large_one() {
-    let client = RateLimit::new(endless()).tokens_per_minute(100.try_into().unwrap());
+    let client = RateLimit::new(endless()).with_tokens_per_minute(100.try_into().unwrap());
     let [first, large, small] = [60, 60, 1].map(|tokens| begin(&client, taking(tokens)));
 
     assert_eq!(came_through(first).await, 0);
@@ -163,7 +163,7 @@ async fn a_small_call_does_not_overtake_a_large_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_in_the_queue_leaves_its_place() {
-    let client = RateLimit::new(endless()).requests_per_minute(1.try_into().unwrap());
+    let client = RateLimit::new(endless()).with_requests_per_minute(1.try_into().unwrap());
     ask(&client).await.unwrap();
     assert!(
         tokio::time::timeout(seconds(5), ask(&client))
@@ -179,8 +179,8 @@ async fn a_call_dropped_in_the_queue_leaves_its_place() {
 #[tokio::test(start_paused = true)]
 async fn those_behind_a_dropped_call_move_up() {
     let client = RateLimit::new(endless())
-        .requests_per_minute(1.try_into().unwrap())
-        .max_wait(seconds(200));
+        .with_requests_per_minute(1.try_into().unwrap())
+        .with_max_wait(seconds(200));
     let [first, second, third, fourth] =
         [hello(), hello(), hello(), hello()].map(|r| begin(&client, r));
     tokio::time::sleep(seconds(10)).await;
@@ -197,7 +197,7 @@ async fn those_behind_a_dropped_call_move_up() {
 
 #[tokio::test(start_paused = true)]
 async fn the_next_moves_up_when_the_first_in_the_queue_is_dropped() {
-    let client = RateLimit::new(endless()).tokens_per_minute(100.try_into().unwrap());
+    let client = RateLimit::new(endless()).with_tokens_per_minute(100.try_into().unwrap());
     let [first, large, small] = [60, 60, 40].map(|tokens| begin(&client, taking(tokens)));
     tokio::time::sleep(seconds(10)).await;
     large.abort();
@@ -210,8 +210,8 @@ async fn the_next_moves_up_when_the_first_in_the_queue_is_dropped() {
 async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
     let script = ScriptedClient::new([took(10, 20), took(50, 0), took(50, 0)]);
     let client = RateLimit::new(script)
-        .tokens_per_minute(100.try_into().unwrap())
-        .max_wait(seconds(70));
+        .with_tokens_per_minute(100.try_into().unwrap())
+        .with_max_wait(seconds(70));
     let [first, second] = [90, 50].map(|tokens| begin(&client, taking(tokens)));
 
     assert_eq!(came_through(first).await, 20);
@@ -225,15 +225,15 @@ async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
 async fn a_call_that_took_more_tokens_sends_those_away_that_would_wait_for_too_long() {
     let script = ScriptedClient::new([took(10, 0), took(90, 20), took(60, 0), took(1, 0)]);
     let client = RateLimit::new(script)
-        .tokens_per_minute(100.try_into().unwrap())
-        .max_wait(seconds(40));
+        .with_tokens_per_minute(100.try_into().unwrap())
+        .with_max_wait(seconds(40));
     let first = begin(&client, taking(10));
     tokio::time::sleep(seconds(30)).await;
 
     let second = begin(&client, taking(40));
     tokio::time::sleep(seconds(1)).await;
     let third = begin(&client, taking(60));
-    let patient = begin(&client.clone().max_wait(seconds(100)), taking(70));
+    let patient = begin(&client.clone().with_max_wait(seconds(100)), taking(70));
 
     assert_eq!(came_through(first).await, 0);
     assert_eq!(came_through(second).await, 20);
@@ -247,7 +247,7 @@ async fn a_call_that_took_more_tokens_sends_those_away_that_would_wait_for_too_l
 async fn tokens_are_guessed_before_a_call_and_counted_after_it() {
     let script =
         ScriptedClient::new([took(10, 0), took(95, 0), took(1, 0), took(1, 0), took(1, 0)]);
-    let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap());
+    let client = RateLimit::new(script).with_tokens_per_minute(100.try_into().unwrap());
     let start = Instant::now();
 
     // 25 guessed tokens and 75 that it may write; 10 in the end.
@@ -273,7 +273,7 @@ async fn tokens_are_guessed_before_a_call_and_counted_after_it() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_counts_what_it_took_at_its_end() {
     let script = ScriptedClient::new([took(100, 0), took(1, 0)]);
-    let client = RateLimit::new(script).tokens_per_minute(100.try_into().unwrap());
+    let client = RateLimit::new(script).with_tokens_per_minute(100.try_into().unwrap());
     follow(&client).await.unwrap();
     let start = Instant::now();
 
@@ -286,7 +286,7 @@ async fn failures_pass_and_count_as_calls() {
     let script = ScriptedClient::default()
         .then(fails(LlmErrorKind::Server))
         .then("Hi.");
-    let client = RateLimit::new(script).requests_per_minute(1.try_into().unwrap());
+    let client = RateLimit::new(script).with_requests_per_minute(1.try_into().unwrap());
     assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Server);
     let start = Instant::now();
 
@@ -297,8 +297,8 @@ async fn failures_pass_and_count_as_calls() {
 #[tokio::test(start_paused = true)]
 async fn the_longest_wait_is_taken() {
     let client = RateLimit::new(endless())
-        .requests_per_minute(1.try_into().unwrap())
-        .max_wait(Duration::MAX);
+        .with_requests_per_minute(1.try_into().unwrap())
+        .with_max_wait(Duration::MAX);
     assert_eq!(times(&client, 3).await, [0, 60, 120]);
 }
 
@@ -338,9 +338,9 @@ proptest! {
                 ScriptedReply::from("").after(seconds(*lasts))
             }));
             let client = RateLimit::new(Timed { script, begun: begun.clone() })
-                .requests_per_minute(requests.try_into().unwrap())
-                .tokens_per_minute(tokens.try_into().unwrap())
-                .max_wait(seconds(max_wait));
+                .with_requests_per_minute(requests.try_into().unwrap())
+                .with_tokens_per_minute(tokens.try_into().unwrap())
+                .with_max_wait(seconds(max_wait));
             let mut tasks = Vec::new();
             for (pause, _, tokens) in calls {
                 tokio::time::sleep(seconds(pause)).await;

@@ -17,12 +17,12 @@ async fn everything_at_once_gives_the_reply_in_pieces_and_tells_what_it_can_do()
         .then(fails(LlmErrorKind::Overloaded))
         .then(reply());
     let client = Timeout::new(inner.clone())
-        .first(seconds(5))
-        .idle(seconds(5))
-        .total(seconds(50));
-    let client = RateLimit::new(client).requests_per_minute(60.try_into().unwrap());
+        .with_first(seconds(5))
+        .with_idle(seconds(5))
+        .with_total(seconds(50));
+    let client = RateLimit::new(client).with_requests_per_minute(60.try_into().unwrap());
     let client = ConcurrencyLimit::of::<4>(client);
-    let client = Budget::new(client).calls(10);
+    let client = Budget::new(client).with_calls(10);
     let spent = client.clone();
     let client = Retry::new(client, Backoff::of::<3>());
     let client = Fallback::new(client, ScriptedClient::new(["never"]));
@@ -40,8 +40,8 @@ async fn calls_of_tools_go_through_everything_and_are_counted_where_no_usage_is_
         .then(fails(LlmErrorKind::Overloaded))
         .then(asks())
         .then(asks());
-    let client = Timeout::new(inner.clone()).idle(seconds(5));
-    let client = RateLimit::new(client).tokens_per_minute(10_000.try_into().unwrap());
+    let client = Timeout::new(inner.clone()).with_idle(seconds(5));
+    let client = RateLimit::new(client).with_tokens_per_minute(10_000.try_into().unwrap());
     let client = Budget::new(ConcurrencyLimit::of::<4>(client));
     let spent = client.clone();
     let client = Fallback::new(
@@ -80,9 +80,9 @@ async fn calls_of_tools_go_through_everything_and_are_counted_where_no_usage_is_
 async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
     let late = || ScriptedReply::from("Late.").after(seconds(20));
     let script = || ScriptedClient::new([late(), late(), late()]);
-    let backoff = Backoff::of::<3>().first(seconds(1)).jitter(false);
+    let backoff = Backoff::of::<3>().with_first(seconds(1)).with_jitter(false);
 
-    let inside = Retry::new(Timeout::new(script()).total(seconds(10)), backoff);
+    let inside = Retry::new(Timeout::new(script()).with_total(seconds(10)), backoff);
     let start = Instant::now();
     let error = ask(&inside).await.unwrap_err();
     assert_eq!(
@@ -91,7 +91,7 @@ async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
     );
     assert_eq!(start.elapsed().as_secs(), 33);
 
-    let outside = Timeout::new(Retry::new(script(), backoff)).total(seconds(10));
+    let outside = Timeout::new(Retry::new(script(), backoff)).with_total(seconds(10));
     let start = Instant::now();
     assert_eq!(
         ask(&outside).await.unwrap_err().to_string(),
@@ -103,9 +103,9 @@ async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
 #[tokio::test(start_paused = true)]
 async fn a_budget_outside_a_cache_pays_for_what_was_free() {
     let reply = ChatResponse::new("Hi.").with_usage(Usage::new(10, 10));
-    let inside = Budget::new(ScriptedClient::new([reply.clone()])).calls(9);
+    let inside = Budget::new(ScriptedClient::new([reply.clone()])).with_calls(9);
     let client = Cache::new(inside.clone());
-    let outside = Budget::new(Cache::new(ScriptedClient::new([reply]))).calls(9);
+    let outside = Budget::new(Cache::new(ScriptedClient::new([reply]))).with_calls(9);
 
     for _ in 0..3 {
         ask(&client).await.unwrap();

@@ -21,7 +21,7 @@ async fn outcome(client: Timeout<ScriptedClient>) -> (Result<String, String>, u6
 #[tokio::test(start_paused = true)]
 async fn a_whole_reply_has_the_total_time_and_no_more() {
     let after = |delay| ScriptedReply::from("Hi.").after(seconds(delay));
-    let client = Timeout::new(ScriptedClient::new([after(9), after(11)])).total(seconds(10));
+    let client = Timeout::new(ScriptedClient::new([after(9), after(11)])).with_total(seconds(10));
     assert_eq!(ask(&client).await.unwrap().text(), "Hi.");
     let start = Instant::now();
     let error = ask(&client).await.unwrap_err();
@@ -36,7 +36,7 @@ async fn each_limit_of_a_stream_holds_for_its_own_part() {
     let script = |reply: ScriptedReply| Timeout::new(ScriptedClient::new([reply]));
     let late = || pieces().after(seconds(20));
     assert_eq!(
-        outcome(script(late()).first(seconds(5))).await,
+        outcome(script(late()).with_first(seconds(5))).await,
         (
             Err("timeout: no first piece of the reply within 5s".to_owned()),
             5
@@ -44,17 +44,17 @@ async fn each_limit_of_a_stream_holds_for_its_own_part() {
     );
 
     assert_eq!(
-        outcome(script(late()).idle(seconds(5))).await,
+        outcome(script(late()).with_idle(seconds(5))).await,
         (Ok("abc".to_owned()), 20)
     );
 
     let slow = || pieces().every(seconds(10));
     assert_eq!(
-        outcome(script(slow()).first(seconds(15))).await,
+        outcome(script(slow()).with_first(seconds(15))).await,
         (Ok("abc".to_owned()), 30)
     );
     assert_eq!(
-        outcome(script(slow()).idle(seconds(5))).await,
+        outcome(script(slow()).with_idle(seconds(5))).await,
         (
             Err("timeout: no further piece of the reply within 5s".to_owned()),
             15
@@ -62,7 +62,12 @@ async fn each_limit_of_a_stream_holds_for_its_own_part() {
     );
 
     assert_eq!(
-        outcome(script(slow()).idle(seconds(15)).total(seconds(25))).await,
+        outcome(
+            script(slow())
+                .with_idle(seconds(15))
+                .with_total(seconds(25))
+        )
+        .await,
         (Err("timeout: no whole reply within 25s".to_owned()), 25)
     );
     assert_eq!(outcome(script(slow())).await, (Ok("abc".to_owned()), 30));
@@ -71,7 +76,7 @@ async fn each_limit_of_a_stream_holds_for_its_own_part() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_out_of_time_keeps_the_text_so_far_and_is_over() {
     let client =
-        Timeout::new(ScriptedClient::new([pieces().every(seconds(10))])).total(seconds(25));
+        Timeout::new(ScriptedClient::new([pieces().every(seconds(10))])).with_total(seconds(25));
     let mut reply = client.stream(hello()).await.unwrap();
     assert!(reply.next().await.unwrap().is_ok() && reply.next().await.unwrap().is_ok());
     let error = reply.next().await.unwrap().unwrap_err();
@@ -85,7 +90,7 @@ async fn a_stream_out_of_time_keeps_the_text_so_far_and_is_over() {
 
 #[tokio::test(start_paused = true)]
 async fn time_that_the_program_takes_is_not_idle_time() {
-    let client = Timeout::new(ScriptedClient::new([pieces()])).idle(seconds(1));
+    let client = Timeout::new(ScriptedClient::new([pieces()])).with_idle(seconds(1));
     let mut reply = client.stream(hello()).await.unwrap();
     while let Some(delta) = reply.next().await {
         delta.unwrap();
@@ -99,9 +104,9 @@ async fn other_errors_and_the_longest_limits_pass_through() {
         fails(LlmErrorKind::Quota),
         fails(LlmErrorKind::Quota),
     ]))
-    .first(std::time::Duration::MAX)
-    .idle(std::time::Duration::MAX)
-    .total(std::time::Duration::MAX);
+    .with_first(std::time::Duration::MAX)
+    .with_idle(std::time::Duration::MAX)
+    .with_total(std::time::Duration::MAX);
 
     assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Quota);
     assert_eq!(

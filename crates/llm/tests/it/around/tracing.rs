@@ -58,8 +58,8 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
         .with_model("m-2025");
 
     let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
-        .provider("openai")
-        .model("m");
+        .with_provider("openai")
+        .with_model("m");
     let request = hello()
         .with_max_tokens(50)
         .with_temperature(0.2)
@@ -85,10 +85,10 @@ async fn failures_and_attempts_are_told() {
         .then("Hi.")
         .then(broken);
     let client = Tracing::new(Retry::new(
-        Tracing::new(script).model("inner"),
+        Tracing::new(script).with_model("inner"),
         Backoff::of::<2>(),
     ))
-    .model("outer");
+    .with_model("outer");
 
     let lines = spans(async {
         ask(&client).await.unwrap();

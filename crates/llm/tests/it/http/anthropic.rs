@@ -26,7 +26,7 @@ async fn the_head_names_path_version_and_key() {
 
     // A base URL with the version in it is as good as one without.
     let client = AnthropicClient::builder(server.base_url(), "claude")
-        .api_key("sk-ant-0123456789")
+        .with_api_key("sk-ant-0123456789")
         .build()
         .unwrap();
     assert_eq!(ask(&client).await.unwrap(), ChatResponse::new("Hi."));
@@ -69,8 +69,8 @@ async fn system_messages_go_where_the_api_wants_them() {
 
     client(&server).complete(request).await.unwrap();
     let client = AnthropicClient::builder(server.origin(), "claude")
-        .extra("max_tokens", 50)
-        .extra("top_k", 20)
+        .with_extra("max_tokens", 50)
+        .with_extra("top_k", 20)
         .build()
         .unwrap();
 

@@ -22,8 +22,8 @@ type Fixture = (
 fn everyone() -> [Fixture; 3] {
     fn short<C>(builder: cogwork_llm::HttpClientBuilder<C>) -> C {
         builder
-            .timeout(Duration::from_millis(300))
-            .max_response_bytes(LIMIT)
+            .with_timeout(Duration::from_millis(300))
+            .with_max_response_bytes(LIMIT)
             .build()
             .unwrap()
     }
@@ -156,7 +156,7 @@ async fn a_retry_around_waits_as_asked_and_then_has_the_reply() {
         let server = Server::start(answers.chain([Answer::Raw(streamed(stream))])).await;
         let client = Retry::new(
             client(&server),
-            Backoff::of::<3>().first(Duration::from_millis(1)),
+            Backoff::of::<3>().with_first(Duration::from_millis(1)),
         );
         let started = std::time::Instant::now();
         let response = ask(&client).await.unwrap();

@@ -464,7 +464,7 @@ async fn retry_over_http_waits_and_then_succeeds() {
     ])
     .await;
 
-    let backoff = Backoff::of::<3>().first(Duration::from_millis(1));
+    let backoff = Backoff::of::<3>().with_first(Duration::from_millis(1));
     let started = std::time::Instant::now();
     let response = ask(&Retry::new(server.client(), backoff)).await.unwrap();
     assert_eq!(response.text(), "third time lucky");

@@ -109,7 +109,7 @@ async fn half_a_body_of_a_failure_leaves_the_failure() {
 async fn a_slow_answer_is_a_timeout() {
     let server = Server::start([Answer::Late(Duration::from_secs(30), Vec::new())]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .timeout(SHORT)
+        .with_timeout(SHORT)
         .build()
         .unwrap();
     let error = ask(&client).await.unwrap_err();
@@ -129,7 +129,7 @@ async fn a_slow_answer_is_a_timeout() {
 async fn an_answer_that_stalls_half_way_is_a_timeout_with_what_came() {
     let server = Server::start([Answer::Stall(bytes(200, "", "{\"choices\"", 100))]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .timeout(SHORT)
+        .with_timeout(SHORT)
         .build()
         .unwrap();
     let error = ask(&client).await.unwrap_err();
@@ -150,7 +150,7 @@ async fn a_server_silent_at_the_handshake_is_a_connection_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let client = OpenAiClient::builder(&url, "m")
-        .connect_timeout(SHORT)
+        .with_connect_timeout(SHORT)
         .build()
         .unwrap();
     let error = ask(&client).await.unwrap_err();
@@ -190,7 +190,7 @@ async fn a_server_without_encryption_is_a_transport_error_for_https() {
 async fn a_body_without_end_stops_at_the_limit() {
     let server = Server::start([Answer::Endless("{\"choices\": [\"", "x".to_owned())]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .max_response_bytes(1_000_000)
+        .with_max_response_bytes(1_000_000)
         .build()
         .unwrap();
     let started = Instant::now();
@@ -215,7 +215,7 @@ async fn a_body_of_exactly_the_limit_is_read_and_one_byte_more_is_not() {
     .await;
     let with_limit = |bytes| {
         OpenAiClient::builder(server.base_url(), "m")
-            .max_response_bytes(bytes)
+            .with_max_response_bytes(bytes)
             .build()
             .unwrap()
     };

@@ -23,15 +23,15 @@ async fn each_protocol_is_asked_in_its_own_way() {
     let anthropic = ok(r#"{"content":[{"text":"{}"}]}"#);
     let server = Server::start([says("{}"), says("{}"), ollama.clone(), ollama, anthropic]).await;
     let openai = OpenAiClient::builder(server.base_url(), "m")
-        .extra("response_format", "mine")
+        .with_extra("response_format", "mine")
         .build()
         .unwrap();
     let ollama = OllamaClient::builder(server.origin(), "m")
-        .extra("format", "mine")
+        .with_extra("format", "mine")
         .build()
         .unwrap();
     let anthropic = AnthropicClient::builder(server.origin(), "m")
-        .extra(
+        .with_extra(
             "output_config",
             BTreeMap::from([("effort", "low"), ("format", "mine")]),
         )

@@ -34,11 +34,11 @@ async fn what_a_request_sets_goes_into_the_options() {
         .with_stop(["END"]);
 
     let client = OllamaClient::builder(format!("{}/api/", server.origin()), "qwen3:4b")
-        .extra(
+        .with_extra(
             "options",
             BTreeMap::from([("num_ctx", 16_384), ("seed", 1)]),
         )
-        .extra("think", false)
+        .with_extra("think", false)
         .build()
         .unwrap();
 

@@ -22,10 +22,10 @@ async fn a_plain_request_is_model_and_messages() {
 async fn settings_of_the_request_go_before_extra_fields() {
     let server = Server::start([says("1"), says("2")]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .extra("temperature", 1)
-        .extra("top_k", 20)
-        .extra("max_tokens", 50)
-        .extra(
+        .with_extra("temperature", 1)
+        .with_extra("top_k", 20)
+        .with_extra("max_tokens", 50)
+        .with_extra(
             "chat_template_kwargs",
             [("enable_thinking", false)]
                 .into_iter()
@@ -50,8 +50,8 @@ async fn settings_of_the_request_go_before_extra_fields() {
 async fn the_head_names_path_key_and_own_headers() {
     let server = Server::start([says("Hi.")]).await;
     let client = OpenAiClient::builder(format!("{}/", server.base_url()), "m")
-        .api_key("sk-test-0123456789")
-        .header("X-Title", "Cogwork")
+        .with_api_key("sk-test-0123456789")
+        .with_header("X-Title", "Cogwork")
         .build()
         .unwrap();
 

@@ -46,9 +46,9 @@ fn client(server: &Server) -> OpenAiClient {
 
 fn patient_client(server: &Server, timeout: Duration) -> OpenAiClient {
     OpenAiClient::builder(server.base_url(), "m")
-        .api_key(KEY)
-        .header("X-Second-Key", SECOND_KEY)
-        .timeout(timeout)
+        .with_api_key(KEY)
+        .with_header("X-Second-Key", SECOND_KEY)
+        .with_timeout(timeout)
         .build()
         .unwrap()
 }
@@ -60,17 +60,17 @@ fn everyone(server: &Server, timeout: Duration) -> [Box<dyn LlmClient>; 3] {
         Box::new(patient_client(server, timeout)),
         Box::new(
             AnthropicClient::builder(&origin, "m")
-                .api_key(KEY)
-                .header("X-Second-Key", SECOND_KEY)
-                .timeout(timeout)
+                .with_api_key(KEY)
+                .with_header("X-Second-Key", SECOND_KEY)
+                .with_timeout(timeout)
                 .build()
                 .unwrap(),
         ),
         Box::new(
             OllamaClient::builder(&origin, "m")
-                .api_key(KEY)
-                .header("X-Second-Key", SECOND_KEY)
-                .timeout(timeout)
+                .with_api_key(KEY)
+                .with_header("X-Second-Key", SECOND_KEY)
+                .with_timeout(timeout)
                 .build()
                 .unwrap(),
         ),
@@ -225,7 +225,7 @@ async fn cassettes_spans_and_clients_around_clients_do_not_show_the_key() {
             let path = folder.path().join(format!("{number}.yaml"));
             let _ = std::fs::remove_file(&path);
             let client = Tracing::new(client).with_content(true);
-            let client = Retry::new(client, Backoff::of::<2>().first(Duration::ZERO));
+            let client = Retry::new(client, Backoff::of::<2>().with_first(Duration::ZERO));
             let client = Cache::new(Budget::new(Fallback::new(client, other)));
             let client = Recorder::create(client, &path).unwrap();
 
@@ -370,7 +370,7 @@ async fn a_key_in_the_path_of_the_base_url_is_hidden() {
     let server = Server::start([answer(404, "", "no such page"), Answer::Raw(Vec::new())]).await;
     let url = format!("{}/sk-proj-0123456789", server.base_url());
     let client = OpenAiClient::builder(url, "m")
-        .api_key("sk-proj-0123456789")
+        .with_api_key("sk-proj-0123456789")
         .build()
         .unwrap();
     let base = server.base_url();
@@ -397,7 +397,7 @@ async fn a_key_in_the_path_of_the_base_url_is_hidden() {
 async fn a_key_that_is_a_word_of_the_address_leaves_it_readable() {
     let server = Server::start([answer(404, "", "none")]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .api_key("http")
+        .with_api_key("http")
         .build()
         .unwrap();
     let text = ask(&client).await.unwrap_err().to_string();
@@ -451,38 +451,38 @@ async fn clients_and_settings_do_not_show_the_key() {
 
     assert_hidden(&format!("{client:#?}"), "client");
     let builder = OpenAiClient::builder(format!("http://me:{KEY}@localhost"), "m")
-        .api_key(KEY)
-        .header("x", KEY);
+        .with_api_key(KEY)
+        .with_header("x", KEY);
     assert_hidden(&format!("{builder:?} {builder:#?}"), "builder");
 
     for shown in [
-        format!("{:?}", AnthropicClient::builder(KEY, KEY).api_key(KEY)),
+        format!("{:?}", AnthropicClient::builder(KEY, KEY).with_api_key(KEY)),
         format!(
             "{:?}",
             AnthropicClient::builder(KEY, KEY)
-                .api_key(KEY)
+                .with_api_key(KEY)
                 .build()
                 .unwrap_err()
         ),
         format!(
             "{:?}",
             AnthropicClient::builder("http://h", KEY)
-                .api_key(KEY)
+                .with_api_key(KEY)
                 .build()
                 .unwrap()
         ),
-        format!("{:?}", OllamaClient::builder(KEY, KEY).api_key(KEY)),
+        format!("{:?}", OllamaClient::builder(KEY, KEY).with_api_key(KEY)),
         format!(
             "{:?}",
             OllamaClient::builder(KEY, KEY)
-                .api_key(KEY)
+                .with_api_key(KEY)
                 .build()
                 .unwrap_err()
         ),
         format!(
             "{:?}",
             OllamaClient::builder("http://h", KEY)
-                .api_key(KEY)
+                .with_api_key(KEY)
                 .build()
                 .unwrap()
         ),
@@ -491,8 +491,8 @@ async fn clients_and_settings_do_not_show_the_key() {
     }
 
     let error = builder
-        .api_key(format!("{KEY}\n"))
-        .header(KEY, "v")
+        .with_api_key(format!("{KEY}\n"))
+        .with_header(KEY, "v")
         .build()
         .unwrap_err();
 
@@ -502,7 +502,8 @@ async fn clients_and_settings_do_not_show_the_key() {
 #[tokio::test]
 async fn a_key_in_another_setting_is_hidden_in_debug() {
     let key = "sk-SECRETKEY0123456789";
-    let settings = || OpenAiClient::builder(format!("http://{key}/{key}/v1"), key).api_key(key);
+    let settings =
+        || OpenAiClient::builder(format!("http://{key}/{key}/v1"), key).with_api_key(key);
     assert_eq!(
         format!("{:?}", settings()),
         r#"OpenAiClientBuilder { model: "[redacted]", .. }"#
@@ -547,7 +548,7 @@ async fn a_key_in_other_case_is_hidden() {
     ] {
         let server = Server::start([answer]).await;
         let client = OpenAiClient::builder(server.base_url(), "m")
-            .api_key(key)
+            .with_api_key(key)
             .build()
             .unwrap();
         let error = ask(&client).await.unwrap_err();
@@ -563,7 +564,7 @@ async fn a_key_in_other_case_is_hidden() {
 async fn a_short_header_value_is_no_secret() {
     let server = Server::start([answer(500, "", "1 of 10 failed")]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .header("x-version", "1")
+        .with_header("x-version", "1")
         .build()
         .unwrap();
     assert_eq!(ask(&client).await.unwrap_err().message(), "1 of 10 failed");

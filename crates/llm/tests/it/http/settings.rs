@@ -136,7 +136,7 @@ fn a_base_url_that_may_hold_a_secret_is_not_shown() {
     }
 
     assert_eq!(
-        problem(OpenAiClient::builder("host:1/sk-0123456789", "m").api_key("sk-0123456789")),
+        problem(OpenAiClient::builder("host:1/sk-0123456789", "m").with_api_key("sk-0123456789")),
         "the base URL \"host:1/[redacted]\" is not for HTTP; expected it to begin with http:// or https://"
     );
 }
@@ -164,7 +164,7 @@ fn good_base_urls_are_taken_and_shown_as_they_were_given() {
         ("http://192.168.1.7/v1", "http://192.168.1.7/v1"),
     ] {
         let client = OpenAiClient::builder(url, "m")
-            .api_key("k")
+            .with_api_key("k")
             .build()
             .unwrap();
         assert_eq!(
@@ -188,7 +188,7 @@ fn a_model_has_a_name() {
 fn a_key_is_visible_ascii() {
     for key in ["", "sk-1\n", "sk 1", "sk-\u{0}", "sk-\u{e9}", "\u{7f}"] {
         assert_eq!(
-            problem(good().api_key(key)),
+            problem(good().with_api_key(key)),
             "the API key is empty or holds a space, a line end or another character that a key cannot hold; \
              expected visible ASCII",
             "{key:?}"
@@ -199,15 +199,15 @@ fn a_key_is_visible_ascii() {
 #[test]
 fn headers_are_checked() {
     assert_eq!(
-        problem(good().header("ok", "1").header("not ok", "1")),
+        problem(good().with_header("ok", "1").with_header("not ok", "1")),
         "header 2 has a name that no header can have"
     );
     assert_eq!(
-        problem(good().header("X-One", "a\nb")),
+        problem(good().with_header("X-One", "a\nb")),
         "the value of the header x-one is not visible ASCII"
     );
     assert_eq!(
-        problem(good().header("Content-Length", "0")),
+        problem(good().with_header("Content-Length", "0")),
         "the header content-length is the client's own; expected another name"
     );
 }
@@ -216,14 +216,14 @@ fn headers_are_checked() {
 fn extra_fields_are_checked() {
     for name in ["model", "messages", "stream"] {
         assert_eq!(
-            problem(good().extra(name, true)),
+            problem(good().with_extra(name, true)),
             format!("the extra field {name:?} is the client's own; expected another name")
         );
     }
 
     let keyed_by_pairs = std::collections::HashMap::from([((1, 2), 3)]);
     assert_eq!(
-        problem(good().extra("pairs", keyed_by_pairs)),
+        problem(good().with_extra("pairs", keyed_by_pairs)),
         "the extra field \"pairs\" does not go into JSON: key must be a string"
     );
 }
@@ -231,15 +231,15 @@ fn extra_fields_are_checked() {
 #[test]
 fn limits_are_above_zero() {
     assert_eq!(
-        problem(good().timeout(Duration::ZERO)),
+        problem(good().with_timeout(Duration::ZERO)),
         "the timeout is zero; expected a longer time"
     );
     assert_eq!(
-        problem(good().connect_timeout(Duration::ZERO)),
+        problem(good().with_connect_timeout(Duration::ZERO)),
         "the connect timeout is zero; expected a longer time"
     );
     assert_eq!(
-        problem(good().max_response_bytes(0)),
+        problem(good().with_max_response_bytes(0)),
         "the largest answer has 0 bytes; expected more"
     );
 }
@@ -248,9 +248,9 @@ fn limits_are_above_zero() {
 async fn the_largest_limits_are_taken() {
     let server = crate::http::support::Server::start([crate::http::support::says("Hi.")]).await;
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .timeout(Duration::MAX)
-        .connect_timeout(Duration::MAX)
-        .max_response_bytes(usize::MAX)
+        .with_timeout(Duration::MAX)
+        .with_connect_timeout(Duration::MAX)
+        .with_max_response_bytes(usize::MAX)
         .build()
         .unwrap();
 
@@ -263,9 +263,9 @@ async fn the_largest_limits_are_taken() {
 #[test]
 fn all_problems_are_reported_at_once() {
     let builder = OpenAiClient::builder("nowhere", "")
-        .api_key("")
-        .extra("stream", true)
-        .timeout(Duration::ZERO);
+        .with_api_key("")
+        .with_extra("stream", true)
+        .with_timeout(Duration::ZERO);
     assert_eq!(
         problem(builder)
             .split("; ")

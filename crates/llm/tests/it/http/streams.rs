@@ -393,7 +393,7 @@ async fn a_stream_that_stalls_is_out_of_time_with_the_text_so_far() {
     let server = Server::start([Answer::Stall(streamed(part))]).await;
     let short = Duration::from_millis(300);
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .timeout(short)
+        .with_timeout(short)
         .build()
         .unwrap();
     let error = follow(&client).await.1.unwrap_err();
@@ -408,7 +408,7 @@ async fn a_stream_that_stalls_is_out_of_time_with_the_text_so_far() {
 async fn streams_without_end_stop_at_the_limits() {
     let limited = |server: &Server| {
         OpenAiClient::builder(server.base_url(), "m")
-            .max_response_bytes(2_000_000)
+            .with_max_response_bytes(2_000_000)
             .build()
             .unwrap()
     };
@@ -451,7 +451,7 @@ async fn comments_without_end_end_with_the_timeout() {
     let server = Server::start([Answer::Endless("", ": still here\n\n".to_owned())]).await;
     let short = Duration::from_millis(300);
     let client = OpenAiClient::builder(server.base_url(), "m")
-        .timeout(short)
+        .with_timeout(short)
         .build()
         .unwrap();
     assert_eq!(follow(&client).await.1.unwrap_err().kind(), Kind::Timeout);
@@ -475,12 +475,12 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     let server = Server::start([says("1"), says("2"), says("3")]).await;
     let builder = || OpenAiClient::builder(server.base_url(), "m");
     follow(&builder().build().unwrap()).await.1.unwrap();
-    follow(&builder().extra("stream_options", ()).build().unwrap())
+    follow(&builder().with_extra("stream_options", ()).build().unwrap())
         .await
         .1
         .unwrap();
     ask(&builder()
-        .extra(
+        .with_extra(
             "stream_options",
             [("include_usage", true)]
                 .into_iter()

@@ -439,13 +439,13 @@ async fn a_call_without_end_stops_at_the_limit() {
 
     let openai = || {
         OpenAiClient::builder(server.base_url(), "m")
-            .max_response_bytes(limit)
+            .with_max_response_bytes(limit)
             .build()
             .unwrap()
     };
 
     let anthropic = AnthropicClient::builder(server.origin(), "m")
-        .max_response_bytes(limit)
+        .with_max_response_bytes(limit)
         .build()
         .unwrap();
     for client in [&openai() as &dyn LlmClient, &openai(), &anthropic] {

@@ -344,9 +344,9 @@ async fn what_a_protocol_cannot_carry_is_an_error_that_names_the_message() {
 async fn tools_of_the_request_go_before_tools_of_the_settings() {
     let server = Server::start([says("1"), says("2")]).await;
     let client = cogwork_llm::OpenAiClient::builder(server.base_url(), "m")
-        .extra("tools", "mine")
-        .extra("tool_choice", "mine")
-        .extra("parallel_tool_calls", false)
+        .with_extra("tools", "mine")
+        .with_extra("tool_choice", "mine")
+        .with_extra("parallel_tool_calls", false)
         .build()
         .unwrap();
 

@@ -437,7 +437,7 @@ fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> 
         .unwrap_or_default();
     let expected = so_far.saturating_add(1).saturating_add(needed);
 
-    thought.total_thoughts(expected.max(branch.total_thoughts()))
+    thought.with_total_thoughts(expected.max(branch.total_thoughts()))
 }
 
 fn whole_number(reply: &StageReply, field: &str) -> Option<u64> {

@@ -263,7 +263,7 @@ impl SelfConsistency {
 
     fn ask_on_all_paths(&self, turn: &StageTurn<'_>) -> StageWork {
         let question = self.question(turn);
-        let on_path = |path: usize| question.clone().named(format!("path {path}"));
+        let on_path = |path: usize| question.clone().with_name(format!("path {path}"));
         let asks: Vec<Ask> = (1..=self.paths).map(on_path).collect();
 
         if self.all_paths {

@@ -55,7 +55,7 @@ pub(super) fn development(
         let question = format!(
             "The way so far:\n{steps}\n\nTake the next step on this way. One step only, with what it gives."
         );
-        return ask(turn, question).named(tree.name(branch));
+        return ask(turn, question).with_name(tree.name(branch));
     }
 
     let question = format!(
@@ -72,7 +72,7 @@ pub(super) fn development(
     let proposals = Parameter::new(list, "the steps, each in the place of the others");
 
     ask(turn, question)
-        .named(tree.name(branch))
+        .with_name(tree.name(branch))
         .with_field(PROPOSALS, proposals)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> 
 
     let solved = "whether the steps hold the whole solution already";
     ask(turn, question)
-        .named(tree.name(branch))
+        .with_name(tree.name(branch))
         .with_fields(stage_parameter(turn, SCORE))
         .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
 }

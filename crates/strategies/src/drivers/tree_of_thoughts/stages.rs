@@ -34,8 +34,9 @@ impl TreeOfThoughts {
     pub(super) fn ask_for_scores(&self, turn: &StageTurn<'_>, tree: &Tree<'_>) -> StageWork {
         let branches = tree.to_evaluate();
         let value = |branch: &BranchId| questions::value(turn, tree, *branch);
-        let vote =
-            |number: usize| questions::vote(turn, tree, &branches).named(format!("vote {number}"));
+        let vote = |number: usize| {
+            questions::vote(turn, tree, &branches).with_name(format!("vote {number}"))
+        };
 
         match self.evaluation {
             Evaluation::Check(_) => StageWork::say(""),

@@ -131,7 +131,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
         ]);
 
         let solver = Solver::new(client, ChainOfThoughtDriver::new())
-            .with_budget(SolveBudget::default().calls(calls));
+            .with_budget(SolveBudget::default().with_calls(calls));
         let solved = solver.solve("3 + 4?").await.unwrap();
         let progress = solved
             .trace()

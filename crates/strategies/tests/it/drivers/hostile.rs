@@ -337,7 +337,9 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
 async fn patience_is_told_as_it_is() {
     let client = ScriptedClient::new(vec!["action: echo\naction_input: 1"; 110]);
     let driver = React::new().with_max_cycles(1_000);
-    let budget = SolveBudget::default().calls(1_000).thoughts(5_000);
+    let budget = SolveBudget::default()
+        .with_calls(1_000)
+        .with_thoughts(5_000);
     let solver = Solver::new(client, driver)
         .with_tools(echo())
         .with_patience(u32::MAX)
@@ -453,7 +455,7 @@ async fn a_long_run_ends_with_its_budget_and_not_with_a_limit_of_the_flow() {
     let stages = "begin: {description: d, prompt: p, next: [on]}
         on: {description: d, prompt: p, next: [on, end]}
         end: {description: d, prompt: p, final: true}";
-    let budget = SolveBudget::default().thoughts(10_050);
+    let budget = SolveBudget::default().with_thoughts(10_050);
     let solver = Solver::new(ScriptedClient::default(), Silent(table(stages))).with_budget(budget);
     assert_eq!(
         solver.solve("p").await.unwrap().end().to_string(),
@@ -467,8 +469,8 @@ async fn a_time_without_a_limit_has_none() {
         .then(ScriptedReply::from("x").after(Duration::from_secs(7 * 24 * 3600)));
     let stages = "begin: {description: d, prompt: p, next: [end]}
         end: {description: d, prompt: p, final: true}";
-    let solver =
-        Solver::new(client, table(stages)).with_budget(SolveBudget::default().time(Duration::MAX));
+    let solver = Solver::new(client, table(stages))
+        .with_budget(SolveBudget::default().with_time(Duration::MAX));
     assert_eq!(solver.solve("p").await.unwrap().answer(), Some("x"));
 }
 

@@ -256,7 +256,7 @@ fn tools() -> Tools {
 }
 
 fn solver(driver: impl Driver + 'static, client: &Legal) -> Solver {
-    let budget = SolveBudget::default().calls(40).thoughts(300);
+    let budget = SolveBudget::default().with_calls(40).with_thoughts(300);
     Solver::new(client.clone(), driver)
         .with_tools(tools())
         .with_budget(budget)
@@ -345,7 +345,7 @@ async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
         let flow = solver.clone().into_flow().unwrap();
         let journal = Arc::new(MemoryJournal::new("run"));
         let mut dropped = solver.begin("What is 17 * 3?");
-        let mut run = flow.begin().journal(Arc::clone(&journal));
+        let mut run = flow.begin().with_journal(Arc::clone(&journal));
         let mut ended = false;
 
         for _ in 0..stop {
@@ -359,7 +359,7 @@ async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
 
         let mut solving = solver.begin("What is 17 * 3?");
         flow.begin()
-            .journal(journal)
+            .with_journal(journal)
             .finish(&mut solving)
             .await
             .unwrap();

@@ -340,7 +340,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
         ]);
 
         let solver = Solver::new(client, StrategyName::Linear)
-            .with_budget(SolveBudget::default().calls(calls));
+            .with_budget(SolveBudget::default().with_calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

@@ -257,10 +257,10 @@ async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
 
     let budget = SolveBudget::default();
     let ends = [
-        ended(budget.calls(0)).await,
-        ended(budget.calls(1)).await,
-        ended(budget.thoughts(3)).await,
-        ended(budget.thoughts(6)).await,
+        ended(budget.with_calls(0)).await,
+        ended(budget.with_calls(1)).await,
+        ended(budget.with_thoughts(3)).await,
+        ended(budget.with_thoughts(6)).await,
         ended(budget).await,
     ];
 

@@ -249,7 +249,7 @@ async fn the_variables_are_bounded() {
 async fn a_budget_spent_in_the_middle_leaves_the_variable_as_it_stands() {
     let ended = |calls| async move {
         let solver = Solver::new(ScriptedClient::new(REPLIES), sum())
-            .with_budget(SolveBudget::default().calls(calls));
+            .with_budget(SolveBudget::default().with_calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

@@ -109,7 +109,7 @@ async fn a_tool_can_answer() {
         "answer: Truman",
     ]);
 
-    let driver = SelfAsk::new().answered_by_tool("search");
+    let driver = SelfAsk::new().with_answering_tool("search");
     let solved = Solver::new(client.clone(), driver)
         .with_tools(search())
         .solve(PROBLEM)
@@ -173,7 +173,8 @@ async fn a_tool_can_answer() {
     answer: the answer to the problem, if no smaller question is needed (a text, may be left out)
     ");
 
-    let missing = Solver::new(client, SelfAsk::new().answered_by_tool("find")).with_tools(search());
+    let missing =
+        Solver::new(client, SelfAsk::new().with_answering_tool("find")).with_tools(search());
     assert_eq!(
         missing.solve(PROBLEM).await.unwrap_err().to_string(),
         "stage `problem_reception`: there is no tool `find` to answer questions; expected `search`"
@@ -187,7 +188,7 @@ async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
         "answer: Truman",
     ]);
     let other = ScriptedClient::new(["1947"]);
-    let driver = SelfAsk::new().answered_by(other.clone());
+    let driver = SelfAsk::new().with_answering_client(other.clone());
     let solved = Solver::new(client, driver.clone())
         .solve(PROBLEM)
         .await
@@ -202,7 +203,7 @@ async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
 
     let client = ScriptedClient::new(["sub_question: When was the transistor invented?"]);
     let silent = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Quota, "no money"));
-    let error = Solver::new(client, SelfAsk::new().answered_by(silent))
+    let error = Solver::new(client, SelfAsk::new().with_answering_client(silent))
         .solve(PROBLEM)
         .await
         .unwrap_err();
@@ -215,7 +216,7 @@ async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
 #[tokio::test]
 async fn a_problem_that_needs_no_question_needs_one_call() {
     let client = ScriptedClient::new(["thought: I know that.\nanswer: 4"]);
-    let solved = Solver::new(client, SelfAsk::new().answered_by_tool("search"))
+    let solved = Solver::new(client, SelfAsk::new().with_answering_tool("search"))
         .with_tools(search())
         .solve("2 + 2?")
         .await
@@ -248,7 +249,7 @@ async fn the_questions_have_an_end() {
 
     let client = ScriptedClient::new((1..=100).map(question));
     let solver = Solver::new(client, SelfAsk::new().with_max_questions(1000))
-        .with_budget(SolveBudget::default().calls(9));
+        .with_budget(SolveBudget::default().with_calls(9));
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),

@@ -236,7 +236,7 @@ async fn paths_that_cannot_change_the_majority_are_not_begun() {
 #[tokio::test(start_paused = true)]
 async fn a_spent_budget_leaves_the_votes_there_are() {
     let solver = Solver::new(votes(["a", "b", "b"]), SelfConsistency::new())
-        .with_budget(SolveBudget::default().calls(3));
+        .with_budget(SolveBudget::default().with_calls(3));
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     // The answers are there, and the rest needs no call.
@@ -249,7 +249,7 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
     let client = ScriptedClient::default()
         .then(after(1, "a"))
         .then(after(600, "b"));
-    let budget = SolveBudget::default().time(Duration::from_secs(60));
+    let budget = SolveBudget::default().with_time(Duration::from_secs(60));
     let solver = Solver::new(client, SelfConsistency::new().with_paths(2)).with_budget(budget);
     let solved = solver.solve(PROBLEM).await.unwrap();
 
@@ -259,7 +259,7 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
     );
 
     let solver = Solver::new(votes(["a"]), StrategyName::SelfConsistency)
-        .with_budget(SolveBudget::default().calls(0));
+        .with_budget(SolveBudget::default().with_calls(0));
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),

@@ -248,7 +248,7 @@ async fn show_solving(shown: &Shown, name: StrategyName, text: &str) {
         let solver = Solver::new(client, name).with_tools(tools.clone());
         let problem = format!("problem {text}");
         match solver
-            .with_budget(SolveBudget::default().calls(20).thoughts(100))
+            .with_budget(SolveBudget::default().with_calls(20).with_thoughts(100))
             .solve(&problem)
             .await
         {

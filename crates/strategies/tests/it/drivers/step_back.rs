@@ -95,7 +95,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
     let ended = |calls| async move {
         let solver = Solver::new(ScriptedClient::new(REPLIES), StepBack::new());
         let solved = solver
-            .with_budget(SolveBudget::default().calls(calls))
+            .with_budget(SolveBudget::default().with_calls(calls))
             .solve(PROBLEM)
             .await
             .unwrap();

@@ -93,12 +93,12 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
 
     let budget = SolveBudget::default();
     let ends = [
-        ended(budget.calls(0)).await,
-        ended(budget.calls(2)).await,
-        ended(budget.calls(4)).await,
-        ended(budget.tokens(1)).await,
-        ended(budget.thoughts(3)).await,
-        ended(budget.time(Duration::ZERO)).await,
+        ended(budget.with_calls(0)).await,
+        ended(budget.with_calls(2)).await,
+        ended(budget.with_calls(4)).await,
+        ended(budget.with_tokens(1)).await,
+        ended(budget.with_thoughts(3)).await,
+        ended(budget.with_time(Duration::ZERO)).await,
         ended(budget).await,
     ];
 
@@ -117,7 +117,7 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
 async fn a_slow_model_meets_the_budget_of_time() {
     let client = ScriptedClient::new(["1. Tens."])
         .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
-    let budget = SolveBudget::default().time(Duration::from_secs(60));
+    let budget = SolveBudget::default().with_time(Duration::from_secs(60));
     let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
         .with_budget(budget)
         .solve("17 * 3?")

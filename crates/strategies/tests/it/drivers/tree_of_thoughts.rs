@@ -503,13 +503,13 @@ async fn a_spent_budget_leaves_the_best_branch() {
 
     let budget = SolveBudget::default();
     let ends = [
-        ended(budget.calls(0)).await,
-        ended(budget.calls(1)).await,
-        ended(budget.calls(3)).await,
-        ended(budget.calls(5)).await,
-        ended(budget.calls(7)).await,
-        ended(budget.calls(8)).await,
-        ended(budget.thoughts(9)).await,
+        ended(budget.with_calls(0)).await,
+        ended(budget.with_calls(1)).await,
+        ended(budget.with_calls(3)).await,
+        ended(budget.with_calls(5)).await,
+        ended(budget.with_calls(7)).await,
+        ended(budget.with_calls(8)).await,
+        ended(budget.with_thoughts(9)).await,
     ];
 
     insta::assert_snapshot!(ends.join("\n"), @"
@@ -604,9 +604,9 @@ async fn an_endless_model_meets_the_bounds() {
         .with_depth(usize::MAX);
 
     let budget = SolveBudget::default()
-        .calls(100_000)
-        .thoughts(100_000)
-        .tokens(u64::MAX);
+        .with_calls(100_000)
+        .with_thoughts(100_000)
+        .with_tokens(u64::MAX);
     let solved = Solver::new(Endless, widest.clone())
         .with_budget(budget)
         .solve(PROBLEM)
@@ -654,7 +654,7 @@ async fn the_questions_of_a_round_are_asked_at_once() {
 
     let begun = Instant::now();
     let solved = Solver::new(client, small())
-        .with_budget(SolveBudget::default().time(Duration::MAX))
+        .with_budget(SolveBudget::default().with_time(Duration::MAX))
         .solve(PROBLEM)
         .await
         .unwrap();
@@ -742,7 +742,7 @@ proptest! {
         let driver = TreeOfThoughts::new().with_search(search).with_threshold(threshold);
         let driver = driver.with_approaches(approaches).with_proposals(proposals).with_depth(depth);
         let driver = if votes > 0 { driver.with_votes(votes) } else { driver };
-        let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_budget(SolveBudget::default().calls(calls));
+        let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_budget(SolveBudget::default().with_calls(calls));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         match runtime.block_on(solver.solve(PROBLEM)) {
             Ok(solved) if solved.is_answered() => prop_assert_eq!(solved.answer(), Some("done")),

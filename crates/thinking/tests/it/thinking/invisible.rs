@@ -36,7 +36,7 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
             .with_memory(Recall::from(Blackboard::new()).with_stages([])),
         plain
             .with_limits(ModeLimits::default().with_calls(0))
-            .reporting_to(|_| {}),
+            .with_reporter(|_| {}),
     ]
 }
 

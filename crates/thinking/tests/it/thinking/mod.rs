@@ -114,7 +114,7 @@ fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let to = reports.clone();
     (
-        thinking.reporting_to(move |report| to.lock().unwrap().push(report.clone())),
+        thinking.with_reporter(move |report| to.lock().unwrap().push(report.clone())),
         reports,
     )
 }

@@ -101,7 +101,7 @@ async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
     let script = ScriptedClient::new([LlmError::new(LlmErrorKind::Authentication, "no key")]);
     let shared = Arc::new(Mutex::new(Vec::new()));
     let to = shared.clone();
-    let client = Thinking::new(script).reporting_to(move |report| {
+    let client = Thinking::new(script).with_reporter(move |report| {
         to.lock()
             .unwrap()
             .push((report.error.clone(), report.to_string()))
@@ -120,7 +120,7 @@ async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_draft_behind_a_stream_is_streamed_too_so_that_its_limits_hold() {
     let slow = ScriptedReply::from("draft").after(Duration::from_secs(60));
-    let inner = Timeout::new(ScriptedClient::new([slow])).first(Duration::from_secs(5));
+    let inner = Timeout::new(ScriptedClient::new([slow])).with_first(Duration::from_secs(5));
     let client = Thinking::new(inner).with_mode(Reflection::new("Again."));
     let error = client.stream(ask("Hello")).await.unwrap_err();
 
