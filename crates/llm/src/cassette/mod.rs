@@ -1,9 +1,11 @@
 //! Calls on file: what was asked, and what came back. One file holds a list in YAML, so that people
 //! can read it, edit it and see in a review what has changed.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
+use cogwork_text::Escaped;
 use serde::{Deserialize, Serialize};
 
 use crate::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
@@ -116,9 +118,11 @@ impl Failure {
 }
 
 /// A complaint about the file itself.
-fn wrong(path: &Path, what: impl std::fmt::Display) -> LlmError {
-    LlmError::new(
-        LlmErrorKind::Settings,
-        format!("the cassette {}: {what}", path.display()),
-    )
+fn wrong(path: &Path, what: impl Display) -> LlmError {
+    LlmError::new(LlmErrorKind::Settings, message(path, what))
+}
+
+/// What is said of the cassette at `path`.
+fn message(path: &Path, what: impl Display) -> String {
+    format!("the cassette {}: {what}", Escaped::new(path.display()))
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cogwork_files::Folder;
 
 use super::difference::Difference;
-use super::{Recording, wrong};
+use super::{Recording, message, wrong};
 use crate::request::RequestKey;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
@@ -188,10 +188,7 @@ impl Cassette {
     }
 
     fn wrong(&self, what: std::fmt::Arguments<'_>) -> LlmError {
-        LlmError::new(
-            LlmErrorKind::Other,
-            format!("the cassette {}: {what}", self.path.display()),
-        )
+        LlmError::new(LlmErrorKind::Other, message(&self.path, what))
     }
 }
 

@@ -7,8 +7,11 @@ use std::path::Path;
 use cogwork_llm::LlmClient;
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, Recorder, Replay,
-    ScriptedClient, Usage,
+    ReplyFormat, ScriptedClient, Usage,
 };
+
+use cogwork_text::Escaped;
+use cogwork_text::testing::{Shown, texts};
 
 use crate::around::{asks, fails, hello, saying, with_tools};
 
@@ -261,4 +264,71 @@ fn a_cassette_may_be_read_through_a_link() {
 
     std::os::unix::fs::symlink("calls.yaml", &link).unwrap();
     assert_eq!(Replay::open(link).unwrap().unplayed(), calls().len());
+}
+
+/// The text as far as it may be in the name of a file.
+fn file_name(text: &str) -> String {
+    let name = text
+        .chars()
+        .filter(|character| !matches!(character, '/' | '\0'));
+
+    format!("calls {}", name.take(40).collect::<String>())
+}
+
+/// The error of a request that is not on a cassette, and of one that cannot be recorded.
+fn errors_of_calls(path: &Path, text: &str) -> Vec<LlmError> {
+    let runtime = runtime();
+    let recorder = Recorder::create(ScriptedClient::new([text; 2]), path).unwrap();
+    runtime.block_on(recorder.complete(saying(text))).unwrap();
+
+    let replay = Replay::open(path).unwrap();
+    let other = saying(&format!("{text}2")).with_stop([text]);
+    let tools = with_tools().with_format(ReplyFormat::schema(text, text));
+    let asked = [other, tools, saying(text), saying(text)];
+    let mut errors: Vec<_> = asked
+        .into_iter()
+        .filter_map(|request| runtime.block_on(replay.complete(request)).err())
+        .collect();
+
+    fs::remove_file(path).unwrap();
+    errors.extend(runtime.block_on(recorder.complete(hello())).err());
+    assert_eq!(errors.len(), 4);
+    errors
+}
+
+/// The errors of files that hold the text, and of what is no file.
+fn errors_of_files(path: &Path, text: &str) -> Vec<LlmError> {
+    let mut errors = vec![Replay::open(path).unwrap_err()];
+
+    for content in [
+        format!("- {text}"),
+        format!("- request: {text}"),
+        format!("{text}: 1"),
+        format!("- {{request: {{messages: []}}, {text}: 1}}"),
+    ] {
+        errors.extend(open(path, content.as_bytes()).err());
+    }
+
+    errors.extend(Recorder::create(ScriptedClient::default(), path).err());
+    fs::remove_file(path).unwrap();
+    errors
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_unsafe_is_shown_of_a_path_or_a_request() {
+    let shown = Shown::default();
+
+    for text in texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(file_name(&text));
+        let name = Escaped::new(path.display()).to_string();
+        let mut errors = errors_of_files(&path, &text);
+        errors.extend(errors_of_calls(&path, &text));
+
+        for error in errors {
+            shown.error(&error);
+            assert!(error.message().contains(&name), "{error}");
+        }
+    }
 }
