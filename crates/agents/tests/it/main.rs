@@ -9,4 +9,5 @@ mod hostile_places;
 mod running;
 mod schema;
 mod secrets;
+mod shown;
 mod work;

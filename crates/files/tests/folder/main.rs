@@ -5,6 +5,7 @@
 mod locking;
 mod opening;
 mod replacing;
+mod shown;
 
 #[cfg(unix)]
 mod beneath;
