@@ -2,4 +2,5 @@
 
 mod adapters;
 mod characters;
+mod definitions;
 mod mask;
