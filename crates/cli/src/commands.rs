@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Output, Template};
 use cogwork_flow::{BoxError, CancellationToken, Ended, RunError, events};
+use cogwork_text::{Escaped, Name};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -31,13 +32,19 @@ pub(crate) fn check(arguments: &Check) -> Outcome {
     let mut outcome = Outcome::Well;
     for file in &arguments.files {
         outcome = match load(&loader, file) {
-            Some(_) if outcome == Outcome::Well => write(format_args!("{}: well", file.display())),
+            Some(_) if outcome == Outcome::Well => well(file),
             Some(_) => outcome,
             None => Outcome::Problems,
         };
     }
 
     outcome
+}
+
+fn well(file: &Path) -> Outcome {
+    let file = Escaped::new(file.display());
+
+    write(format_args!("{file}: well"))
 }
 
 pub(crate) fn draw(arguments: &Draw) -> Outcome {
@@ -126,6 +133,8 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
 /// Tells what did not end the run but spoilt what it says.
 fn warn(loaded: &FileFlow, state: &FlowState) {
     for (node, said) in state.outputs() {
+        let node = Name(node);
+
         if said.truncated {
             tell(format_args!(
                 "cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"

@@ -54,15 +54,10 @@ pub(crate) fn write(text: impl Display) -> Outcome {
 
 /// Tells a person something. Where it cannot be told there is nobody to tell that to.
 pub(crate) fn tell(line: impl Display) {
-    let mut err = io::stderr().lock();
-    let line = line.to_string();
-    let line = if err.is_terminal() {
-        harmless(&line)
-    } else {
-        line
-    };
+    // Also where this is no terminal now: logs are read on one later.
+    let line = harmless(&line.to_string());
 
-    let _ = writeln!(err, "{line}");
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Returns a text without what could steer a terminal, whoever wrote it.

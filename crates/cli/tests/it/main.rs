@@ -3,3 +3,4 @@
 mod command;
 mod hostile_places;
 mod readme;
+mod shown;
