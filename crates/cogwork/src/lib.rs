@@ -5,7 +5,7 @@
 //! ends with a conclusion. Every thought is kept.
 //!
 //! ```text
-//! ChainOfThoughtDriver: Node<Reasoning>   "continue" → itself, "end" → the solution
+//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the solution
 //! ```
 //!
 //! ```
@@ -26,7 +26,7 @@
 //! next_thought_needed: false
 //! ```"]);
 //!
-//! let flow = ChainOfThoughtDriver::new(client).into_flow();
+//! let flow = ChainOfThought::new(client).into_flow();
 //! let mut reasoning = Reasoning::new("What is 2 + 2?");
 //! flow.run(&mut reasoning).await?;
 //!

@@ -5,7 +5,7 @@ use cogwork_text::MermaidLabel;
 use crate::text::StepLine;
 use crate::{Plan, Status};
 
-/// A plan as a PlanMermaid flowchart, made by [`Plan::mermaid`]; no line break at the end.
+/// A plan as a Mermaid flowchart, made by [`Plan::mermaid`]; no line break at the end.
 ///
 /// Each step is a node `s2_1` labelled with its path, description and result, in the class of its status:
 /// `pending`, `done` or `verification_needed`. Solid arrows lead from a step to the next of its parent,
@@ -68,7 +68,7 @@ impl fmt::Display for PlanMermaid<'_> {
     }
 }
 
-/// The name of a node: `s2_1`. A lone `end` or a number would mean something to PlanMermaid.
+/// The name of a node: `s2_1`. A lone `end` or a number would mean something to Mermaid.
 struct Node<'a>(&'a [usize]);
 
 impl fmt::Display for Node<'_> {

@@ -184,7 +184,7 @@ impl Plan {
         TaskList::new(self)
     }
 
-    /// The plan as a PlanMermaid flowchart.
+    /// The plan as a Mermaid flowchart.
     pub fn mermaid(&self) -> PlanMermaid<'_> {
         PlanMermaid::new(self)
     }

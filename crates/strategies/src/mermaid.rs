@@ -4,7 +4,7 @@ use cogwork_text::MermaidLabel;
 
 use crate::Strategy;
 
-/// A strategy as a StrategyMermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
+/// A strategy as a Mermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
 ///
 /// The start is rounded, final stages have double sides. Nodes are named by their place in the table.
 #[derive(Debug, Clone, Copy)]

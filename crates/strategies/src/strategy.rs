@@ -96,7 +96,7 @@ impl Strategy {
         schema::of_strategy(self)
     }
 
-    /// Its stages and edges as a StrategyMermaid flowchart.
+    /// Its stages and edges as a Mermaid flowchart.
     pub fn mermaid(&self) -> StrategyMermaid<'_> {
         StrategyMermaid::new(self)
     }

@@ -39,7 +39,7 @@ impl Choice {
     /// What it is told that has named none.
     pub(super) fn complaint(&self) -> String {
         format!(
-            "Your reply ends with no line `ACTION: <label>`. AgentAnswer with this line alone. The label is one of: {}.",
+            "Your reply ends with no line `ACTION: <label>`. Answer with this line alone. The label is one of: {}.",
             self.labels()
         )
     }

@@ -299,7 +299,7 @@ async fn a_model_that_names_no_action_is_asked_once_more() {
     );
     assert_eq!(
         script.requests()[1].messages().last().unwrap().text(),
-        "Your reply ends with no line `ACTION: <label>`. AgentAnswer with this line alone. The label is one of: accept, revise."
+        "Your reply ends with no line `ACTION: <label>`. Answer with this line alone. The label is one of: accept, revise."
     );
 
     let (ended, _) = run(

@@ -1,4 +1,4 @@
-//! JSON Schema and StrategyMermaid of each strategy.
+//! JSON Schema and Mermaid diagram of each strategy.
 
 use cogwork_strategies::StrategyName;
 

@@ -59,7 +59,7 @@ async fn steps_results_and_check_are_three_calls() {
     2. Multiply the ones.
     3. Add.
 
-    [user] StageWork through the steps one by one. Show how each follows from those before it.
+    [user] Work through the steps one by one. Show how each follows from those before it.
 
     Write these lines, each name at the beginning of a line:
     thought: your thought

@@ -49,7 +49,7 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
     [assistant] 1. Tens.
     2. Ones.
 
-    [user] StageWork through the steps one by one. Show how each follows from those before it.
+    [user] Work through the steps one by one. Show how each follows from those before it.
     ");
 }
 
