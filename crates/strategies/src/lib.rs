@@ -66,13 +66,16 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod name;
-pub use name::{StrategyName, UnknownStrategy};
+pub use name::StrategyName;
 
 mod strategies;
-pub use strategies::Strategies;
+pub use strategies::{Strategies, UnknownStrategy};
 
 mod strategy;
 pub use strategy::{Stage, Strategy};
+
+mod mistyped;
+pub use mistyped::Mistyped;
 
 mod parameter;
 pub use parameter::{Parameter, ParameterType};
@@ -84,7 +87,7 @@ mod mermaid;
 pub use mermaid::StrategyMermaid;
 
 mod refusal;
-pub use refusal::{Mistyped, RefusalReason, RefusedMove};
+pub use refusal::{RefusalReason, RefusedMove};
 
 mod stage_manager;
 pub use stage_manager::StageManager;

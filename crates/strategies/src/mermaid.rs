@@ -4,18 +4,20 @@ use cogwork_text::MermaidLabel;
 
 use crate::Strategy;
 
-/// A strategy as a Mermaid flowchart, made by [`Strategy::mermaid`]; no line break at the end.
+/// A strategy as a Mermaid flowchart, without a newline at the end.
 ///
-/// The start is rounded, final stages have double sides. Nodes are named by their place in the table.
+/// [`Strategy::mermaid`] returns it. The start stage is rounded, final stages have double borders, and the ids
+/// of the nodes are their positions in the table.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub struct StrategyMermaid<'a> {
     strategy: &'a Strategy,
 }
 
-impl<'a> StrategyMermaid<'a> {
-    pub(crate) fn new(strategy: &'a Strategy) -> Self {
-        Self { strategy }
+impl Strategy {
+    /// Returns the stages and edges as a Mermaid flowchart.
+    pub fn mermaid(&self) -> StrategyMermaid<'_> {
+        StrategyMermaid { strategy: self }
     }
 }
 

@@ -2,9 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use cogwork_text::{Name, NameList};
-
-use crate::{Strategies, Strategy};
+use crate::{Strategies, Strategy, UnknownStrategy};
 
 /// The strategies that are part of the crate.
 ///
@@ -96,13 +94,20 @@ fn built_in_strategy(name: StrategyName) -> Strategy {
     clippy::expect_used,
     reason = "the tables are part of the crate, and a test reads each"
 )]
-pub(crate) fn built_in() -> &'static Strategies {
+fn built_in() -> &'static Strategies {
     static BUILT_IN: LazyLock<Strategies> = LazyLock::new(|| {
         Strategies::from_yaml(include_str!("../data/strategies.yaml"))
             .expect("the crate's own tables are whole")
     });
 
     &BUILT_IN
+}
+
+impl Strategies {
+    /// Returns the nine built-in strategies.
+    pub fn built_in() -> Self {
+        built_in().clone()
+    }
 }
 
 impl fmt::Display for StrategyName {
@@ -135,25 +140,5 @@ impl FromStr for Strategy {
 
     fn from_str(text: &str) -> Result<Self, UnknownStrategy> {
         built_in().get(text).cloned()
-    }
-}
-
-/// No strategy has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a strategy; expected {}", Name(name), NameList::or(known))]
-pub struct UnknownStrategy {
-    pub(crate) name: String,
-    pub(crate) known: Vec<String>,
-}
-
-impl UnknownStrategy {
-    /// The name that was asked for.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The names there are, other names for the same strategy among them.
-    pub fn known(&self) -> &[String] {
-        &self.known
     }
 }

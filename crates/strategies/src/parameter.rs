@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::Mistyped;
+use crate::mistyped::Mistyped;
 
 /// What a thought in a stage carries under one name.
 ///
@@ -130,6 +130,11 @@ impl Parameter {
 }
 
 impl ParameterType {
+    /// The names of all types in tables.
+    pub(crate) const NAMES: [&'static str; 9] = [
+        "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",
+    ];
+
     /// The name of the type in tables.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cogwork_text::{Escaped, Name, NameList, OneLine};
+use cogwork_text::{Escaped, Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Stage, Strategy};
+use crate::{Mistyped, Stage, Strategy};
 
 /// A move that is not made, and why. Nothing has changed.
 ///
@@ -48,39 +48,6 @@ pub enum RefusalReason {
     Parameters,
 }
 
-/// A parameter of another type than expected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Mistyped {
-    /// Its name, and the place in it: `approaches[1].promise`.
-    pub parameter: String,
-    /// What would be accepted.
-    pub expected: String,
-    /// What was found.
-    pub found: String,
-}
-
-impl Mistyped {
-    pub(crate) fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
-        Self {
-            parameter: Name(place).to_string(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Mistyped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameter = Escaped::new(&self.parameter);
-        let found = OneLine::new(&self.found);
-        let expected = OneLine::new(&self.expected);
-
-        write!(f, "`{parameter}` is {found}, expected {expected}")
-    }
-}
-
 /// What refusals are made from: where something stands, and where it may go.
 pub(crate) trait Refuse {
     fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove;
@@ -99,27 +66,36 @@ pub(crate) trait Refuse {
         Box::new(self.refusal(attempted, reason))
     }
 
-    /// Holds parameters against what a stage says of them; `entering` asks for the required ones too.
-    fn check(
+    /// Checks the parameters of a thought that enters a stage.
+    fn check(&self, to: &Stage, given: &BTreeMap<String, Value>) -> Result<(), Box<RefusedMove>> {
+        let known = to.parameters().iter();
+        let required = known.filter(|(_, parameter)| parameter.is_required());
+        let missing = required.map(|(name, _)| name);
+        let missing = missing.filter(|name| !given.contains_key(*name));
+
+        self.check_parameters(to, given, missing.cloned().collect())
+    }
+
+    /// Checks the parameters of a thought that stays in a stage, which needs none.
+    fn check_given(
         &self,
         to: &Stage,
         given: &BTreeMap<String, Value>,
-        entering: bool,
     ) -> Result<(), Box<RefusedMove>> {
-        let known = to.parameters();
-        let missing = |(name, _): &(&String, _)| entering && !given.contains_key(*name);
-        let required = known
-            .iter()
-            .filter(|(_, parameter)| parameter.is_required());
-        let missing: Vec<String> = required
-            .filter(missing)
-            .map(|(name, _)| name.clone())
-            .collect();
+        self.check_parameters(to, given, Vec::new())
+    }
+
+    fn check_parameters(
+        &self,
+        to: &Stage,
+        given: &BTreeMap<String, Value>,
+        missing: Vec<String>,
+    ) -> Result<(), Box<RefusedMove>> {
         let mut mistyped = Vec::new();
         let mut unknown = Vec::new();
 
         for (name, value) in given {
-            match known.get(name) {
+            match to.parameters().get(name) {
                 Some(parameter) => parameter.kind().check(name, value, &mut mistyped),
                 None => unknown.push(Name(name).to_string()),
             }

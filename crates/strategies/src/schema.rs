@@ -4,9 +4,26 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Parameter, ParameterType, Strategy};
+use crate::{Parameter, ParameterType, Stage, Strategy};
 
-pub(crate) fn of_strategy(strategy: &Strategy) -> Value {
+impl Strategy {
+    /// Returns the JSON Schema (draft 2020-12) of a thought in this strategy, for prompts and for clients
+    /// that constrain a model's reply to a schema.
+    ///
+    /// The schema doesn't express which stage may follow which, since that depends on the previous thought.
+    pub fn json_schema(&self) -> Value {
+        of_strategy(self)
+    }
+}
+
+impl Stage {
+    /// Returns the JSON Schema (draft 2020-12) of the parameters of a thought in this stage.
+    pub fn parameters_schema(&self) -> Value {
+        of_parameters(self.parameters())
+    }
+}
+
+fn of_strategy(strategy: &Strategy) -> Value {
     let names: Vec<&str> = strategy.stages().iter().map(|stage| stage.name()).collect();
     let per_stage: Vec<Value> = strategy
         .stages()
@@ -51,7 +68,7 @@ pub(crate) fn of_strategy(strategy: &Strategy) -> Value {
 }
 
 fn stages_described(strategy: &Strategy) -> String {
-    let line = |stage: &crate::Stage| match stage.next_names() {
+    let line = |stage: &Stage| match stage.next_names() {
         [] => format!("{}: {} Nothing follows.", stage.name(), stage.description()),
         next => format!(
             "{}: {} Then {}.",
@@ -68,7 +85,7 @@ fn stages_described(strategy: &Strategy) -> String {
         .join("\n")
 }
 
-pub(crate) fn of_parameters(parameters: &BTreeMap<String, Parameter>) -> Value {
+fn of_parameters(parameters: &BTreeMap<String, Parameter>) -> Value {
     let properties: Map<String, Value> = parameters
         .iter()
         .map(|(name, parameter)| (name.clone(), of_parameter(parameter)))

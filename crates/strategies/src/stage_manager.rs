@@ -95,7 +95,7 @@ impl StageManager {
     ) -> Result<&Stage, Box<RefusedMove>> {
         let standing = self.standing();
         let stage = standing.next(next)?;
-        standing.check(stage, parameters, true)?;
+        standing.check(stage, parameters)?;
         let index = stage.index;
 
         if self.history.len() == HISTORY {

@@ -1,13 +1,13 @@
 use std::collections::HashSet;
 
 use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::name::built_in;
 use crate::table::{self, Problems};
-use crate::{Strategy, TableError, TableProblemKind, UnknownStrategy};
+use crate::{Strategy, TableError, TableProblemKind};
 
 /// Strategies under their names: the crate's own, or read from YAML or JSON.
 ///
@@ -73,11 +73,6 @@ pub struct Strategies {
 }
 
 impl Strategies {
-    /// The crate's own nine.
-    pub fn built_in() -> Self {
-        built_in().clone()
-    }
-
     /// Reads tables from YAML of at most [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
     ///
     /// # Errors
@@ -184,5 +179,25 @@ impl FromIterator<Strategy> for Strategies {
         Self {
             list: strategies.into_iter().collect(),
         }
+    }
+}
+
+/// No strategy has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a strategy; expected {}", Name(name), NameList::or(known))]
+pub struct UnknownStrategy {
+    name: String,
+    known: Vec<String>,
+}
+
+impl UnknownStrategy {
+    /// The name that was asked for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names there are, other names for the same strategy among them.
+    pub fn known(&self) -> &[String] {
+        &self.known
     }
 }

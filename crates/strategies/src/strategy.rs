@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
-use crate::{Parameter, StrategyMermaid, schema};
+use crate::Parameter;
 
 /// A strategy: its stages, and which may follow which. Cloning shares the table.
 ///
@@ -88,19 +87,6 @@ impl Strategy {
         stage.next.iter().map(|index| self.at(*index))
     }
 
-    /// What a thought with this strategy may be, as JSON Schema (draft 2020-12): for prompts, and for
-    /// clients that hold a model to a schema.
-    ///
-    /// Which stage may follow which depends on where the thought before stands and is not part of it.
-    pub fn json_schema(&self) -> Value {
-        schema::of_strategy(self)
-    }
-
-    /// Its stages and edges as a Mermaid flowchart.
-    pub fn mermaid(&self) -> StrategyMermaid<'_> {
-        StrategyMermaid::new(self)
-    }
-
     #[expect(
         clippy::indexing_slicing,
         reason = "indices come from reading this table, which never changes"
@@ -163,11 +149,6 @@ impl Stage {
     /// Whether the strategy ends here.
     pub fn is_final(&self) -> bool {
         self.is_final
-    }
-
-    /// The parameters of a thought in it, as JSON Schema (draft 2020-12).
-    pub fn parameters_schema(&self) -> Value {
-        schema::of_parameters(&self.parameters)
     }
 }
 

@@ -1,14 +1,9 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Try;
-use cogwork_llm::{LlmClient, Message, Messages, Role, ToolCall, ToolDefinition};
-use cogwork_text::OneLine;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use cogwork_llm::{LlmClient, Message, Messages, Role, ToolDefinition};
 
-use super::{EndReason, fields};
+use super::{StageReply, fields};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and what the reply must have.
@@ -177,74 +172,6 @@ impl fmt::Debug for Ask {
             .field("question", &self.question().text())
             .finish_non_exhaustive()
     }
-}
-
-/// What came of an [`Ask`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Asked {
-    /// The [name](Ask::with_name) of the question.
-    pub name: String,
-    /// The replies as the model wrote them, with the complaint about each that could not be used.
-    pub tries: Vec<Try>,
-    /// What the last of them says, or why there is none.
-    pub reply: Result<StageReply, AskProblem>,
-}
-
-impl Asked {
-    /// Returns which limit of the budget left the question unanswered, if one did.
-    pub(super) fn out_of(&self) -> Option<&EndReason> {
-        match &self.reply {
-            Err(AskProblem::OutOf(reason)) => Some(reason),
-            _ => None,
-        }
-    }
-}
-
-/// A reply that has what was asked for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct StageReply {
-    /// The thought: the text without the fields.
-    pub text: String,
-    /// The fields, each of the type that was asked for.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub fields: BTreeMap<String, Value>,
-    /// The stage that is to be next, where that was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    /// The calls that the model asks for; with some there may be no fields.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
-}
-
-impl StageReply {
-    /// A field that is a text; empty where it is none.
-    pub fn field(&self, name: &str) -> &str {
-        self.fields
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-}
-
-/// Why there is no reply to an [`Ask`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum AskProblem {
-    /// The client failed.
-    #[error("{}", OneLine::new(.0))]
-    Client(String),
-    /// No reply had what was asked for.
-    #[error("no reply could be used: {}", OneLine::new(.0))]
-    Unreadable(String),
-    /// The budget was spent before it could be asked.
-    #[error("{0}")]
-    OutOf(EndReason),
-    /// It was not needed any more.
-    #[error("not needed any more")]
-    NotNeeded,
 }
 
 /// Adds a message. What is said to the model twice in a row is said in one message, since some servers

@@ -10,7 +10,7 @@ use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::StageReply;
-use super::values::{folded, plain, says_nothing, typed};
+use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
 /// The line that holds the thought itself.
@@ -256,17 +256,6 @@ fn answer_of(text: &str) -> &str {
     // A closing tag by itself, with nothing after it, may be a word of the reply.
     let is_answered = split.is_opened || !answer.is_empty();
     if is_answered { answer } else { text.trim() }
-}
-
-/// What stands in a fence, where that is all there is.
-pub(super) fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let inside = text
-        .strip_prefix("```")
-        .and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
-    inside
-        .filter(|inside| !inside.contains("```"))
-        .map_or(text, str::trim)
 }
 
 /// Which of the names is meant: that very one, else the first that differs in nothing but case and signs.

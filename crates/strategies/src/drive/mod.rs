@@ -1,29 +1,38 @@
 //! A strategy that runs by itself: the stages of its table as the nodes of a flow, each of which asks the
 //! model, calls tools or draws its own conclusion.
 
+mod answer;
 mod ask;
+mod asked;
 mod budget;
 mod calling;
 mod driver;
+mod edges;
 mod error;
 mod fields;
 mod meter;
 mod progress;
 mod questions;
+mod reply;
 mod solved;
 mod solver;
 mod solving;
 mod stage_node;
+mod turn;
 mod values;
 mod work;
 
-pub use ask::{Ask, AskProblem, Asked, StageReply};
+pub use answer::Answer;
+pub use ask::Ask;
+pub use asked::{AskProblem, Asked};
 pub use budget::{EndReason, SolveBudget};
 pub use calling::{Called, PlannedCall};
-pub use driver::{Answer, Driver, StageTurn};
+pub use driver::Driver;
 pub use error::SolveError;
+pub use reply::StageReply;
 pub use solved::{SolveTrace, Solved};
 pub use solver::Solver;
 pub use solving::{Call, Solving};
+pub use turn::StageTurn;
 pub(crate) use values::typed;
 pub use work::{Done, Next, StageWork};

@@ -5,6 +5,7 @@ use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
 
+use super::edges;
 use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
 use super::{Driver, SolveBudget, SolveError, Solved, Solving};
@@ -38,9 +39,9 @@ pub struct Solver(Shared);
 
 impl Solver {
     /// The run came to the final stage: its answer is [`Solving::best`].
-    pub const SOLVED: Action = Action::from_static("solved");
+    pub const SOLVED: Action = edges::SOLVED;
     /// The run was stopped before; [`Solving::end`] says why, and [`Solving::best`] is what there is.
-    pub const STOPPED: Action = Action::from_static("stopped");
+    pub const STOPPED: Action = edges::STOPPED;
 
     /// A solver that asks this client. The strategy is a [`StrategyName`](crate::StrategyName), a
     /// [`Strategy`](crate::Strategy) read from a file, or any [`Driver`].
@@ -174,7 +175,7 @@ impl Solver {
             );
 
             for next in stage.next_names() {
-                flow = flow.edge(stage.name(), edge_to(next), next.as_str());
+                flow = flow.edge(stage.name(), edges::to_stage(next), next.as_str());
             }
 
             flow = flow.end(stage.name(), Self::STOPPED);
@@ -184,14 +185,6 @@ impl Solver {
         }
 
         flow.build()
-    }
-}
-
-/// The label of the edge to a stage. A stage may have the name of an end; no name of a stage has a space.
-pub(super) fn edge_to(stage: &str) -> Action {
-    match stage == Solver::STOPPED.as_str() {
-        true => Action::new(format!("to {stage}")),
-        false => Action::new(stage),
     }
 }
 

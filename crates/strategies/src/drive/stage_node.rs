@@ -10,14 +10,14 @@ use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
+use super::edges;
 use super::meter::Meter;
 use super::progress::is_stuck;
 use super::questions::{AllAsked, Questions};
-use super::solver::{Solver, edge_to};
 use super::work::Enough;
 use super::{
     Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveBudget,
-    SolveError, Solving, StageTurn, StageWork,
+    SolveError, Solving, StageReply, StageTurn, StageWork,
 };
 use crate::{Stage, Strategy};
 
@@ -68,9 +68,13 @@ impl Node<Solving> for StageNode {
     type Error = SolveError;
 
     fn actions(&self) -> Vec<Action> {
-        let next = self.stage.next_names().iter().map(|next| edge_to(next));
-        next.chain(self.stage.is_final().then_some(Solver::SOLVED))
-            .chain([Solver::STOPPED])
+        let next = self
+            .stage
+            .next_names()
+            .iter()
+            .map(|next| edges::to_stage(next));
+        next.chain(self.stage.is_final().then_some(edges::SOLVED))
+            .chain([edges::STOPPED])
             .collect()
     }
 
@@ -182,7 +186,7 @@ impl Node<Solving> for StageNode {
         match next {
             Next::End => {
                 solving.end = Some(EndReason::Answered);
-                Ok(Solver::SOLVED)
+                Ok(edges::SOLVED)
             }
             Next::GiveUp(why) => Ok(self.stop(solving, EndReason::GaveUp { why })),
             Next::Stage(_) if is_stuck(&**driver, solving, *patience) => {
@@ -195,7 +199,7 @@ impl Node<Solving> for StageNode {
                     },
                 ))
             }
-            Next::Stage(stage) => Ok(edge_to(&stage)),
+            Next::Stage(stage) => Ok(edges::to_stage(&stage)),
         }
     }
 }
@@ -255,7 +259,7 @@ impl StageNode {
     fn stop(&self, solving: &mut Solving, reason: EndReason) -> Action {
         solving.best = self.shared.driver.answer(solving).or(solving.best.take());
         solving.end = Some(reason);
-        Solver::STOPPED
+        edges::STOPPED
     }
 
     /// Puts what was said and called on record; a question that was asked alone becomes a part of the
@@ -313,7 +317,7 @@ impl StageNode {
 }
 
 /// The model's side of a question: its words as they were, so that the conversation stays what it was.
-fn said(ask: &Ask, calls: &[Call], reply: &super::StageReply) -> Message {
+fn said(ask: &Ask, calls: &[Call], reply: &StageReply) -> Message {
     let raw = match calls.last() {
         Some(Call::Model { name, tries, .. }) if *name == ask.name => {
             tries.last().map(|last| last.reply.as_str())

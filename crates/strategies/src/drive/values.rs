@@ -3,7 +3,6 @@
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
-use super::fields::unfenced;
 use crate::{Parameter, ParameterType};
 
 /// A name as a model may have written it: in capitals, with spaces, in bold.
@@ -233,4 +232,15 @@ pub(super) fn plain(value: Value) -> String {
         Value::Null => String::new(),
         value => value.to_string(),
     }
+}
+
+/// What stands in a fence, where that is all there is.
+pub(super) fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
+    inside
+        .filter(|inside| !inside.contains("```"))
+        .map_or(text, str::trim)
 }

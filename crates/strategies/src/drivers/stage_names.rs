@@ -58,13 +58,13 @@ pub(super) trait StageName: Copy + Eq + 'static {
 macro_rules! stage_names {
     (
         $(#[$attribute:meta])*
-        enum $stages:ident for $strategy:ident {
+        $visibility:vis enum $stages:ident for $strategy:ident {
             $($stage:ident = $name:literal,)+
         }
     ) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        enum $stages {
+        $visibility enum $stages {
             $($stage,)+
         }
 

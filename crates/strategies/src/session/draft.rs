@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ThoughtId;
+use super::id::ThoughtId;
 
 /// A thought that is to be added to a session. It serialises in the form that
 /// [`Strategy::json_schema`](crate::Strategy::json_schema) describes, so a model may write it.

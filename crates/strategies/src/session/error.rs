@@ -3,8 +3,9 @@ use std::fmt;
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 
-use super::merge::Conflict;
-use super::{BranchId, BranchStatus, ThoughtId};
+use super::branch::BranchStatus;
+use super::id::{BranchId, ThoughtId};
+use super::merged::Conflict;
 use crate::RefusedMove;
 
 /// Why a session did not do what it was asked. Nothing has changed.

@@ -1,63 +1,13 @@
-//! Taking branches into another one.
+//! Merging branches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{BranchId, BranchStatus, Session, SessionError, ThoughtDraft, ThoughtId};
-
-/// What a merge does where branches have set one parameter to different values since they parted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ConflictRule {
-    /// The target's value stays; where only sources differ, the first of them has its way.
-    #[default]
-    KeepTarget,
-    /// The last source that set it has its way.
-    TakeSource,
-    /// The branch with the highest score has its way; one without a score comes after all others. Of
-    /// equals the target comes first, then the sources in their order.
-    HighestScore,
-    /// The merge is refused, with every conflict.
-    Refuse,
-}
-
-/// What a thought took in from other branches.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Merged {
-    /// The branches.
-    pub sources: Vec<BranchId>,
-    /// The last thought of each.
-    pub parents: Vec<ThoughtId>,
-    /// What was done about conflicts.
-    pub rule: ConflictRule,
-    /// The parameters that the sources had set since they parted from the target, as the merge left
-    /// them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, Value>,
-    /// Where they differed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<Conflict>,
-}
-
-/// A parameter that branches set to different values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Conflict {
-    /// Its name.
-    pub parameter: String,
-    /// The branches that set it, the target first, then the sources in their order.
-    pub branches: Vec<BranchId>,
-    /// What each set it to.
-    pub values: Vec<Value>,
-    /// The branch that had its way; `None` where the merge was refused.
-    pub taken: Option<BranchId>,
-}
+use super::check::Proposal;
+use super::id::{BranchId, ThoughtId};
+use super::merged::{Conflict, ConflictRule, Merged};
+use super::{BranchStatus, Session, SessionError, ThoughtDraft};
 
 impl Session {
     /// Takes branches into another one, with a thought that has the last thoughts of all of them as
@@ -87,7 +37,7 @@ impl Session {
             });
         }
 
-        let mut prepared = self.prepare(into, draft)?;
+        let mut prepared = self.prepare(Proposal::new(into, draft))?;
         prepared.merged = Some(Box::new(merged));
         self.add(prepared)
     }

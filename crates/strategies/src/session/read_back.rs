@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::{BranchId, Session, SessionError, Thought, ThoughtId};
+use super::id::{BranchId, ThoughtId};
+use super::{Session, SessionError, Thought};
 
 /// What two branches have and the other has not, each list from old to new.
 #[derive(Debug, Clone, PartialEq)]

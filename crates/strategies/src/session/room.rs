@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::{
-    Branch, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtId, WhenFull,
-};
+use super::id::ThoughtId;
+use super::{Branch, Session, SessionError, SessionLimit, Thought, WhenFull};
 
 /// About what a thought takes in memory.
 pub(super) fn bytes(thought: &Thought) -> usize {
@@ -102,13 +101,8 @@ impl Session {
     /// For each thought whether a branch that was not given up stands on it.
     pub(super) fn kept(&self) -> Vec<bool> {
         let mut kept = vec![false; self.thoughts.len()];
-        let alive = |status| matches!(status, BranchStatus::Open | BranchStatus::Complete);
-        let mut open: Vec<_> = self
-            .branches
-            .iter()
-            .filter(|branch| alive(branch.status))
-            .filter_map(Branch::tip)
-            .collect();
+        let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
+        let mut open: Vec<ThoughtId> = in_use.filter_map(Branch::tip).collect();
 
         while let Some(id) = open.pop() {
             match id.index().and_then(|index| kept.get_mut(index)) {

@@ -1,34 +1,13 @@
-//! Adding thoughts: first all checks, over a session that stays as it is, then the change.
+//! Adding thoughts to a session.
 
-use std::sync::Arc;
-
-use super::merge::Merged;
+use super::check::{Prepared, Proposal};
+use super::id::{BranchId, ThoughtId};
 use super::place::Place;
 use super::{
-    BranchId, BranchStatus, Completion, EndRule, Session, SessionError, SessionLimit,
-    SessionLimits, Thought, ThoughtDraft, ThoughtId, ThoughtKind, room,
+    BranchStatus, Completion, Session, SessionError, SessionLimit, Thought, ThoughtDraft,
+    ThoughtKind, room,
 };
-use crate::refusal::{Entry, Refuse};
-use crate::{Mistyped, Parameter, ParameterType, Strategy};
-
-/// The parameter that says of a thought which one it revises, in stages that have it.
-pub(crate) const REVISES: &str = "revises_thought";
-
-/// Strategies in one session.
-const MAX_STRATEGIES: usize = 64;
-
-/// Strategies around one another.
-const MAX_PARTS: usize = 8;
-
-/// A thought that was checked and has only to be added.
-pub(super) struct Prepared {
-    pub(super) branch: BranchId,
-    pub(super) draft: ThoughtDraft,
-    pub(super) place: Place,
-    pub(super) kind: ThoughtKind,
-    pub(super) merged: Option<Box<Merged>>,
-    pub(super) forgotten: bool,
-}
+use crate::Strategy;
 
 impl Session {
     /// Adds a thought to the current branch.
@@ -52,7 +31,7 @@ impl Session {
         branch: BranchId,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let prepared = self.prepare(branch, draft)?;
+        let prepared = self.prepare(Proposal::new(branch, draft))?;
         self.add(prepared)
     }
 
@@ -71,7 +50,7 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = Place::start(strategy.into());
-        self.enter(branch, start, draft, ThoughtKind::Strategy)
+        self.enter(Proposal::new(branch, draft), start, ThoughtKind::Strategy)
     }
 
     /// Begins another strategy as a part of the one that a branch is in, in its start stage. When the part
@@ -88,239 +67,22 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = self.part(branch, strategy.into())?;
-        self.enter(branch, start, draft, ThoughtKind::Part)
-    }
-
-    /// Where a part begins.
-    pub(super) fn part(&self, branch: BranchId, strategy: Strategy) -> Result<Place, SessionError> {
-        let around = self.place(branch)?;
-        if around.depth() + 1 >= MAX_PARTS {
-            return Err(SessionError::Full {
-                limit: SessionLimit::Parts,
-                most: MAX_PARTS,
-            });
-        }
-
-        let outer = Some(Arc::new(around.leading().clone()));
-        Ok(Place {
-            outer,
-            ..Place::start(strategy)
-        })
+        self.enter(Proposal::new(branch, draft), start, ThoughtKind::Part)
     }
 
     fn enter(
         &mut self,
-        branch: BranchId,
+        proposal: Proposal,
         start: Place,
-        draft: ThoughtDraft,
         kind: ThoughtKind,
     ) -> Result<ThoughtId, SessionError> {
-        let prepared = self.prepare_entry(branch, start, draft, kind, false)?;
+        let prepared = self.prepare_entry(proposal, start, kind)?;
         self.add(prepared)
     }
 
-    /// Checks the first thought of another strategy.
-    pub(super) fn prepare_entry(
-        &self,
-        branch: BranchId,
-        start: Place,
-        draft: ThoughtDraft,
-        kind: ThoughtKind,
-        forgotten: bool,
-    ) -> Result<Prepared, SessionError> {
-        self.open(branch)?;
-        let strategy = &start.strategy;
-        match self
-            .strategies
-            .iter()
-            .find(|known| known.name() == strategy.name())
-        {
-            Some(known) if known != strategy => {
-                return Err(SessionError::StrategyName {
-                    strategy: strategy.name().to_owned(),
-                });
-            }
-            None if self.strategies.len() >= MAX_STRATEGIES => {
-                return Err(SessionError::Full {
-                    limit: SessionLimit::Strategies,
-                    most: MAX_STRATEGIES,
-                });
-            }
-            _ => {}
-        }
-
-        let entry = Entry {
-            from: self.stage_on(branch)?,
-            into: strategy,
-            anywhere: kind == ThoughtKind::Strategy,
-        };
-
-        let stage = match draft.stage.as_deref() {
-            None => start.stage,
-            Some(name) => entry.next(name)?.index,
-        };
-        self.check(
-            branch,
-            draft,
-            &entry,
-            Place {
-                stage,
-                ..start.clone()
-            },
-            kind,
-            forgotten,
-        )
-    }
-
-    /// Checks a thought that moves or stays.
-    pub(super) fn prepare(
-        &self,
-        branch: BranchId,
-        draft: ThoughtDraft,
-    ) -> Result<Prepared, SessionError> {
-        self.prepare_known(branch, draft, false)
-    }
-
-    pub(super) fn prepare_known(
-        &self,
-        branch: BranchId,
-        draft: ThoughtDraft,
-        forgotten: bool,
-    ) -> Result<Prepared, SessionError> {
-        let from = self.place(branch)?;
-        let begins = self.branch(branch)?.tip().is_none();
-        let moves_to = draft
-            .stage
-            .as_deref()
-            .filter(|stage| !(begins && *stage == from.stage().name()));
-        let Some(stage) = moves_to else {
-            self.open(branch)?;
-            return self.check(
-                branch,
-                draft,
-                &from.standing(),
-                from.clone(),
-                ThoughtKind::Stay,
-                forgotten,
-            );
-        };
-
-        // Behind a final stage the strategy itself refuses, and says that nothing follows.
-        if !from.is_end() {
-            self.open(branch)?;
-        }
-
-        let place = from.next(stage)?;
-        self.check(
-            branch,
-            draft,
-            &from.leading().standing(),
-            place,
-            ThoughtKind::Move,
-            forgotten,
-        )
-    }
-
-    /// Checks everything but the way to the stage.
-    fn check(
-        &self,
-        branch: BranchId,
-        mut draft: ThoughtDraft,
-        standing: &impl Refuse,
-        place: Place,
-        kind: ThoughtKind,
-        forgotten: bool,
-    ) -> Result<Prepared, SessionError> {
-        let stage = place.stage();
-        let line = self.branch(branch)?;
-        let tip = line.tip();
-        let revising = stage
-            .parameters()
-            .get(REVISES)
-            .is_some_and(|p| *p.kind() == ParameterType::Thought);
-
-        if let (true, Some(revised), false) = (revising, draft.revises, forgotten) {
-            draft
-                .parameters
-                .entry(REVISES.to_owned())
-                .or_insert_with(|| revised.get().into());
-        }
-
-        let entering = !forgotten && (kind != ThoughtKind::Stay || tip.is_none());
-        standing.check(stage, &draft.parameters, entering)?;
-        let mut named = Vec::new();
-
-        for (name, value) in &draft.parameters {
-            let kind = stage.parameters().get(name).map(Parameter::kind);
-            kind.into_iter()
-                .for_each(|kind| kind.thoughts(value, &mut named));
-        }
-
-        for thought in named {
-            self.existing(ThoughtId::new(thought))?;
-        }
-
-        if let (true, Some(given)) = (revising, draft.parameters.get(REVISES)) {
-            let given = given
-                .as_u64()
-                .and_then(|number| u32::try_from(number).ok())
-                .map(ThoughtId::new);
-            if let (Some(revised), Some(given)) = (draft.revises, given)
-                && revised != given
-            {
-                let fault =
-                    Mistyped::new(REVISES, format_args!("{revised}, which is revised"), given);
-                return Err(standing.mistyped(stage, fault).into());
-            }
-
-            draft.revises = given;
-        }
-
-        if let Some(revised) = draft.revises
-            && !self.is_on_path(self.existing(revised)?, tip)
-        {
-            return Err(SessionError::NotOnPath {
-                thought: revised,
-                branch: line.name.clone(),
-            });
-        }
-
-        let early = !draft.next_thought_needed && !place.is_end();
-        if early && self.policy.early_end == EndRule::Refuse {
-            let finals = place
-                .outermost()
-                .strategy
-                .stages()
-                .iter()
-                .filter(|stage| stage.is_final());
-            return Err(SessionError::EarlyEnd {
-                stage: stage.name().to_owned(),
-                finals: finals.map(|stage| stage.name().to_owned()).collect(),
-            });
-        }
-
-        Ok(Prepared {
-            branch,
-            draft,
-            place,
-            kind,
-            merged: None,
-            forgotten,
-        })
-    }
-
-    /// Adds a thought if there is room.
+    /// Adds a checked thought if there is room for it.
     pub(super) fn add(&mut self, prepared: Prepared) -> Result<ThoughtId, SessionError> {
-        let Prepared {
-            branch,
-            draft,
-            place,
-            kind,
-            merged,
-            forgotten,
-        } = prepared;
-
-        let SessionLimits { thoughts: most, .. } = self.policy.limits;
+        let most = self.policy.limits.thoughts;
         if self.thoughts.len() >= most {
             return Err(SessionError::Full {
                 limit: SessionLimit::Thoughts,
@@ -328,77 +90,80 @@ impl Session {
             });
         }
 
-        let line = self.branch(branch)?;
-        let tip = line.tip();
-        let id = ThoughtId::at(self.thoughts.len());
-        let thought = Thought {
-            id,
-            branch,
-            number: line.len().saturating_add(1),
-            depth: self.depth(tip).saturating_add(1),
-            parent: tip,
-            revises: draft.revises,
-            kind,
-            next_thought_needed: draft.next_thought_needed,
-            forgotten,
-            place,
-            text: draft.thought.into(),
-            parameters: draft
-                .parameters
-                .into_iter()
-                .map(|(name, value)| (name.into(), value))
-                .collect(),
-            merged,
-        };
-
+        let total_thoughts = prepared.draft.total_thoughts;
+        let more = u32::from(prepared.draft.needs_more_thoughts);
+        let thought = self.made(prepared)?;
         let bytes = room::bytes(&thought);
         self.make_room(bytes)?;
-
         self.bytes = self.bytes.saturating_add(bytes);
-        if !self
-            .strategies
-            .iter()
-            .any(|known| known.name() == thought.place.strategy.name())
-        {
-            self.strategies.push(thought.place.strategy.clone());
-        }
 
-        let end = thought.place.is_end();
-        if end || !thought.next_thought_needed {
-            self.completions.push(Completion {
-                branch,
-                thought: id,
-                early: !end,
-            });
-        }
+        self.keep_strategy(&thought);
+        self.complete(&thought)?;
 
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        let line = self.branch_mut(branch)?;
-        line.own.push(id);
-        let expected = draft.total_thoughts.unwrap_or(line.total_thoughts);
-        let least = thought
-            .number
-            .saturating_add(u32::from(draft.needs_more_thoughts));
-
-        line.total_thoughts = expected.min(most).max(least);
-        if end || !thought.next_thought_needed {
-            line.status = BranchStatus::Complete;
-        }
+        let branch = self.branch_mut(thought.branch)?;
+        branch.own.push(thought.id);
+        let expected = total_thoughts.unwrap_or(branch.total_thoughts);
+        let least = thought.number.saturating_add(more);
+        branch.total_thoughts = expected.min(most).max(least);
 
         if let Some(merged) = &thought.merged {
-            self.close_merged(merged, id, branch);
+            self.close_merged(merged, thought.id, thought.branch);
         }
 
+        let id = thought.id;
         self.thoughts.push(thought);
         Ok(id)
     }
 
-    /// Where a branch stands.
-    fn place(&self, branch: BranchId) -> Result<Place, SessionError> {
-        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
-        Ok(match tip {
-            Some(thought) => thought.place.clone(),
-            None => Place::start(self.strategy().clone()),
+    /// Returns the thought that is added to the end of its branch.
+    fn made(&self, prepared: Prepared) -> Result<Thought, SessionError> {
+        let branch = self.branch(prepared.branch)?;
+        let parent = branch.tip();
+        let draft = prepared.draft;
+        let parameters = draft.parameters.into_iter();
+
+        Ok(Thought {
+            id: ThoughtId::at(self.thoughts.len()),
+            branch: prepared.branch,
+            number: branch.len().saturating_add(1),
+            depth: self.depth(parent).saturating_add(1),
+            parent,
+            revises: draft.revises,
+            kind: prepared.kind,
+            next_thought_needed: draft.next_thought_needed,
+            forgotten: prepared.forgotten,
+            place: prepared.place,
+            text: draft.thought.into(),
+            parameters: parameters
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
+            merged: prepared.merged,
         })
+    }
+
+    /// Keeps the strategy of a thought if the session doesn't have it yet.
+    fn keep_strategy(&mut self, thought: &Thought) {
+        let strategy = thought.strategy();
+        let is_known = |known: &Strategy| known.name() == strategy.name();
+        if !self.strategies.iter().any(is_known) {
+            self.strategies.push(strategy.clone());
+        }
+    }
+
+    /// Completes the branch if the thought is its last.
+    fn complete(&mut self, thought: &Thought) -> Result<(), SessionError> {
+        let is_end = thought.place.is_end();
+        if !is_end && thought.next_thought_needed {
+            return Ok(());
+        }
+
+        self.completions.push(Completion {
+            branch: thought.branch,
+            thought: thought.id,
+            early: !is_end,
+        });
+        self.branch_mut(thought.branch)?.status = BranchStatus::Complete;
+        Ok(())
     }
 }

@@ -1,47 +1,13 @@
-use std::fmt;
-
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::merge::Merged;
+use super::id::{BranchId, ThoughtId};
+use super::merged::Merged;
 use super::place::Place;
-use super::{BranchId, snapshot};
 use crate::{Stage, Strategy};
 
-/// The number of a thought in its session, from 1, whatever branch it is on. Models and snapshots name
-/// thoughts by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ThoughtId(u32);
-
-impl ThoughtId {
-    /// The thought with this number; whether there is one, the session says.
-    pub const fn new(number: u32) -> Self {
-        Self(number)
-    }
-
-    /// The number.
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-
-    /// Where it is in the list of thoughts.
-    pub(super) fn index(self) -> Option<usize> {
-        usize::try_from(self.0).ok()?.checked_sub(1)
-    }
-
-    /// The id of the thought at this place of the list.
-    pub(super) fn at(index: usize) -> Self {
-        // The greatest limit of thoughts is far below what the number can hold.
-        Self(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
-    }
-}
-
-impl fmt::Display for ThoughtId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+/// The parameter that names the thought that is revised, in stages that have it.
+pub(crate) const REVISES: &str = "revises_thought";
 
 /// How a thought came to its stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,12 +137,5 @@ impl Thought {
         let merged = self.merged.iter().flat_map(|merged| &merged.values);
         self.parameters()
             .chain(merged.map(|(name, value)| (&**name, value)))
-    }
-}
-
-/// In the form of a snapshot.
-impl Serialize for Thought {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        snapshot::write_thought(self, serializer)
     }
 }

@@ -9,6 +9,7 @@ mod tree;
 
 pub(crate) use problem::Problems;
 pub use problem::{TableError, TableProblem, TableProblemKind};
+pub use tree::MAX_TABLE_BYTES;
 
 use cogwork_read::{YamlGuard, charge};
 use serde::Deserializer;
@@ -16,10 +17,7 @@ use serde::de::DeserializeSeed;
 
 use crate::Strategy;
 use locate::Locator;
-use tree::{ReadTree, SolveBudget, Tree};
-
-/// The longest text with tables that is read, in bytes.
-pub const MAX_TABLE_BYTES: usize = 256 * 1024;
+use tree::{Budget, ReadTree, Tree};
 
 /// Collections within one another that the YAML library is given: more than any table has, and few enough
 /// that it is fast.
@@ -36,7 +34,7 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     })?;
 
     charge(text.len());
-    let mut budget = SolveBudget::default();
+    let mut budget = Budget::default();
     let tree = ReadTree::new(&mut budget).deserialize(serde_yaml::Deserializer::from_str(text));
     let tree = tree.map_err(|error| {
         let line = error.location().map(|place| place.line());
@@ -54,7 +52,7 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
     };
     charge(text.len());
     let mut reader = serde_json::Deserializer::from_str(text);
-    let tree = ReadTree::new(&mut SolveBudget::default())
+    let tree = ReadTree::new(&mut Budget::default())
         .deserialize(&mut reader)
         .map_err(syntax)?;
 
@@ -66,7 +64,7 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Result<Vec<Strategy>, TableError>, D::Error> {
-    let tree: Tree = ReadTree::new(&mut SolveBudget::default()).deserialize(deserializer)?;
+    let tree: Tree = ReadTree::new(&mut Budget::default()).deserialize(deserializer)?;
     Ok(read::strategies(tree, Locator::new("")))
 }
 

@@ -2,6 +2,8 @@ use std::fmt;
 
 use cogwork_text::{Name, NameList, OneLine};
 
+use crate::ParameterType;
+
 /// Tables that are not whole, with every problem they have; of very many the first 100.
 ///
 /// `{}` is one line, `{:#}` a line for each problem. What the tables say is escaped and cut.
@@ -273,7 +275,7 @@ impl fmt::Display for TableProblemKind {
                 write!(
                     f,
                     "it has no `type`; expected {}",
-                    NameList::or(super::read_parameter::TYPES)
+                    NameList::or(ParameterType::NAMES)
                 )
             }
             Self::NoInnerType(key) => write!(f, "it has no `{}`, which its type needs", Name(key)),

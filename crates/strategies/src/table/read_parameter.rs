@@ -9,11 +9,6 @@ use super::read::{MAX_NAME, Place, Reader};
 use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 
-/// The names of types, as [`ParameterType::name`] writes them.
-pub(super) const TYPES: [&str; 9] = [
-    "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",
-];
-
 impl Reader<'_> {
     /// `inside`: the place in a parameter, if these are the fields of an object.
     pub(super) fn parameters(
@@ -88,7 +83,7 @@ impl Reader<'_> {
         };
 
         let name = match entries.remove(at).1 {
-            Tree::Text(name) if TYPES.contains(&name.as_str()) => name,
+            Tree::Text(name) if ParameterType::NAMES.contains(&name.as_str()) => name,
             other => {
                 let expected = "text, integer, number, boolean, thought, list, object, map or any";
                 self.wrong(place, "type", &other, expected);

@@ -6,6 +6,9 @@ use std::fmt;
 use cogwork_read::charge;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+/// The maximum length of a text with tables, in bytes.
+pub const MAX_TABLE_BYTES: usize = 256 * 1024;
+
 #[derive(Debug)]
 pub(super) enum Tree {
     Null,
@@ -32,21 +35,21 @@ impl Tree {
 
 /// What is left to be read. Aliases of YAML let a short text stand for a huge one, so what counts is
 /// what is made and not what is read.
-pub(super) struct SolveBudget {
+pub(super) struct Budget {
     values: usize,
     bytes: usize,
 }
 
-impl Default for SolveBudget {
+impl Default for Budget {
     fn default() -> Self {
         Self {
             values: 50_000,
-            bytes: 4 * super::MAX_TABLE_BYTES,
+            bytes: 4 * MAX_TABLE_BYTES,
         }
     }
 }
 
-impl SolveBudget {
+impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
         charge(1 + bytes);
         let left = self
@@ -65,12 +68,12 @@ impl SolveBudget {
 const MAX_DEPTH: usize = 16;
 
 pub(super) struct ReadTree<'b> {
-    budget: &'b mut SolveBudget,
+    budget: &'b mut Budget,
     depth: usize,
 }
 
 impl<'b> ReadTree<'b> {
-    pub(super) fn new(budget: &'b mut SolveBudget) -> Self {
+    pub(super) fn new(budget: &'b mut Budget) -> Self {
         Self { budget, depth: 0 }
     }
 

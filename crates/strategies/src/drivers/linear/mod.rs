@@ -1,13 +1,15 @@
+mod names;
 mod questions;
 mod ways;
 
 use serde_json::Value;
 
+use self::names::{BRANCH, DECISION, FROM, HYPOTHESIS, LinearStage, NEEDED, VERIFICATION};
 use self::ways::Way;
 use super::answering::{
     HOLDS, answered, draft, noted, say_answer, says_yes, take_answer, take_as_it_is,
 };
-use super::stage_names::{StageName, stage_names};
+use super::stage_names::StageName;
 use crate::{
     Answer, Ask, Done, Driver, Next, SolveError, Solving, Stage, StageReply, StageTurn, StageWork,
     Strategy, StrategyName, Thought, ThoughtDraft,
@@ -96,46 +98,6 @@ impl Linear {
         self
     }
 }
-
-stage_names! {
-    /// The stages of `linear`.
-    enum LinearStage for Linear {
-        ProblemReception = "problem_reception",
-        InitialThoughtPlanning = "initial_thought_planning",
-        ThoughtGeneration = "thought_generation",
-        ThoughtEvaluation = "thought_evaluation",
-        ThoughtRevision = "thought_revision",
-        ContinuationDecision = "continuation_decision",
-        ThoughtAdjustment = "thought_adjustment",
-        BranchCreation = "branch_creation",
-        HypothesisGeneration = "hypothesis_generation",
-        HypothesisVerification = "hypothesis_verification",
-        SolutionFinalization = "solution_finalization",
-        FinalResponse = "final_response",
-    }
-}
-
-/// The field with the number of thoughts that the model still needs, and the note that
-/// keeps it until it is used.
-const NEEDED: &str = "thoughts_needed";
-
-/// The note with the stage that the model chose, from its judgement until the decision.
-const DECISION: &str = "decision";
-
-/// The field with the number of the thought that is revised.
-const REVISES: &str = "revises_thought";
-
-/// The field with the number of the thought where a branch begins.
-const FROM: &str = "branch_from_thought";
-
-/// The field with the name of a new branch.
-const BRANCH: &str = "branch_id";
-
-/// The field with the hypothesis.
-const HYPOTHESIS: &str = "hypothesis";
-
-/// The field that says how the hypothesis was tested.
-const VERIFICATION: &str = "verification";
 
 impl Driver for Linear {
     fn strategy(&self) -> Strategy {

@@ -4,8 +4,8 @@
 use cogwork_text::Name;
 use serde_json::Value;
 
+use super::names::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use super::ways::Way;
-use super::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use crate::drivers::answering::{ANSWER, answer_field, ask};
 use crate::drivers::stage_names::StageName;
 use crate::{

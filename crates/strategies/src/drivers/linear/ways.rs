@@ -1,6 +1,6 @@
 //! The ways in which the model may go on after a judgement.
 
-use super::LinearStage;
+use super::names::LinearStage;
 
 /// A way to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

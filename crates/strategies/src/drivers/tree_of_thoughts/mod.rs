@@ -1,3 +1,4 @@
+mod names;
 mod questions;
 mod settings;
 mod stages;
@@ -7,41 +8,14 @@ pub use settings::{Search, TreeOfThoughts, Worth};
 
 use cogwork_tools::Tools;
 
+use self::names::{ANSWER, TreeStage};
 use self::tree::Tree;
 use super::answering::noted;
-use super::stage_names::{StageName, stage_names};
+use super::stage_names::StageName;
 use crate::{
     Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
     StrategyName, Thought,
 };
-
-stage_names! {
-    /// The stages of `tree_of_thoughts`.
-    enum TreeStage for TreeOfThoughts {
-        ProblemReception = "problem_reception",
-        ApproachExploration = "approach_exploration",
-        BranchCreation = "branch_creation",
-        BranchDevelopment = "branch_development",
-        BranchEvaluation = "branch_evaluation",
-        BranchSelection = "branch_selection",
-        ContinuationDecision = "continuation_decision",
-        SolutionFormulation = "solution_formulation",
-        PathJustification = "path_justification",
-        FinalResponse = "final_response",
-    }
-}
-
-/// The note and the field with the answer, from the solution to the final response.
-const ANSWER: &str = "answer";
-
-/// The parameter with the approaches.
-const APPROACHES: &str = "approaches";
-
-/// The parameter with the name of a branch's approach.
-const APPROACH: &str = "approach_id";
-
-/// The field and the parameter with the score of a branch.
-const SCORE: &str = "evaluation_score";
 
 impl Driver for TreeOfThoughts {
     fn strategy(&self) -> Strategy {

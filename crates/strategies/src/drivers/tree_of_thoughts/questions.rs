@@ -1,9 +1,9 @@
 //! What the model is asked, and what its replies are worth. Every question follows the
 //! problem alone: it includes what is needed of its branch, and nothing of the others.
 
+use super::names::{ANSWER, APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::{self, Tree};
-use super::{ANSWER, APPROACHES, SCORE};
 use crate::drivers::answering::{ask, says_yes};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 

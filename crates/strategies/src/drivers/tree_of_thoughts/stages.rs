@@ -6,10 +6,10 @@ use std::iter::repeat_n;
 
 use serde_json::{Value, json};
 
+use super::names::{ANSWER, APPROACH, APPROACHES, SCORE, TreeStage};
 use super::questions::{self, Judged};
 use super::settings::{Evaluation, TreeOfThoughts};
 use super::tree::{self, Approach, Tree, Way};
-use super::{ANSWER, APPROACH, APPROACHES, SCORE, TreeStage};
 use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;

@@ -8,8 +8,8 @@ use cogwork_text::is_invisible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::names::{APPROACH, APPROACHES, TreeStage};
 use super::settings::{Search, TreeOfThoughts};
-use super::{APPROACH, APPROACHES, TreeStage};
 use crate::drivers::stage_names::StageName;
 use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought, ThoughtKind};
 

@@ -1,0 +1,196 @@
+//! Forking, switching, scoring, selecting and pruning branches.
+
+use super::id::{BranchId, ThoughtId};
+use super::{Branch, BranchStatus, Session, SessionError, SessionLimit};
+
+/// The maximum length of the name of a branch, in characters.
+const MAX_NAME: usize = 64;
+
+impl Session {
+    /// Creates a branch that continues from `from`, in the stage of that thought, and returns its id.
+    ///
+    /// The current branch doesn't change.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the thought doesn't exist or was forgotten, if the name is empty, longer than
+    /// 64 characters or already in use, or if the session has reached its limit of branches.
+    pub fn fork(
+        &mut self,
+        from: ThoughtId,
+        name: impl Into<String>,
+    ) -> Result<BranchId, SessionError> {
+        if self.existing(from)?.is_forgotten() {
+            return Err(SessionError::Forgotten { thought: from });
+        }
+        self.fork_from(from, name.into())
+    }
+
+    pub(super) fn fork_from(
+        &mut self,
+        from: ThoughtId,
+        name: String,
+    ) -> Result<BranchId, SessionError> {
+        let thought = self.existing(from)?;
+        let origin = self.branch(thought.branch)?;
+        let total_thoughts = origin.total_thoughts.saturating_sub(thought.number).max(1);
+
+        let is_too_long = name.chars().count() > MAX_NAME;
+        if name.trim().is_empty() || is_too_long || self.branch_named(&name).is_some() {
+            return Err(SessionError::BranchName { name });
+        }
+
+        let most = self.policy.limits.branches;
+        if self.branches.len() >= most {
+            return Err(SessionError::Full {
+                limit: SessionLimit::Branches,
+                most,
+            });
+        }
+
+        let id = BranchId::at(self.branches.len());
+        self.by_name.insert(name.clone(), id);
+        self.branches.push(Branch {
+            total_thoughts,
+            ..Branch::new(id, name, Some(from))
+        });
+
+        Ok(id)
+    }
+
+    /// Makes `branch` the current one, to which [`think`](Self::think) adds thoughts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the branch doesn't exist, or was merged or pruned.
+    pub fn switch(&mut self, branch: BranchId) -> Result<(), SessionError> {
+        self.check_in_use(branch)?;
+        self.current = branch;
+        Ok(())
+    }
+
+    /// Sets the score of a branch, from 0 to 10. It replaces an earlier score.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the branch doesn't exist, was merged or pruned, or if the score is out of range.
+    pub fn score(&mut self, branch: BranchId, score: f64) -> Result<(), SessionError> {
+        self.check_in_use(branch)?;
+        if !(0.0..=10.0).contains(&score) {
+            return Err(SessionError::Score);
+        }
+
+        self.branch_mut(branch)?.score = Some(score);
+        Ok(())
+    }
+
+    /// Returns up to `count` branches with the highest scores, the highest first.
+    ///
+    /// Only open and complete branches with a score are considered. Of branches with the same score, the
+    /// older one comes first.
+    pub fn best(&self, count: usize) -> Vec<&Branch> {
+        let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
+        let mut scored: Vec<(f64, &Branch)> = in_use
+            .filter_map(|branch| Some((branch.score?, branch)))
+            .collect();
+
+        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let best = scored.into_iter().take(count);
+        best.map(|(_, branch)| branch).collect()
+    }
+
+    /// Switches to the branch with the highest score, the oldest if there are several, and returns its id.
+    ///
+    /// The other branches stay open. Use [`prune`](Self::prune) to abandon them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no open or complete branch has a score.
+    pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
+        let best = self
+            .best(1)
+            .first()
+            .map(|branch| branch.id)
+            .ok_or(SessionError::NothingScored)?;
+
+        self.current = best;
+        Ok(best)
+    }
+
+    /// Abandons a branch.
+    ///
+    /// Its thoughts can still be read and forked from until they are forgotten to make room, which happens
+    /// only if the [policy](super::SessionPolicy) allows it. Forks of the branch aren't affected.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the branch doesn't exist, isn't open, or is the current one.
+    pub fn prune(&mut self, branch: BranchId) -> Result<(), SessionError> {
+        self.open(branch)?;
+        if branch == self.current {
+            return Err(SessionError::CurrentBranch {
+                branch: self.branch(branch)?.name.clone(),
+            });
+        }
+
+        self.branch_mut(branch)?.status = BranchStatus::Pruned;
+        self.may_forget = true;
+        Ok(())
+    }
+
+    /// Returns all branches in the order of creation.
+    pub fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+
+    /// Returns the branch with this id.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the branch doesn't exist.
+    pub fn branch(&self, branch: BranchId) -> Result<&Branch, SessionError> {
+        let found = branch.index().and_then(|index| self.branches.get(index));
+        found.ok_or_else(|| self.no_such_branch(branch))
+    }
+
+    /// Returns the branch with this name.
+    pub fn branch_named(&self, name: &str) -> Option<&Branch> {
+        let branch = self.by_name.get(name)?;
+        self.branch(*branch).ok()
+    }
+
+    pub(super) fn branch_mut(&mut self, branch: BranchId) -> Result<&mut Branch, SessionError> {
+        let missing = self.no_such_branch(branch);
+        let found = branch
+            .index()
+            .and_then(|index| self.branches.get_mut(index));
+        found.ok_or(missing)
+    }
+
+    fn no_such_branch(&self, branch: BranchId) -> SessionError {
+        SessionError::NoSuchBranch {
+            branch,
+            branches: self.branches.len(),
+        }
+    }
+
+    /// Returns the branch if it is open.
+    pub(super) fn open(&self, branch: BranchId) -> Result<&Branch, SessionError> {
+        let branch = self.branch(branch)?;
+        if branch.status == BranchStatus::Open {
+            return Ok(branch);
+        }
+
+        Err(SessionError::BranchClosed {
+            branch: branch.name.clone(),
+            status: branch.status,
+        })
+    }
+
+    fn check_in_use(&self, branch: BranchId) -> Result<(), SessionError> {
+        if self.branch(branch)?.is_in_use() {
+            return Ok(());
+        }
+        self.open(branch).map(drop)
+    }
+}
