@@ -52,7 +52,7 @@ fn https_is_refused_before_anything_is_sent() {
     assert_eq!(error.kind(), LlmErrorKind::Settings);
     assert_eq!(
         error.to_string(),
-        "settings: the base URL \"https://api.openai.com/v1\" asks for encryption, which is left out of this \
-         program; expected http://, or the feature rustls or native-tls of cogwork-llm"
+        "settings: the base URL \"https://api.openai.com/v1\" needs TLS, which this program was built without; \
+         use http://, or enable the feature rustls or native-tls of cogwork-llm"
     );
 }

@@ -1,6 +1,7 @@
 //! What is wrong with a request whatever the protocol, told before anything is sent.
 
-use crate::{ChatRequest, LlmError, LlmErrorKind, Message, Role, ToolChoice};
+use super::errors::invalid;
+use crate::{ChatRequest, LlmError, Message, Role, ToolChoice};
 
 pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
     // JSON has no word for these; serde_json would write null, and the server use its own default.
@@ -62,8 +63,4 @@ fn problem(message: &Message) -> Option<String> {
     }
 
     None
-}
-
-pub(crate) fn invalid(message: impl Into<String>) -> LlmError {
-    LlmError::new(LlmErrorKind::InvalidRequest, message)
 }

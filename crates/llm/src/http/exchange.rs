@@ -2,11 +2,12 @@ use std::error::Error;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderValue};
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
 
 use super::excerpt::Secrets;
+use super::failure;
+use super::protocol::Protocol;
 use super::retry_after::retry_after;
-use super::{Protocol, failure};
 use crate::{LlmError, LlmErrorKind};
 
 /// The most that is read of the body of a failure, in bytes: it is for people, who see less.
@@ -61,10 +62,40 @@ impl Origin {
     }
 }
 
-/// Why reading a body stopped before its end.
+/// The part of a body that was read.
+struct Body {
+    bytes: Vec<u8>,
+    /// Why reading stopped before the end.
+    stop: Option<Stop>,
+}
+
 enum Stop {
     TooLarge,
     Broken(reqwest::Error),
+}
+
+impl Body {
+    /// Reads up to `limit` bytes in chunks. The stated length of a body may be wrong, and a body
+    /// without one may never end.
+    async fn read(response: &mut Response, limit: usize) -> Self {
+        let mut bytes = Vec::new();
+
+        let stop = loop {
+            let chunk = match response.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break None,
+                Err(error) => break Some(Stop::Broken(error)),
+            };
+
+            let room = limit.saturating_sub(bytes.len());
+            bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+            if chunk.len() > room {
+                break Some(Stop::TooLarge);
+            }
+        };
+
+        Self { bytes, stop }
+    }
 }
 
 impl Exchange {
@@ -72,16 +103,19 @@ impl Exchange {
         &self.secrets
     }
 
-    /// Sends `body`, and gives the answer once its status is known and good.
-    pub(super) async fn open(&self, body: Vec<u8>, stream: bool) -> Result<Response, LlmError> {
-        let mut request = self.http.post(self.endpoint.clone()).body(body);
-        if stream {
-            request = request.header(
-                header::ACCEPT,
-                HeaderValue::from_static("text/event-stream, */*"),
-            );
-        }
+    /// Sends `body` and returns the response to be streamed, if its status is a success.
+    pub(super) async fn open_stream(&self, body: Vec<u8>) -> Result<Response, LlmError> {
+        let accepted = HeaderValue::from_static("text/event-stream, */*");
+        let request = self.request(body).header(header::ACCEPT, accepted);
 
+        self.open(request).await
+    }
+
+    fn request(&self, body: Vec<u8>) -> RequestBuilder {
+        self.http.post(self.endpoint.clone()).body(body)
+    }
+
+    async fn open(&self, request: RequestBuilder) -> Result<Response, LlmError> {
         let response = request.send().await.map_err(|error| self.broken(error))?;
         if response.status().is_success() {
             Ok(response)
@@ -90,23 +124,28 @@ impl Exchange {
         }
     }
 
-    /// Sends `body`, and reads the answer.
+    /// Sends `body` and reads the whole response.
     pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, LlmError> {
-        let mut response = self.open(body, false).await?;
+        let mut response = self.open(self.request(body)).await?;
         let origin = Origin::of(&response, &self.secrets);
-        let (body, stop) = read(&mut response, self.max_response_bytes).await;
-        let error = match stop {
-            None => return Ok(Answer { origin, body }),
+        let body = Body::read(&mut response, self.max_response_bytes).await;
+
+        let error = match body.stop {
+            None => {
+                let body = body.bytes;
+                return Ok(Answer { origin, body });
+            }
             Some(Stop::Broken(error)) => self.broken(error),
             Some(Stop::TooLarge) => self.too_large(),
         };
 
-        Err(origin.sign(error).with_body(self.secrets.body(&body)))
+        let shown = self.secrets.body(&body.bytes);
+        Err(origin.sign(error).with_body(shown))
     }
 
     pub(super) fn too_large(&self) -> LlmError {
         let message = format!(
-            "the answer is over the limit of {} bytes",
+            "the response is over the limit of {} bytes",
             self.max_response_bytes
         );
         LlmError::new(LlmErrorKind::Decode, message)
@@ -116,8 +155,10 @@ impl Exchange {
     async fn failure(&self, mut response: Response) -> LlmError {
         let status = response.status();
 
-        // The status is the news. A body that breaks off or never ends is shown as far as it came.
-        let (body, _) = read(&mut response, self.max_response_bytes.min(FAILURE_BYTES)).await;
+        // The status is what matters. A body that is cut off or never ends is shown as far as it was read.
+        let limit = self.max_response_bytes.min(FAILURE_BYTES);
+        let body = Body::read(&mut response, limit).await.bytes;
+
         let error = if is_redirect(status) {
             self.redirect(&response)
         } else {
@@ -158,7 +199,7 @@ impl Exchange {
             .and_then(Url::host_str)
             .unwrap_or("an unnamed host");
         let message = format!(
-            "the server redirects to {}, and redirects are not followed; expected a base URL that answers itself",
+            "the server redirects to {}, and redirects are not followed; expected a base URL without redirects",
             self.secrets.line(host)
         );
 
@@ -176,7 +217,7 @@ impl Exchange {
             ),
             (true, false) => (
                 LlmErrorKind::Timeout,
-                format!("no whole answer within {:?}", self.timeout),
+                format!("no complete response within {:?}", self.timeout),
             ),
             (false, true) => (
                 LlmErrorKind::Transport,
@@ -184,7 +225,7 @@ impl Exchange {
             ),
             (false, false) => (
                 LlmErrorKind::Transport,
-                format!("the connection broke: {}", self.cause(&error)),
+                format!("the connection was lost: {}", self.cause(&error)),
             ),
         };
 
@@ -207,23 +248,4 @@ impl Exchange {
 /// cache.
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
-}
-
-/// Reads the body up to `limit` bytes, chunk by chunk: a length that is stated may be a lie, and
-/// a body without one may never end.
-async fn read(response: &mut Response, limit: usize) -> (Vec<u8>, Option<Stop>) {
-    let mut body = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                let room = limit.saturating_sub(body.len());
-                body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-                if chunk.len() > room {
-                    return (body, Some(Stop::TooLarge));
-                }
-            }
-            Ok(None) => return (body, None),
-            Err(error) => return (body, Some(Stop::Broken(error))),
-        }
-    }
 }

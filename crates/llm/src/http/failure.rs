@@ -5,8 +5,8 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Protocol;
 use super::excerpt::{Secrets, beginning, is_html};
+use super::protocol::Protocol;
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// How deep an error may be wrapped in another one, as proxies do.

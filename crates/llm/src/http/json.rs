@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::check::invalid;
+use super::errors::invalid;
 use super::excerpt::{Secrets, is_html};
 use crate::{FinishReason, LlmError, LlmErrorKind};
 

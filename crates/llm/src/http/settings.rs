@@ -1,25 +1,23 @@
-use std::env;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
 use super::base_url::{BaseUrl, is_loopback};
+use super::connection::Connection;
+use super::errors::invalid_settings;
 use super::excerpt::{SHORTEST_SECRET, Secrets};
 use super::exchange::Exchange;
-use super::{Connection, Extra, Protocol, tls};
-use crate::{LlmError, LlmErrorKind};
-
-/// These are the framing of the message itself.
-const FRAMING: [HeaderName; 4] = [
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::HOST,
-    header::TRANSFER_ENCODING,
-];
+use super::headers::headers;
+use super::protocol::{Extra, Protocol};
+use super::tls;
+use crate::LlmError;
+#[cfg(doc)]
+use crate::LlmErrorKind;
 
 /// Makes a client of its connection. A pointer and not a trait, which would have to be public with all that
 /// it names.
@@ -34,8 +32,8 @@ pub(super) type Connect<C> = fn(Connection) -> C;
 /// assert_eq!(error.kind(), LlmErrorKind::Settings);
 /// assert_eq!(
 ///     error.to_string(),
-///     "settings: the base URL \"localhost:8080\" is not for HTTP; expected it to begin with http:// or https://; \
-///      the model is empty; expected the server's name of a model"
+///     "settings: the base URL \"localhost:8080\" is not an HTTP URL; expected one that begins with http:// or https://; \
+///      the model is empty; expected the name of a model on the server"
 /// );
 /// ```
 pub struct HttpClientBuilder<C> {
@@ -49,7 +47,7 @@ pub struct HttpClientBuilder<C> {
     timeout: Duration,
     connect_timeout: Duration,
     max_response_bytes: usize,
-    problems: Vec<String>,
+    invalid_extra: Vec<String>,
 }
 
 impl<C> HttpClientBuilder<C> {
@@ -73,7 +71,7 @@ impl<C> HttpClientBuilder<C> {
             timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
             max_response_bytes: 16 * 1024 * 1024,
-            problems: Vec::new(),
+            invalid_extra: Vec::new(),
         }
     }
 
@@ -114,8 +112,8 @@ impl<C> HttpClientBuilder<C> {
             Ok(value) => {
                 self.extra.insert(name, value);
             }
-            Err(error) => self.problems.push(format!(
-                "the extra field {name:?} does not go into JSON: {error}"
+            Err(error) => self.invalid_extra.push(format!(
+                "the extra field {name:?} cannot be serialized as JSON: {error}"
             )),
         }
 
@@ -157,75 +155,38 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// The client. Nothing is sent yet.
+    /// Builds the client. Nothing is sent yet.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](LlmErrorKind::Settings), naming every setting that is wrong. A wrong
-    /// base URL is quoted, unless it may hold credentials or be the key in the wrong place; no
-    /// other value is shown.
+    /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) that lists every invalid setting.
+    /// It quotes an invalid base URL, unless the URL may contain credentials or be the API key in the wrong
+    /// place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
         let protocol = self.protocol;
-        let mut problems = Vec::new();
         let secrets = self.secrets();
-        let base_url = self
-            .base_url
-            .check(protocol, &secrets)
-            .map_err(|problem| problems.push(problem))
-            .ok();
+        let base_url = self.base_url.check(protocol, &secrets);
+        let headers = headers(protocol, self.api_key.as_ref(), &self.headers);
 
-        if self.model.trim().is_empty() {
-            problems.push("the model is empty; expected the server's name of a model".to_owned());
+        let mut problems: Vec<String> = Vec::new();
+        problems.extend(base_url.clone().err());
+        problems.extend(self.model_problem());
+        problems.extend(headers.clone().err());
+        problems.extend(self.extra_problems());
+        problems.extend(self.limit_problems());
+        if !problems.is_empty() {
+            return Err(invalid_settings(problems.join("; ")));
         }
 
-        let headers = self.header_map(&mut problems);
-        for name in protocol
-            .reserved
-            .iter()
-            .filter(|name| self.extra.contains_key(**name))
-        {
-            problems.push(format!(
-                "the extra field {name:?} is the client's own; expected another name"
-            ));
-        }
+        let base_url = base_url.map_err(invalid_settings)?;
+        let headers = headers.map_err(invalid_settings)?;
+        let http = self.http_client(&base_url, headers)?;
 
-        for (name, timeout) in [
-            ("timeout", self.timeout),
-            ("connect timeout", self.connect_timeout),
-        ] {
-            if timeout.is_zero() {
-                problems.push(format!("the {name} is zero; expected a longer time"));
-            }
-        }
-
-        if self.max_response_bytes == 0 {
-            problems.push("the largest answer has 0 bytes; expected more".to_owned());
-        }
-
-        problems.extend(self.problems);
-        let Some(base_url) = base_url.filter(|_| problems.is_empty()) else {
-            return Err(wrong(problems.join("; ")));
-        };
-
-        let mut http = reqwest::Client::builder()
-            .default_headers(headers)
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(self.timeout)
-            .connect_timeout(self.connect_timeout);
-
-        if is_loopback(&base_url) {
-            http = http.no_proxy();
-        }
-
-        let http = tls::of(http, &base_url)?.build().map_err(|error| {
-            wrong("the HTTP client cannot be built".to_owned()).with_source(error)
-        })?;
-
-        let mut endpoint = base_url.clone();
-        let path = base_url.path().trim_end_matches('/');
-        endpoint.set_path(&protocol.path_after(path));
         let given = self.base_url.as_given();
         let address = format!("POST {}", secrets.setting(&protocol.path_after(given)));
+        let path = base_url.path().trim_end_matches('/');
+        let mut endpoint = base_url.clone();
+        endpoint.set_path(&protocol.path_after(path));
 
         Ok((self.client)(Connection {
             protocol,
@@ -245,96 +206,69 @@ impl<C> HttpClientBuilder<C> {
         }))
     }
 
+    fn model_problem(&self) -> Option<String> {
+        let is_empty = self.model.trim().is_empty();
+        is_empty
+            .then(|| "the model is empty; expected the name of a model on the server".to_owned())
+    }
+
+    fn extra_problems(&self) -> Vec<String> {
+        let reserved = self.protocol.reserved.iter();
+        let set = reserved.filter(|name| self.extra.contains_key(**name));
+        let taken = set.map(|name| {
+            format!("the extra field {name:?} is set by the client; choose a different name")
+        });
+
+        taken.chain(self.invalid_extra.iter().cloned()).collect()
+    }
+
+    fn limit_problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.timeout.is_zero() {
+            problems.push("the timeout is zero; expected a longer time".to_owned());
+        }
+        if self.connect_timeout.is_zero() {
+            problems.push("the connect timeout is zero; expected a longer time".to_owned());
+        }
+        if self.max_response_bytes == 0 {
+            problems.push("the maximum response size is 0 bytes; expected at least 1".to_owned());
+        }
+
+        problems
+    }
+
+    fn http_client(&self, base_url: &Url, headers: HeaderMap) -> Result<reqwest::Client, LlmError> {
+        let mut http = reqwest::Client::builder()
+            .default_headers(headers)
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(self.timeout)
+            .connect_timeout(self.connect_timeout);
+
+        if is_loopback(base_url) {
+            http = http.no_proxy();
+        }
+
+        tls::of(http, base_url)?
+            .build()
+            .map_err(|error| invalid_settings("the HTTP client cannot be built").with_source(error))
+    }
+
     fn secrets(&self) -> Secrets {
         let long = |value: &&SecretString| value.expose_secret().len() >= SHORTEST_SECRET;
         let headers = self.headers.iter().map(|(_, value)| value).filter(long);
         Secrets::new(self.api_key.iter().chain(headers).cloned())
     }
-
-    fn header_map(&self, problems: &mut Vec<String>) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        );
-        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-        let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
-
-        headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
-        for (name, value) in self.protocol.headers {
-            headers.insert(
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            );
-        }
-
-        if let Some(key) = &self.api_key {
-            let visible = !key.expose_secret().is_empty()
-                && key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
-            let (name, before) = self.protocol.key;
-            match HeaderValue::from_str(&format!("{before}{}", key.expose_secret())) {
-                Ok(mut value) if visible => {
-                    value.set_sensitive(true);
-                    headers.insert(HeaderName::from_static(name), value);
-                }
-                _ => problems.push(
-                    "the API key is empty or holds a space, a line end or another character that a key cannot hold; \
-                     expected visible ASCII"
-                        .to_owned(),
-                ),
-            }
-        }
-
-        for (place, (name, value)) in self.headers.iter().enumerate() {
-            let place = place + 1;
-            match HeaderName::from_bytes(name.as_bytes()) {
-                Ok(name) if FRAMING.contains(&name) => {
-                    problems.push(format!(
-                        "the header {name} is the client's own; expected another name"
-                    ));
-                }
-                Ok(name) => match HeaderValue::from_str(value.expose_secret()) {
-                    Ok(mut value) => {
-                        value.set_sensitive(true);
-                        headers.insert(name, value);
-                    }
-                    Err(_) => problems.push(format!(
-                        "the value of the header {name} is not visible ASCII"
-                    )),
-                },
-                Err(_) => {
-                    problems.push(format!("header {place} has a name that no header can have"))
-                }
-            }
-        }
-
-        headers
-    }
 }
 
 impl<C> fmt::Debug for HttpClientBuilder<C> {
-    /// Shows the model alone: an unchecked base URL may hold credentials.
+    /// Shows only the model: an unchecked base URL may contain credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // It may be the key in the wrong place.
+        // The model may be the API key in the wrong place.
         let model = self.secrets().setting(&self.model);
         let name = format!("{}Builder", self.protocol.client);
+
         f.debug_struct(&name)
             .field("model", &model)
             .finish_non_exhaustive()
-    }
-}
-
-pub(super) fn wrong(message: String) -> LlmError {
-    LlmError::new(LlmErrorKind::Settings, message)
-}
-
-/// An environment variable; an empty one counts as unset.
-pub(super) fn variable(name: &str) -> Result<Option<String>, LlmError> {
-    match env::var(name) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Err(env::VarError::NotPresent) => Ok(None),
-        Err(env::VarError::NotUnicode(_)) => {
-            Err(wrong(format!("{name} is not UTF-8; expected text")))
-        }
     }
 }

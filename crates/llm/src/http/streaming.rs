@@ -6,8 +6,8 @@ use reqwest::Response;
 
 use super::call_ids::CallIds;
 use super::exchange::{Exchange, Origin};
+use super::protocol::{Framing, Protocol, Reader};
 use super::sse::{Event, Events, Lines, TooLong};
-use super::{Framing, Protocol, Reader};
 use crate::{Delta, LlmError, LlmErrorKind, ReplyStream};
 
 /// How many bytes of a line or an event there may be at most. An event is a few words of a reply,

@@ -1,24 +1,26 @@
-//! Encryption by what the features of the crate bring: rustls, or else the system's own library, or none.
+//! TLS by the features of the crate: rustls, the system's library, or none.
 
 use reqwest::{ClientBuilder, Url};
 
+#[cfg(feature = "rustls")]
+use super::errors::invalid_settings;
 use crate::LlmError;
 
-/// Whether there is any.
-pub(super) const IS_THERE: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
+/// Whether TLS is available.
+pub(super) const IS_AVAILABLE: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
 
-/// With both features, rustls: what a program asks for beside the default should take nothing away.
+/// With both features, uses rustls: enabling a feature in addition to the defaults should remove nothing.
 #[cfg(feature = "rustls")]
 pub(super) fn of(http: ClientBuilder, base_url: &Url) -> Result<ClientBuilder, LlmError> {
     let config = config(base_url).map_err(|error| {
         let message = "the system's certificates cannot be read; expected at least one";
-        super::wrong(message.to_owned()).with_source(error)
+        invalid_settings(message).with_source(error)
     })?;
     Ok(http.tls_backend_preconfigured(config))
 }
 
-/// The provider is named here and not taken from the process, where another library may have
-/// installed a different one, or none.
+/// Names the provider instead of using the one of the process, where another library may have installed
+/// a different one, or none.
 #[cfg(feature = "rustls")]
 fn config(base_url: &Url) -> Result<rustls::ClientConfig, rustls::Error> {
     use rustls::{ClientConfig, RootCertStore};
@@ -29,14 +31,14 @@ fn config(base_url: &Url) -> Result<rustls::ClientConfig, rustls::Error> {
     let config = if base_url.scheme() == "https" {
         config.with_platform_verifier()?
     } else {
-        // A machine without certificates can still talk to a server next to it.
+        // A machine without certificates can still connect to a local server.
         config.with_root_certificates(RootCertStore::empty())
     };
 
     Ok(config.with_no_client_auth())
 }
 
-/// reqwest takes the system's library by itself where it has no other.
+/// reqwest uses the system's library if it has no other.
 #[cfg(not(feature = "rustls"))]
 pub(super) fn of(http: ClientBuilder, _: &Url) -> Result<ClientBuilder, LlmError> {
     Ok(http)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::braces::Braces;
-use super::check::invalid;
+use super::errors::invalid;
 use super::json;
 use crate::{ChatRequest, LlmError, ToolCall, ToolDefinition};
 

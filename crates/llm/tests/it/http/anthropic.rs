@@ -245,7 +245,7 @@ async fn a_wrong_address_is_named() {
         .unwrap_err();
     assert_eq!(
         error.message(),
-        "the base URL \"https://host/v1/messages\" ends in /v1/messages, which the client adds; \
+        "the base URL \"https://host/v1/messages\" ends in /v1/messages, which the client appends; \
          expected it to end before that"
     );
 }

@@ -75,16 +75,16 @@ fn the_default_server_is_openai() {
 fn a_missing_variable_is_named() {
     assert_eq!(
         with(&[("OPENAI_API_KEY", "k")]),
-        "settings: OPENAI_MODEL is not set; expected the server's name of a model"
+        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
     );
     assert_eq!(
         with(&[("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "k")]),
-        "settings: OPENAI_MODEL is not set; expected the server's name of a model"
+        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
     );
     assert_eq!(
         with(&[("OPENAI_MODEL", "m")]),
-        "settings: OPENAI_API_KEY is not set; expected a key for https://api.openai.com/v1, \
-         or another server in OPENAI_BASE_URL"
+        "settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, \
+         or a different server in OPENAI_BASE_URL"
     );
 }
 
@@ -92,8 +92,8 @@ fn a_missing_variable_is_named() {
 fn a_wrong_variable_is_a_settings_error() {
     assert_eq!(
         with(&[("OPENAI_BASE_URL", "localhost:1"), ("OPENAI_MODEL", "m")]),
-        "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not for HTTP; \
-         expected it to begin with http:// or https://"
+        "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not an HTTP URL; \
+         expected one that begins with http:// or https://"
     );
 
     assert_eq!(
@@ -102,7 +102,7 @@ fn a_wrong_variable_is_a_settings_error() {
             ("OPENAI_MODEL", "m")
         ]),
         "settings: the base URL \"http://localhost:1/v1/chat/completions\" in OPENAI_BASE_URL ends in \
-         /chat/completions, which the client adds; expected it to end before that, often in /v1"
+         /chat/completions, which the client appends; expected it to end before that, often in /v1"
     );
 
     assert_eq!(
@@ -110,8 +110,8 @@ fn a_wrong_variable_is_a_settings_error() {
             ("OPENAI_BASE_URL", "http://me:hush@localhost:1/v1"),
             ("OPENAI_MODEL", "m")
         ]),
-        "settings: the base URL in OPENAI_BASE_URL holds credentials and so is not shown; \
-         expected them in the API key or a header"
+        "settings: the base URL in OPENAI_BASE_URL contains credentials and is therefore not shown; \
+         pass them as the API key or in a header"
     );
 }
 
@@ -141,8 +141,8 @@ fn an_empty_variable_counts_as_unset() {
             ("OPENAI_MODEL", "m"),
             ("OPENAI_API_KEY", "")
         ]),
-        "settings: OPENAI_API_KEY is not set; expected a key for https://api.openai.com/v1, \
-         or another server in OPENAI_BASE_URL"
+        "settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, \
+         or a different server in OPENAI_BASE_URL"
     );
 
     assert_eq!(
@@ -151,6 +151,6 @@ fn an_empty_variable_counts_as_unset() {
             ("OPENAI_MODEL", ""),
             ("OPENAI_API_KEY", "")
         ]),
-        "settings: OPENAI_MODEL is not set; expected the server's name of a model"
+        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
     );
 }

@@ -402,7 +402,7 @@ async fn a_redirect_is_not_followed_and_names_its_host() {
             error.to_string(),
             format!(
                 "invalid request: the server redirects to {host}, and redirects are not followed; \
-                 expected a base URL that answers itself (status {status})"
+                 expected a base URL without redirects (status {status})"
             )
         );
 

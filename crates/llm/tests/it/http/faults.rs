@@ -51,7 +51,7 @@ async fn a_connection_closed_without_an_answer_is_a_transport_error() {
     assert_eq!(
         error.to_string(),
         format!(
-            "transport: {address}: the connection broke: connection closed before message completed"
+            "transport: {address}: the connection was lost: connection closed before message completed"
         )
     );
 }
@@ -61,7 +61,7 @@ async fn an_answer_that_is_not_http_is_a_transport_error() {
     let (address, error) = failure(Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec())).await;
     assert_eq!(
         error.to_string(),
-        format!("transport: {address}: the connection broke: invalid HTTP version parsed")
+        format!("transport: {address}: the connection was lost: invalid HTTP version parsed")
     );
 }
 
@@ -88,7 +88,7 @@ async fn half_a_body_is_a_transport_error_with_what_came() {
     assert_eq!(
         format!("{error:#}"),
         format!(
-            "transport: {address}: the connection broke: end of file before message length reached (status 200)\n\
+            "transport: {address}: the connection was lost: end of file before message length reached (status 200)\n\
              {{\"choices\": ["
         )
     );
@@ -117,7 +117,7 @@ async fn a_slow_answer_is_a_timeout() {
     assert_eq!(
         error.to_string(),
         format!(
-            "timeout: {}: no whole answer within 300ms",
+            "timeout: {}: no complete response within 300ms",
             address(&server)
         )
     );
@@ -136,7 +136,7 @@ async fn an_answer_that_stalls_half_way_is_a_timeout_with_what_came() {
     assert_eq!(
         error.to_string(),
         format!(
-            "timeout: {}: no whole answer within 300ms (status 200)",
+            "timeout: {}: no complete response within 300ms (status 200)",
             address(&server)
         )
     );
@@ -200,7 +200,7 @@ async fn a_body_without_end_stops_at_the_limit() {
     assert_eq!(error.kind(), Kind::Decode);
     assert_eq!(
         error.to_string(),
-        "decode: the answer is over the limit of 1000000 bytes (status 200)"
+        "decode: the response is over the limit of 1000000 bytes (status 200)"
     );
     assert_eq!(error.body().unwrap().chars().count(), 500);
 }

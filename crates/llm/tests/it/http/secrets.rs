@@ -529,7 +529,7 @@ async fn a_key_in_other_case_is_hidden() {
         (
             answer(302, &location, ""),
             "the server redirects to [redacted].evil, and redirects are not followed; \
-             expected a base URL that answers itself",
+             expected a base URL without redirects",
         ),
         (
             answer(400, "", &format!("no {}!", key.to_lowercase())),

@@ -23,15 +23,16 @@ fn good() -> OpenAiClientBuilder {
 #[test]
 fn base_urls_are_checked() {
     let unreadable =
-        |why: &str| format!("cannot be read: {why}; expected one like https://api.openai.com/v1");
-    let no_http = "is not for HTTP; expected it to begin with http:// or https://".to_owned();
+        |why: &str| format!("cannot be parsed: {why}; expected one like https://api.openai.com/v1");
+    let no_http =
+        "is not an HTTP URL; expected one that begins with http:// or https://".to_owned();
     let no_host = |scheme: &str| {
         format!("has no host; expected one after {scheme}://, as in https://api.openai.com/v1")
     };
-    let query = "holds a query or a fragment; expected it to end with its path".to_owned();
-    let space = "holds a space or a line end; expected one without".to_owned();
+    let query = "has a query or a fragment; remove it".to_owned();
+    let space = "contains a space or a line break; remove it".to_owned();
     let whole =
-        "ends in /chat/completions, which the client adds; expected it to end before that, often in /v1"
+        "ends in /chat/completions, which the client appends; expected it to end before that, often in /v1"
             .to_owned();
 
     for (url, shown, expected) in [
@@ -117,27 +118,27 @@ fn a_base_url_that_may_hold_a_secret_is_not_shown() {
     ] {
         assert_eq!(
             problem(OpenAiClient::builder(url, "m")),
-            "the base URL holds credentials and so is not shown; expected them in the API key or a header"
+            "the base URL contains credentials and is therefore not shown; pass them as the API key or in a header"
         );
     }
 
     assert_eq!(
         problem(OpenAiClient::builder("http://me:secret@host:99999", "m")),
-        "the base URL (not shown: it may hold a secret) cannot be read: invalid port number; \
+        "the base URL (not shown: it may contain a secret) cannot be parsed: invalid port number; \
          expected one like https://api.openai.com/v1"
     );
 
     for key in ["sk-0123456789", "sk-01234/56789+=", "01234.56789"] {
         assert_eq!(
             problem(OpenAiClient::builder(key, "m")),
-            "the base URL (not shown: it may hold a secret) cannot be read: relative URL without a base; \
+            "the base URL (not shown: it may contain a secret) cannot be parsed: relative URL without a base; \
              expected one like https://api.openai.com/v1"
         );
     }
 
     assert_eq!(
         problem(OpenAiClient::builder("host:1/sk-0123456789", "m").with_api_key("sk-0123456789")),
-        "the base URL \"host:1/[redacted]\" is not for HTTP; expected it to begin with http:// or https://"
+        "the base URL \"host:1/[redacted]\" is not an HTTP URL; expected one that begins with http:// or https://"
     );
 }
 
@@ -147,7 +148,7 @@ fn a_long_base_url_is_cut() {
     assert_eq!(
         problem(OpenAiClient::builder(url, "m")),
         format!(
-            "the base URL \"host:{}… is not for HTTP; expected it to begin with http:// or https://",
+            "the base URL \"host:{}… is not an HTTP URL; expected one that begins with http:// or https://",
             "x".repeat(293)
         )
     );
@@ -179,7 +180,7 @@ fn a_model_has_a_name() {
     for model in ["", " ", "\n"] {
         assert_eq!(
             problem(OpenAiClient::builder("http://localhost", model)),
-            "the model is empty; expected the server's name of a model"
+            "the model is empty; expected the name of a model on the server"
         );
     }
 }
@@ -189,7 +190,7 @@ fn a_key_is_visible_ascii() {
     for key in ["", "sk-1\n", "sk 1", "sk-\u{0}", "sk-\u{e9}", "\u{7f}"] {
         assert_eq!(
             problem(good().with_api_key(key)),
-            "the API key is empty or holds a space, a line end or another character that a key cannot hold; \
+            "the API key is empty or contains a space, a line break or a character outside ASCII; \
              expected visible ASCII",
             "{key:?}"
         );
@@ -200,15 +201,15 @@ fn a_key_is_visible_ascii() {
 fn headers_are_checked() {
     assert_eq!(
         problem(good().with_header("ok", "1").with_header("not ok", "1")),
-        "header 2 has a name that no header can have"
+        "the name of header 2 is not valid; expected letters, digits and dashes"
     );
     assert_eq!(
         problem(good().with_header("X-One", "a\nb")),
-        "the value of the header x-one is not visible ASCII"
+        "the value of the header x-one is not valid; expected visible ASCII"
     );
     assert_eq!(
         problem(good().with_header("Content-Length", "0")),
-        "the header content-length is the client's own; expected another name"
+        "the header content-length is set by the client; choose a different name"
     );
 }
 
@@ -217,14 +218,14 @@ fn extra_fields_are_checked() {
     for name in ["model", "messages", "stream"] {
         assert_eq!(
             problem(good().with_extra(name, true)),
-            format!("the extra field {name:?} is the client's own; expected another name")
+            format!("the extra field {name:?} is set by the client; choose a different name")
         );
     }
 
     let keyed_by_pairs = std::collections::HashMap::from([((1, 2), 3)]);
     assert_eq!(
         problem(good().with_extra("pairs", keyed_by_pairs)),
-        "the extra field \"pairs\" does not go into JSON: key must be a string"
+        "the extra field \"pairs\" cannot be serialized as JSON: key must be a string"
     );
 }
 
@@ -240,7 +241,7 @@ fn limits_are_above_zero() {
     );
     assert_eq!(
         problem(good().with_max_response_bytes(0)),
-        "the largest answer has 0 bytes; expected more"
+        "the maximum response size is 0 bytes; expected at least 1"
     );
 }
 
@@ -269,7 +270,7 @@ fn all_problems_are_reported_at_once() {
     assert_eq!(
         problem(builder)
             .split("; ")
-            .filter(|part| !part.starts_with("expected"))
+            .filter(|part| !part.starts_with("expected") && !part.starts_with("choose"))
             .count(),
         5
     );

@@ -429,12 +429,12 @@ async fn streams_without_end_stop_at_the_limits() {
                 "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
                 "y".repeat(1000)
             ),
-            "the answer is over the limit of 2000000 bytes",
+            "the response is over the limit of 2000000 bytes",
         ),
         (
             "{",
             "x".to_owned(),
-            "the answer is over the limit of 2000000 bytes",
+            "the response is over the limit of 2000000 bytes",
         ),
     ] {
         let server = Server::start([Answer::Endless(start, more)]).await;

@@ -452,7 +452,7 @@ async fn a_call_without_end_stops_at_the_limit() {
         let error = follow(&client).await.1.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "decode: the answer is over the limit of 100000 bytes (status 200)"
+            "decode: the response is over the limit of 100000 bytes (status 200)"
         );
     }
 }
