@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Something in a [`Message`](crate::Message) that is not text. Cloning it copies no data.
+/// Content of a [`Message`](crate::Message) that isn't text. Cloning it copies no data.
 ///
-/// A client sends what its protocol can carry, and fails with an error of kind
-/// [`InvalidRequest`](crate::LlmErrorKind::InvalidRequest) for the rest: nothing is left out in silence.
+/// A client that cannot send a block returns an error of kind
+/// [`InvalidRequest`](crate::LlmErrorKind::InvalidRequest). Nothing is left out silently.
 ///
 /// ```
 /// use cogwork_llm::{Block, Message};
@@ -20,31 +20,31 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Block {
-    /// An image, sent along.
+    /// An embedded image.
     Image {
-        /// As in `image/png`.
+        /// The media type, such as `image/png`.
         media_type: Arc<str>,
-        /// The file, in base64.
+        /// The content in base64.
         data: Arc<str>,
     },
     /// An image that the server fetches.
     ImageUrl {
-        /// Where it is.
+        /// The URL.
         url: Arc<str>,
     },
-    /// A file, sent along.
+    /// An embedded file.
     File {
-        /// Its name, without a folder.
+        /// The file name without its directory.
         name: Arc<str>,
-        /// As in `application/pdf`.
+        /// The media type, such as `application/pdf`.
         media_type: Arc<str>,
-        /// The file, in base64.
+        /// The content in base64.
         data: Arc<str>,
     },
 }
 
 impl Block {
-    /// An image, with its data in base64.
+    /// Creates an embedded image from base64 data.
     pub fn image(media_type: impl Into<Arc<str>>, data: impl Into<Arc<str>>) -> Self {
         Self::Image {
             media_type: media_type.into(),
@@ -52,12 +52,12 @@ impl Block {
         }
     }
 
-    /// An image that the server fetches.
+    /// Creates an image that the server fetches.
     pub fn image_url(url: impl Into<Arc<str>>) -> Self {
         Self::ImageUrl { url: url.into() }
     }
 
-    /// A file, with its data in base64.
+    /// Creates an embedded file from base64 data.
     pub fn file(
         name: impl Into<Arc<str>>,
         media_type: impl Into<Arc<str>>,
@@ -79,7 +79,7 @@ impl Block {
 }
 
 impl fmt::Debug for Block {
-    /// Without the data, which may be megabytes.
+    /// Omits the data, which may be megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Image { media_type, data } => {

@@ -1,16 +1,16 @@
 use std::fmt;
 
-/// One thing that a backend may be able to do beyond answering a conversation with a text.
+/// A feature that a backend may support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Capability {
-    /// A reply comes piece by piece, and not all at its end.
+    /// Replies are emitted in pieces rather than all at once.
     Streaming,
-    /// The model may ask for a call of a tool.
+    /// The model may call tools.
     Tools,
-    /// A reply can be held to JSON of any shape.
+    /// Replies can be constrained to JSON of any shape.
     JsonMode,
-    /// A reply can be held to a JSON Schema.
+    /// Replies can be constrained to a JSON Schema.
     JsonSchema,
 }
 
@@ -21,8 +21,7 @@ const ALL: [Capability; 4] = [
     Capability::JsonSchema,
 ];
 
-/// What a backend is known to be able to do. What is not in it may work all the same: nobody
-/// has said so.
+/// The set of features that a backend is known to support. Others may work as well.
 ///
 /// ```
 /// use cogwork_llm::{Capabilities, Capability};
@@ -36,29 +35,30 @@ const ALL: [Capability; 4] = [
 pub struct Capabilities(u8);
 
 impl Capabilities {
-    /// Nothing known.
+    /// Creates an empty set.
     pub const fn none() -> Self {
         Self(0)
     }
 
-    /// These and one more.
+    /// Returns this set with `capability`.
     #[must_use]
     pub const fn with(self, capability: Capability) -> Self {
         Self(self.0 | bit(capability))
     }
 
-    /// These but one.
+    /// Returns this set without `capability`.
     #[must_use]
     pub const fn without(self, capability: Capability) -> Self {
         Self(self.0 & !bit(capability))
     }
 
-    /// Whether this one is known.
+    /// Returns whether the set contains `capability`.
     pub const fn has(self, capability: Capability) -> bool {
         self.0 & bit(capability) != 0
     }
 
-    /// What both can do: all that a program may count on where either may answer.
+    /// Returns the intersection with `other`: what a caller can rely on if either client may
+    /// respond.
     #[must_use]
     pub const fn in_common(self, other: Self) -> Self {
         Self(self.0 & other.0)

@@ -4,47 +4,45 @@ use async_trait::async_trait;
 
 use crate::{Capabilities, ChatRequest, ChatResponse, LlmError, ReplyStream};
 
-/// A language model: takes a conversation, gives the next message.
+/// A language model: takes a conversation and returns the next message.
 ///
-/// Implement it for a backend of your own; wrap it to add retries or anything else that
-/// surrounds a call. The trait is object-safe, so programs hold `Arc<dyn LlmClient>`. Requests
-/// go by value, so that a mock can keep them without lifetimes; cloning one copies no text.
+/// Implement it for a custom backend, or wrap a client to add retries or other behavior around a
+/// call. The trait is object-safe, so programs can hold an `Arc<dyn LlmClient>`. Requests are
+/// passed by value, so that a mock can keep them without lifetimes; cloning one copies no text.
 ///
-/// A call may be dropped at any `await` (a timeout, a cancelled run): an implementation must
-/// leave nothing half done that the next call would see.
+/// A call may be dropped at any `await`, for example by a timeout or when a run is cancelled. An
+/// implementation must not leave partial state behind that affects the next call.
 ///
 /// # Example
 ///
-/// See the [crate's front page](crate).
+/// See the [crate documentation](crate).
 #[async_trait]
 pub trait LlmClient: Send + Sync {
-    /// Asks the model for the next message of the conversation in `request`.
+    /// Returns the model's next message in the conversation of `request`.
     ///
     /// # Errors
     ///
-    /// An [`LlmError`] whose [kind](LlmError::kind) says what failed, and whether
-    /// [another try](LlmError::is_retryable) could help.
+    /// Returns an [`LlmError`]. Its [kind](LlmError::kind) identifies what failed, and
+    /// [`is_retryable`](LlmError::is_retryable) returns whether a retry may succeed.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError>;
 
-    /// Asks for the same, and gives the reply as it grows.
+    /// Returns the same reply as a stream.
     ///
-    /// # Default
-    ///
-    /// The reply of [`complete`](Self::complete) as one piece, when it is whole.
+    /// The default implementation calls [`complete`](Self::complete) and emits its response as one
+    /// piece.
     ///
     /// # Errors
     ///
-    /// As of [`complete`](Self::complete), if the call fails before the reply begins; later
-    /// failures come [through the stream](ReplyStream).
+    /// Returns the errors of [`complete`](Self::complete) if the call fails before the reply
+    /// begins. Later errors are returned [by the stream](ReplyStream).
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         Ok(self.complete(request).await?.into())
     }
 
-    /// What this client is known to be able to do. One that wraps another answers for that one.
+    /// Returns what this client is known to support. A wrapper returns the capabilities of the
+    /// client inside.
     ///
-    /// # Default
-    ///
-    /// Nothing known.
+    /// The default implementation returns no capabilities.
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
     }

@@ -5,20 +5,20 @@ use std::time::Duration;
 use cogwork_text::{Escaped, MultiLine, OneLine};
 use serde::{Deserialize, Serialize};
 
-/// The longest part of a message, of a body, and of a request id that is shown, in characters.
+/// The maximum length of a message, a body or a request id when shown, in characters.
 const SHOWN: usize = 1_000;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Why a call to a model failed.
+/// An error of a call to a model.
 ///
-/// `{}` is one line; `{:#}` adds a cut of the server's answer. `{:?}` is the same as `{:#}`, so
-/// that a `main` which returns this error prints a sentence. The kind says what a program can
-/// decide on; the rest is for people.
+/// `{}` is one line, and `{:#}` adds an excerpt of the response body. `{:?}` is the same as `{:#}`,
+/// so that a `main` that returns this error prints a sentence. Programs decide by its kind; the
+/// rest is for people.
 ///
-/// Message and body may be the words of a server. All three forms show at most 1,000 characters
-/// of each, and nothing in them that a terminal would obey; [`message`](Self::message) and
-/// [`body`](Self::body) give them as they are.
+/// Message and body may come from a server. All three forms show at most 1,000 characters of each,
+/// with control characters escaped. [`message`](Self::message) and [`body`](Self::body) return them
+/// unchanged.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,40 +45,40 @@ struct Inner {
     source: Option<BoxError>,
 }
 
-/// What failed in a call to a model.
+/// The kind of an [`LlmError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LlmErrorKind {
-    /// The client's own settings are wrong; nothing was sent.
+    /// The client's settings are invalid. Nothing was sent.
     Settings,
-    /// The key is missing, wrong, or not allowed to do this.
+    /// The API key is missing, invalid or lacks the permission.
     Authentication,
-    /// The account's money or allowance is used up.
+    /// The account's credit or quota is used up.
     Quota,
-    /// Too many calls or tokens in too short a time.
+    /// Too many calls or tokens in a period of time.
     RateLimit,
-    /// The server has no capacity now.
+    /// The server has no capacity at the moment.
     Overloaded,
     /// The server failed.
     Server,
-    /// No whole answer came in time.
+    /// No complete response within the time limit.
     Timeout,
-    /// No connection, or it broke.
+    /// The connection could not be established, or was lost.
     Transport,
-    /// The server does not accept the request as it stands.
+    /// The server does not accept the request.
     InvalidRequest,
-    /// The conversation is longer than the model can read.
+    /// The conversation is longer than the model's context.
     ContextLength,
     /// A filter refused the conversation or the reply.
     ContentFilter,
-    /// The server's answer is not what the protocol says.
+    /// The response does not follow the protocol.
     Decode,
-    /// A reply that had begun broke off.
+    /// The reply was interrupted after it had begun.
     InterruptedStream,
-    /// What the program allows itself to spend is used up; nothing was sent.
+    /// The program's own budget is spent. Nothing was sent.
     Budget,
-    /// The call was given up by its caller.
+    /// The caller cancelled the call.
     Cancelled,
     /// Anything else.
     Other,
@@ -114,7 +114,7 @@ impl fmt::Display for LlmErrorKind {
 }
 
 impl LlmError {
-    /// An error of this kind; `message` says what happened, best in one short line.
+    /// Creates an error; `message` describes what happened, preferably in one short line.
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Inner {
@@ -130,103 +130,104 @@ impl LlmError {
         }))
     }
 
-    /// The HTTP status of the answer.
+    /// Sets the HTTP status of the response.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.0.status = Some(status);
         self
     }
 
-    /// How long the server asks to wait before another try.
+    /// Sets how long the server asks to wait before a retry.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// A cut of the answer's body, shown by `{:#}`. It must hold no secret.
+    /// Sets an excerpt of the response body, which `{:#}` shows. It must not contain secrets.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<String>) -> Self {
         self.0.body = Some(body.into());
         self
     }
 
-    /// What had come of the reply's text before it broke off. No form of the error shows it.
+    /// Sets the text of the reply before it was interrupted. No form of the error shows it.
     #[must_use]
     pub fn with_text_so_far(mut self, text: impl Into<String>) -> Self {
         self.0.text_so_far = Some(text.into());
         self
     }
 
-    /// The server's name of this call, for its people to find it by.
+    /// Sets the server's id of this call, for support requests.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
         self.0.request_id = Some(id.into());
         self
     }
 
-    /// How many attempts were made in all, this one counted. Unset: 1.
+    /// Sets the total number of attempts. The default is 1.
     #[must_use]
     pub fn with_attempts(mut self, attempts: u32) -> Self {
         self.0.attempts = attempts;
         self
     }
 
-    /// The error underneath.
+    /// Sets the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// What failed.
+    /// Returns the kind.
     pub fn kind(&self) -> LlmErrorKind {
         self.0.kind
     }
 
-    /// What happened, without kind and status, whole and as it was given.
+    /// Returns the message without kind and status, unchanged and unabridged.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The HTTP status of the answer, where there was one.
+    /// Returns the HTTP status of the response, if there was one.
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
-    /// How long the server asks to wait before another try, where it says.
+    /// Returns how long the server asks to wait before a retry, if it does.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// A cut of the answer's body, where there was one.
+    /// Returns an excerpt of the response body, if there was one.
     pub fn body(&self) -> Option<&str> {
         self.0.body.as_deref()
     }
 
-    /// What had come of the reply's text, where it had begun.
+    /// Returns the text of the reply before it was interrupted, if it had begun.
     pub fn text_so_far(&self) -> Option<&str> {
         self.0.text_so_far.as_deref()
     }
 
-    /// The server's name of this call, where it has one.
+    /// Returns the server's id of this call, if it has one.
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
     }
 
-    /// How many attempts were made in all; this is the error of the last.
+    /// Returns the total number of attempts. This is the error of the last one.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
 
-    /// Adds to the message why something was left undone.
+    /// Appends a note to the message.
     pub(crate) fn with_note(mut self, note: fmt::Arguments<'_>) -> Self {
         self.0.message.push_str(&format!("; {note}"));
         self
     }
 
-    /// Whether the same request may succeed later: rate limit, overload, a failing server, a
-    /// timeout, a broken connection or stream. Quota is not: it comes back with money, not with time.
+    /// Returns whether the same request may succeed later: after a rate limit, an overload, a
+    /// server failure, a timeout, or an interrupted connection or stream. An exhausted quota is not
+    /// retryable, because waiting doesn't restore it.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
 
@@ -283,7 +284,7 @@ impl fmt::Display for LlmError {
 }
 
 impl fmt::Debug for LlmError {
-    /// As `{:#}`, and not field by field: it is what `main` and `unwrap` print.
+    /// Formats like `{:#}` rather than field by field, because `main` and `unwrap` print this form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

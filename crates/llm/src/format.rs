@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The form that a backend is asked to hold a reply to, where it
-/// [can](crate::Capability). Without one, a reply is free text.
+/// The format that a backend [with the capability](crate::Capability) enforces for a reply.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Message, ReplyFormat};
@@ -17,19 +16,19 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplyFormat {
-    /// JSON of any shape. Servers want the conversation to speak of JSON as well.
+    /// JSON of any shape. Most servers require that the conversation mention JSON.
     Json,
-    /// JSON of this shape.
+    /// JSON that matches a schema.
     Schema {
-        /// A name for the shape, as servers want one: letters, digits, `_` and `-`.
+        /// The name of the schema: letters, digits, `_` and `-`.
         name: Arc<str>,
-        /// The JSON Schema, as text.
+        /// The JSON Schema as text.
         schema: Arc<str>,
     },
 }
 
 impl ReplyFormat {
-    /// JSON of the shape that this JSON Schema tells.
+    /// Creates a format from a JSON Schema.
     pub fn schema(name: impl Into<Arc<str>>, schema: impl Into<Arc<str>>) -> Self {
         Self::Schema {
             name: name.into(),

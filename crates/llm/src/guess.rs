@@ -1,12 +1,12 @@
-//! Tokens where nobody has counted them: one for every four bytes, which for English is a little
-//! much and for code a little few. Good for a limit, not for a bill.
+//! Token estimates: one token per four bytes, which is slightly high for English and slightly low
+//! for code. For limits, not for billing.
 
 use crate::{ChatRequest, Message, ToolCall, ToolDefinition};
 
-/// What a model reads of an image or a file, in bytes of text: about a thousand tokens, whatever its size.
+/// The estimated size of an image or a file, in bytes of text: about a thousand tokens.
 const BLOCK: usize = 4_000;
 
-/// Tokens of a conversation and of the tools it may use.
+/// Estimates the tokens of a conversation and its tools.
 pub(crate) fn of_request(request: &ChatRequest) -> u64 {
     let said = request.messages().iter().map(of_message);
     let tools = request.tools().iter().map(ToolDefinition::bytes);
@@ -21,7 +21,7 @@ fn of_message(message: &Message) -> usize {
         .fold(message.text().len(), usize::saturating_add)
 }
 
-/// Tokens of this many bytes of text.
+/// Estimates the tokens of a text of this many bytes.
 pub(crate) fn of_bytes(bytes: usize) -> u64 {
     u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
 }

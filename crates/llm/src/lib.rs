@@ -1,11 +1,11 @@
-//! The one trait a language model stands behind, and what surrounds a call.
+//! A trait for language models, clients that implement it, and wrappers around a call.
 //!
 //! ```text
 //! async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError>
 //! async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError>    // by default: the whole reply as one piece
 //! ```
 //!
-//! A backend of your own is ten lines:
+//! A custom backend takes ten lines:
 //!
 //! ```
 //! use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
@@ -35,26 +35,27 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | what a backend implements and a program calls | [`LlmClient`] |
-//! | what goes in | [`ChatRequest`], [`Messages`], [`Message`], [`Block`], [`ReplyFormat`] |
+//! | the trait that backends implement and programs call | [`LlmClient`] |
+//! | requests | [`ChatRequest`], [`Messages`], [`Message`], [`Block`], [`ReplyFormat`] |
 //! | tools that the model may call | [`ToolDefinition`], [`ToolChoice`], [`ToolCall`], [`Message::tool_result`] |
-//! | what comes out | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
-//! | a reply as it grows | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
-//! | what a client can do | [`LlmClient::capabilities`], [`Capabilities`] |
-//! | a server over HTTP (feature `rustls`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
-//! | trying again, or asking another client | [`Retry`] with a [`Backoff`], [`Fallback`] |
-//! | limits of time, rate, number and money | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
-//! | not asking twice | [`Cache`] |
+//! | responses | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
+//! | streaming | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
+//! | what a client supports | [`LlmClient::capabilities`], [`Capabilities`] |
+//! | servers over HTTP (feature `rustls`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
+//! | retries and fallbacks | [`Retry`] with a [`Backoff`], [`Fallback`] |
+//! | limits on time, rate, concurrency and cost | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
+//! | caching | [`Cache`] |
 //! | spans for OpenTelemetry (feature `tracing`) | `Tracing` |
-//! | calls on file (feature `cassette`) | `Recorder`, `Replay` |
-//! | tests | [`ScriptedClient`], or a mock: the trait takes `mockall` as it is |
+//! | recording and replaying calls (feature `cassette`) | `Recorder`, `Replay` |
+//! | tests | [`ScriptedClient`], or a mock: the trait works with `mockall` |
 //!
-//! Requests go by value and share their text, so keeping one, repeating one or sending a
-//! conversation that grows by a message each time copies nothing.
+//! Requests are passed by value and share their text. Cloning a request, or sending a conversation
+//! that grows by one message each time, copies no text.
 //!
-//! Encryption is a choice of features: `rustls` (on by default; with ring and the system's certificates),
-//! `native-tls` (the system's own library; with both, rustls is used), or `http` alone, for servers without
-//! it. Without default features there is no HTTP, no TLS and no JSON in the dependencies.
+//! Three features select how connections are encrypted: `rustls` (the default, with ring and the
+//! system's certificates), `native-tls` (the system's library; if both are enabled, rustls is
+//! used), or `http` alone, without TLS. Without default features, the crate depends on no HTTP, TLS
+//! or JSON library.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

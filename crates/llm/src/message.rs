@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Block, ToolCall};
 
-/// Who speaks in a [`Message`].
+/// The author of a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Role {
-    /// Standing instructions.
+    /// Instructions for the whole conversation.
     System,
     /// The program, on behalf of its user.
     User,
@@ -21,7 +21,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as chat protocols spell it: `system`, `user`, `assistant` or `tool`.
+    /// Returns the role as chat APIs spell it: `system`, `user`, `assistant` or `tool`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -38,7 +38,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// One message of a conversation. Cloning it copies no text.
+/// A message of a conversation. Cloning it copies no text.
 ///
 /// ```
 /// use cogwork_llm::{Message, Role};
@@ -59,7 +59,7 @@ pub struct Message {
     result_of: Option<Arc<ResultOf>>,
 }
 
-/// The call that a tool's message answers.
+/// The call whose result a tool message contains.
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct ResultOf {
     id: String,
@@ -73,7 +73,7 @@ fn is_empty<T>(list: &Arc<[T]>) -> bool {
 }
 
 impl Message {
-    /// A message in any role.
+    /// Creates a message with this role.
     pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
         let blocks = Arc::default();
         let tool_calls = Arc::default();
@@ -86,22 +86,22 @@ impl Message {
         }
     }
 
-    /// Standing instructions to the model.
+    /// Creates a message with instructions for the model.
     pub fn system(text: impl Into<Arc<str>>) -> Self {
         Self::new(Role::System, text)
     }
 
-    /// What the program asks.
+    /// Creates a message from the user.
     pub fn user(text: impl Into<Arc<str>>) -> Self {
         Self::new(Role::User, text)
     }
 
-    /// What the model said.
+    /// Creates a message from the model.
     pub fn assistant(text: impl Into<Arc<str>>) -> Self {
         Self::new(Role::Assistant, text)
     }
 
-    /// What a tool gave back for a call.
+    /// Creates a message with the result of a tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
         let result_of = ResultOf {
             id: call.id().to_owned(),
@@ -114,7 +114,7 @@ impl Message {
         }
     }
 
-    /// What went wrong with the call of a tool, for the model to read.
+    /// Creates a message with the error of a tool call, for the model to read.
     pub fn tool_failure(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
         let result_of = ResultOf {
             id: call.id().to_owned(),
@@ -127,26 +127,26 @@ impl Message {
         }
     }
 
-    /// Adds images and files, which stand before the text. Unset: none.
+    /// Sets the images and files of the message, which are sent before its text. None by default.
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
         self
     }
 
-    /// Adds the calls of tools that the model asked for beside its text. Unset: none.
+    /// Sets the tool calls of the model's message. None by default.
     #[must_use]
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
         self
     }
 
-    /// Who speaks.
+    /// Returns the role.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// What is said.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.content
     }
@@ -158,27 +158,27 @@ impl Message {
             .fold(self.content.len(), usize::saturating_add)
     }
 
-    /// The images and files of the message.
+    /// Returns the images and files.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The calls that the model asks for in the message.
+    /// Returns the tool calls that the model requests in this message.
     pub fn tool_calls(&self) -> &[ToolCall] {
         &self.tool_calls
     }
 
-    /// The [id](ToolCall::id) of the call that the message answers, if it is a tool's.
+    /// Returns the [id](ToolCall::id) of the tool call that this message is the result of.
     pub fn tool_call_id(&self) -> Option<&str> {
         self.result_of.as_deref().map(|call| call.id.as_str())
     }
 
-    /// The name of the tool that speaks, if one does.
+    /// Returns the name of the tool that this message is the result of.
     pub fn tool_name(&self) -> Option<&str> {
         self.result_of.as_deref().map(|call| call.name.as_str())
     }
 
-    /// Whether the message says that the call of a tool failed.
+    /// Returns whether this message is the error of a tool call.
     pub fn is_tool_failure(&self) -> bool {
         self.result_of.as_deref().is_some_and(|call| call.failed)
     }

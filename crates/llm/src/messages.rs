@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Message;
 
-/// A conversation: messages in order, append-only, sharing what it has in common with its clones.
+/// An append-only list of messages that shares its common beginning with its clones.
 ///
-/// A clone costs one reference count whatever the length, and pushing to a clone leaves the
-/// original alone. A loop that sends the same conversation, a little longer each time, so holds
-/// every message once, even when all its requests are kept.
+/// Cloning takes constant time, and pushing to a clone doesn't change the original. A loop that
+/// sends the same conversation with one more message each time therefore keeps every message once,
+/// even if it keeps all its requests.
 ///
 /// ```
 /// use cogwork_llm::{Message, Messages};
@@ -26,8 +26,8 @@ pub struct Messages {
     newest: Option<Arc<Link>>,
 }
 
-/// A message and the ones before it. A list linked backwards is what makes a clone free and a
-/// push constant; a `Vec` behind an `Arc` would copy itself whenever an older clone is alive.
+/// A message and those before it. Linking backwards makes both cloning and pushing constant-time; a
+/// `Vec` in an `Arc` would be copied whenever an older clone exists.
 struct Link {
     message: Message,
     length: usize,
@@ -35,12 +35,12 @@ struct Link {
 }
 
 impl Messages {
-    /// An empty conversation.
+    /// Creates an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a message at the end.
+    /// Appends a message.
     pub fn push(&mut self, message: Message) {
         let length = self.len() + 1;
         self.newest = Some(Arc::new(Link {
@@ -50,29 +50,29 @@ impl Messages {
         }));
     }
 
-    /// Takes the newest message off the end. Clones keep it.
+    /// Removes and returns the last message. Clones keep it.
     pub fn pop(&mut self) -> Option<Message> {
         let newest = self.newest.take()?;
         self.newest.clone_from(&newest.earlier);
         Some(newest.message.clone())
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.newest.as_ref().map_or(0, |link| link.length)
     }
 
-    /// Whether there is no message.
+    /// Returns whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.newest.is_none()
     }
 
-    /// The newest message.
+    /// Returns the last message.
     pub fn last(&self) -> Option<&Message> {
         self.newest.as_ref().map(|link| &link.message)
     }
 
-    /// The messages, oldest first.
+    /// Returns an iterator over the messages, oldest first.
     pub fn iter(&self) -> std::vec::IntoIter<&Message> {
         let mut messages = Vec::with_capacity(self.len());
         let mut next = self.newest.as_ref();
@@ -87,7 +87,7 @@ impl Messages {
 }
 
 impl Drop for Messages {
-    /// Unlinks one by one: dropping the links recursively would exhaust the stack on a long list.
+    /// Unlinks the messages one by one: dropping them recursively would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.newest.take();
         while let Some(link) = next {

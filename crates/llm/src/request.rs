@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Message, Messages, ReplyFormat, ToolChoice, ToolDefinition, guess};
 
-/// What is asked of a model: a conversation, and settings that are left to the backend when unset.
+/// A request to a model: a conversation and optional settings.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Message};
@@ -40,72 +40,79 @@ fn no_tools(tools: &Arc<[ToolDefinition]>) -> bool {
 }
 
 impl ChatRequest {
-    /// A request with this conversation and no settings.
+    /// Creates a request with this conversation and no settings.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self::from(messages.into_iter().collect::<Messages>())
     }
 
-    /// The same settings with another conversation.
+    /// Replaces the conversation.
     #[must_use]
     pub fn with_messages(mut self, messages: Messages) -> Self {
         self.messages = messages;
         self
     }
 
-    /// The most tokens the reply may take. Unset: the backend's own limit.
+    /// Sets the maximum number of tokens of the reply. The default is the backend's.
     #[must_use]
     pub fn with_max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// The sampling temperature, 0 for the likeliest reply. Unset: the backend's own.
+    /// Sets the sampling temperature; 0 selects the most likely reply. The default is the
+    /// backend's.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The seed of the sampling, for backends that can repeat themselves. Unset: a new one a call.
+    /// Sets the random seed, for backends with reproducible sampling. By default, each call has a
+    /// new seed.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Texts at which the reply ends. Unset: none.
+    /// Sets the stop sequences, at which the reply ends. None by default.
     #[must_use]
     pub fn with_stop<T: Into<String>>(mut self, stop: impl IntoIterator<Item = T>) -> Self {
         self.stop = stop.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The form that the reply is held to. Unset: free text. A backend that cannot do it may pass it
-    /// over; ask its [capabilities](crate::LlmClient::capabilities) first. This crate's clients send it
-    /// or fail.
+    /// Sets the format of the reply. The default is free text.
+    ///
+    /// A backend that doesn't support the format may ignore it, so check its
+    /// [capabilities](crate::LlmClient::capabilities) first. The clients of this crate send it or
+    /// fail.
     #[must_use]
     pub fn with_format(mut self, format: ReplyFormat) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// The tools that the model may call. Unset: none. A backend that cannot do it may pass them over; ask
-    /// its [capabilities](crate::LlmClient::capabilities) first. This crate's clients send them or fail.
+    /// Sets the tools that the model may call. None by default.
+    ///
+    /// A backend that doesn't support tools may ignore them, so check its
+    /// [capabilities](crate::LlmClient::capabilities) first. The clients of this crate send them or
+    /// fail.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
         self.tools = tools.into_iter().collect();
         self
     }
 
-    /// Whether the model calls a tool. Unset: the backend's own choice, which is [`ToolChoice::Auto`] with
-    /// all that are known. Without tools it is not sent.
+    /// Sets whether the model calls a tool. The default is the backend's, usually
+    /// [`ToolChoice::Auto`]. Without tools, it is not sent.
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// How many bytes the conversation, the tools and the texts of its settings take.
+    /// Returns the number of bytes of the conversation, the tools and the text settings.
     pub(crate) fn bytes(&self) -> usize {
         let messages = self.messages.iter().map(Message::bytes);
         let tools = self.tools.iter().map(ToolDefinition::bytes);
@@ -117,65 +124,65 @@ impl ChatRequest {
             .fold(0, usize::saturating_add)
     }
 
-    /// Returns an estimate of the tokens that the model reads: one for every four bytes of the
-    /// conversation and of the tools, and a thousand for each image or file.
+    /// Returns an estimate of the number of tokens that the model reads: one per four bytes of the
+    /// conversation and the tools, and a thousand per image or file.
     ///
-    /// The estimate is a little high for English and a little low for code. It serves for limits, not
-    /// for bills.
+    /// The estimate is slightly high for English and slightly low for code. Use it for limits, not
+    /// for billing.
     pub fn estimated_tokens(&self) -> u64 {
         guess::of_request(self)
     }
 
-    /// Adds a message at the end of the conversation.
+    /// Appends a message to the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
 
-    /// The conversation.
+    /// Returns the conversation.
     pub fn messages(&self) -> &Messages {
         &self.messages
     }
 
-    /// The most tokens the reply may take, if set.
+    /// Returns the maximum number of tokens of the reply, if set.
     pub fn max_tokens(&self) -> Option<u32> {
         self.max_tokens
     }
 
-    /// The sampling temperature, if set.
+    /// Returns the sampling temperature, if set.
     pub fn temperature(&self) -> Option<f32> {
         self.temperature
     }
 
-    /// The seed of the sampling, if set.
+    /// Returns the random seed, if set.
     pub fn seed(&self) -> Option<u64> {
         self.seed
     }
 
-    /// The form that the reply is held to, if set.
+    /// Returns the format of the reply, if set.
     pub fn format(&self) -> Option<&ReplyFormat> {
         self.format.as_ref()
     }
 
-    /// The tools that the model may call.
+    /// Returns the tools that the model may call.
     pub fn tools(&self) -> &[ToolDefinition] {
         &self.tools
     }
 
-    /// Whether the model calls a tool, if set.
+    /// Returns whether the model calls a tool, if set.
     pub fn tool_choice(&self) -> Option<&ToolChoice> {
         self.tool_choice.as_ref()
     }
 
-    /// Texts at which the reply ends.
+    /// Returns the stop sequences.
     pub fn stop(&self) -> &[String] {
         &self.stop
     }
 }
 
-/// Covers every field, so that requests that differ in a setting alone hash differently.
+/// Hashes every field, so that requests that differ only in a setting have different hashes.
 impl Hash for ChatRequest {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Taken apart, so that a new field cannot be forgotten.
+        // Destructured, so that a new field cannot be forgotten.
         let Self {
             messages,
             max_tokens,
@@ -198,19 +205,19 @@ impl Hash for ChatRequest {
     }
 }
 
-/// The bits of a number, the same for 0 and -0, which are equal.
+/// Returns the bits of a number, which are the same for 0 and -0 because the two are equal.
 fn bits(number: f32) -> u32 {
     let is_zero = number == 0.0;
     if is_zero { 0 } else { number.to_bits() }
 }
 
-/// A request to look something up by.
+/// A request used as a key.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub(crate) struct RequestKey(ChatRequest);
 
 impl RequestKey {
-    /// Returns nothing for a request whose temperature is NaN: it is unequal to itself, so it could be
-    /// put into a map and never be found or removed.
+    /// Returns `None` for a request whose temperature is NaN. Such a request is unequal to itself,
+    /// so it could be put into a map and never be found or removed.
     pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
         let is_equal_to_itself = !request.temperature.is_some_and(f32::is_nan);
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Delta, Message, ToolCall, guess, split_thinking};
 
-/// What a model answered.
+/// A model's response.
 ///
 /// ```
 /// use cogwork_llm::{ChatResponse, FinishReason, Usage};
@@ -33,7 +33,7 @@ pub struct ChatResponse {
 }
 
 impl ChatResponse {
-    /// A whole reply with this text.
+    /// Creates a complete response with this text.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -41,52 +41,51 @@ impl ChatResponse {
         }
     }
 
-    /// Why the model stopped. Unset: [`FinishReason::Stop`].
+    /// Sets why the model stopped. The default is [`FinishReason::Stop`].
     #[must_use]
     pub fn with_finish_reason(mut self, reason: FinishReason) -> Self {
         self.finish_reason = reason;
         self
     }
 
-    /// The tokens the call took. Unset: not known.
+    /// Sets the token usage of the call. Unknown by default.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// The model that answered, as the server names it. Unset: not known.
+    /// Sets the name of the model as the server reports it. Unknown by default.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// What the model thought before it replied, from backends that show it. Unset: none.
+    /// Sets the reasoning before the reply, from backends that return it. None by default.
     #[must_use]
     pub fn with_reasoning(mut self, text: impl Into<String>) -> Self {
         self.reasoning = Some(text.into()).filter(|text| !text.is_empty());
         self
     }
 
-    /// The server's name of this call, for its people to find it by. Unset: not known.
+    /// Sets the server's id of this call, for support requests. Unknown by default.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
         self.request_id = Some(id.into());
         self
     }
 
-    /// The calls of tools that the model asks for. Unset: none.
+    /// Sets the tool calls that the model requests. None by default.
     #[must_use]
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
         self
     }
 
-    /// Moves what the model thought aloud at the beginning of the text to the
-    /// [reasoning](Self::reasoning).
+    /// Moves the thinking at the beginning of the text to the [reasoning](Self::reasoning).
     ///
-    /// A closing tag without an opening one counts only if text follows it; otherwise it may be a word
+    /// A closing tag without an opening tag counts only if text follows it, because it may be part
     /// of the answer. See [`split_thinking`](crate::split_thinking).
     ///
     /// ```
@@ -114,7 +113,7 @@ impl ChatResponse {
         self.with_texts(answer, reasoning)
     }
 
-    /// The same with what a server may have told beside the reply.
+    /// Sets what a server may report in addition to the reply.
     #[cfg(feature = "http")]
     pub(crate) fn with_told(self, usage: Option<Usage>, model: Option<String>) -> Self {
         Self {
@@ -124,7 +123,7 @@ impl ChatResponse {
         }
     }
 
-    /// The same with these texts.
+    /// Replaces the texts.
     pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
         Self {
             text,
@@ -132,7 +131,7 @@ impl ChatResponse {
         }
     }
 
-    /// The whole response as the deltas of a stream.
+    /// Returns the response as the deltas of a stream.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> + Send {
         let reasoning = self.reasoning.clone().map(Delta::Reasoning);
         let text = Some(self.text.clone())
@@ -152,7 +151,7 @@ impl ChatResponse {
             .chain([Delta::End(self)])
     }
 
-    /// How many bytes the model wrote.
+    /// Returns the number of bytes that the model wrote.
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
         calls
@@ -160,100 +159,102 @@ impl ChatResponse {
             .fold(self.text.len(), usize::saturating_add)
     }
 
-    /// Returns an estimate of the tokens that the model wrote: one for every four bytes of text,
-    /// reasoning and tool calls. See [`ChatRequest::estimated_tokens`](crate::ChatRequest::estimated_tokens).
+    /// Returns an estimate of the number of tokens that the model wrote: one per four bytes of
+    /// text, reasoning and tool calls. See
+    /// [`ChatRequest::estimated_tokens`](crate::ChatRequest::estimated_tokens).
     pub fn estimated_tokens(&self) -> u64 {
         guess::of_bytes(self.bytes())
     }
 
-    /// The text of the reply.
+    /// Returns the text of the reply.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of the reply, without a copy.
+    /// Returns the text of the reply without copying it.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The calls of tools that the model asks for.
+    /// Returns the tool calls that the model requests.
     pub fn tool_calls(&self) -> &[ToolCall] {
         &self.tool_calls
     }
 
-    /// What the model said, text and calls, as a message of the conversation.
+    /// Returns the text and the tool calls as a message of the conversation.
     pub fn message(&self) -> Message {
         Message::assistant(self.text.as_str()).with_tool_calls(self.tool_calls.iter().cloned())
     }
 
-    /// Why the model stopped.
+    /// Returns why the model stopped.
     pub fn finish_reason(&self) -> &FinishReason {
         &self.finish_reason
     }
 
-    /// The tokens the call took, if the backend says.
+    /// Returns the token usage of the call, if the backend reports it.
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// The model that answered, if the backend says.
+    /// Returns the name of the model, if the backend reports it.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// What the model thought before it replied, if the backend shows it. It is no part of the
+    /// Returns the reasoning before the reply, if the backend returns it. It isn't part of the
     /// [text](Self::text).
     pub fn reasoning(&self) -> Option<&str> {
         self.reasoning.as_deref()
     }
 
-    /// The server's name of this call, if it has one.
+    /// Returns the server's id of this call, if it has one.
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
     }
 }
 
-/// Why a model stopped writing.
+/// The reason why a model stopped writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done, or met a stop text.
+    /// The reply is complete, or reached a stop sequence.
     #[default]
     Stop,
-    /// It reached the limit of tokens: the reply is cut off.
+    /// The reply reached the token limit and is truncated.
     Length,
-    /// It waits for what the tools give that it called.
+    /// The model waits for the results of its tool calls.
     ToolCalls,
-    /// A filter withheld the reply or a part of it.
+    /// A filter withheld some or all of the reply.
     ContentFilter,
-    /// Anything else, in the backend's own word.
+    /// Any other reason, as the backend spells it.
     Other(String),
 }
 
-/// Tokens of a call, or of several added up.
+/// The token usage of one or more calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens read: the conversation.
+    /// The number of tokens read.
     pub prompt_tokens: u64,
-    /// Tokens written: the reply.
+    /// The number of tokens written.
     pub completion_tokens: u64,
-    /// Those of `prompt_tokens` that the server had in its cache. 0 where it does not say.
+    /// How many of `prompt_tokens` the server read from its cache. 0 if the server doesn't report
+    /// it.
     #[serde(default)]
     pub cached_tokens: u64,
-    /// Those of `completion_tokens` that went into reasoning. 0 where the server does not say.
+    /// How many of `completion_tokens` are reasoning. 0 if the server doesn't report it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
 }
 
-/// Keeps usage without reasoning in the form it had before there was any.
+/// Keeps the serialized form of usage without reasoning as it was before the field existed.
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
 impl Usage {
-    /// Usage of one call, nothing cached, no reasoning.
+    /// Creates the usage of one call without caching or reasoning.
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             prompt_tokens,
@@ -262,21 +263,21 @@ impl Usage {
         }
     }
 
-    /// Sets how many of the prompt's tokens came from the server's cache.
+    /// Sets how many prompt tokens the server read from its cache.
     #[must_use]
     pub fn with_cached_tokens(mut self, tokens: u64) -> Self {
         self.cached_tokens = tokens;
         self
     }
 
-    /// Sets how many of the completion's tokens went into reasoning.
+    /// Sets how many completion tokens are reasoning.
     #[must_use]
     pub fn with_reasoning_tokens(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
         self
     }
 
-    /// Tokens read and written.
+    /// Returns the number of tokens read and written.
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }

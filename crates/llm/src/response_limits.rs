@@ -2,10 +2,11 @@ use std::fmt;
 
 use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 
-/// How large a response may be, whichever client it comes from.
+/// Limits on the size of a response from any client.
 ///
-/// The clients of this crate bound what they read from a server. A custom client may return anything, so
-/// whoever acts on a response checks it first: every tool call is made, answered and sent back.
+/// The clients of this crate limit what they read from a server, but a custom client may return
+/// anything. Check a response before acting on it: every tool call is executed, answered and sent
+/// back.
 ///
 /// ```
 /// use cogwork_llm::{ChatResponse, ResponseLimits, ToolCall};
@@ -21,7 +22,8 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 pub struct ResponseLimits {
     /// The maximum number of tool calls. The default is 64.
     pub tool_calls: usize,
-    /// The maximum number of bytes of their ids, names and arguments together. The default is 256 KiB.
+    /// The maximum total number of bytes of tool call ids, names and arguments. The default is 256
+    /// KiB.
     pub tool_call_bytes: usize,
     /// The maximum number of bytes of text and reasoning. The default is 16 MiB.
     pub text_bytes: usize,
@@ -49,7 +51,7 @@ impl ResponseLimits {
     ///
     /// # Errors
     ///
-    /// The first limit that the response exceeds.
+    /// Returns the first limit that the response exceeds.
     pub fn check(&self, response: &ChatResponse) -> Result<(), ResponseTooLarge> {
         let reasoning = response.reasoning().map_or(0, str::len);
         self.check_text(response.text().len().saturating_add(reasoning))?;
@@ -77,11 +79,11 @@ impl ResponseLimits {
         Ok(())
     }
 
-    /// Checks the bytes of text and reasoning that have arrived so far.
+    /// Checks the number of bytes of text and reasoning received so far.
     ///
     /// # Errors
     ///
-    /// When there are more than [`text_bytes`](Self::text_bytes).
+    /// Returns an error if there are more than [`text_bytes`](Self::text_bytes).
     pub fn check_text(&self, bytes: usize) -> Result<(), ResponseTooLarge> {
         if bytes > self.text_bytes {
             return Err(ResponseTooLarge(Excess::TextBytes {

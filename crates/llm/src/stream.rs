@@ -7,22 +7,22 @@ use futures_util::stream::{self, BoxStream, Stream};
 
 use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 
-/// A piece of a reply as it grows.
+/// A piece of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the reply's text.
+    /// More text.
     Text(String),
-    /// More of the reasoning that goes before the reply, from backends that show it.
+    /// More of the reasoning before the reply, from backends that return it.
     Reasoning(String),
-    /// A call of a tool that the model asks for, whole.
+    /// A complete tool call that the model requests.
     ToolCall(ToolCall),
-    /// The last piece: the whole response, with the texts and calls that came before it.
+    /// The end: the whole response, including the texts and calls of all pieces before it.
     End(ChatResponse),
 }
 
 impl Delta {
-    /// How many bytes of the reply it adds.
+    /// Returns the number of bytes that the piece adds to the reply.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Reasoning(text) => text.len(),
@@ -32,14 +32,14 @@ impl Delta {
     }
 }
 
-/// A reply that comes piece by piece.
+/// A streamed reply.
 ///
-/// It ends in one of two ways: with [`Delta::End`], or with an error, which then carries
-/// [the text so far](LlmError::text_so_far). A backend that just stops makes an error of kind
-/// [`InterruptedStream`](LlmErrorKind::InterruptedStream), so that half a reply is never taken
-/// for a whole one. After the end there is nothing more. Dropping a stream gives up the call.
+/// It ends either with [`Delta::End`], or with an error that contains [the text so
+/// far](LlmError::text_so_far). If a backend stops without an end, the error is of kind
+/// [`InterruptedStream`](LlmErrorKind::InterruptedStream), so a partial reply is never taken for a
+/// complete one. Dropping a stream cancels the call.
 ///
-/// It is a [`Stream`] too, for programs that have combinators at hand.
+/// It also implements [`Stream`] for use with combinators.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Delta, LlmClient, LlmError, Message, ScriptedClient, ScriptedReply};
@@ -62,9 +62,9 @@ impl Delta {
 /// # }
 /// ```
 pub struct ReplyStream {
-    /// Gone once the reply has ended, and with it the connection and all that it held.
+    /// `None` once the reply has ended, so that the connection is closed.
     deltas: Option<BoxStream<'static, Result<Delta, LlmError>>>,
-    /// A delta that was awaited to know that the reply has begun, and is still to be given.
+    /// The first delta, if [`started`](Self::started) has awaited it and it isn't returned yet.
     first: Option<Delta>,
     text: String,
     reasoning: String,
@@ -72,8 +72,10 @@ pub struct ReplyStream {
 }
 
 impl ReplyStream {
-    /// A reply of these deltas. The last is a [`Delta::End`] with all that is known but the texts and the
-    /// calls, which are taken from the deltas before it; or an error. What comes after is not read.
+    /// Creates a stream from deltas.
+    ///
+    /// The last item must be an error or a [`Delta::End`] with everything except the texts and
+    /// calls, which are taken from the deltas before it. Items after it are not read.
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
         let deltas: BoxStream<'static, _> = Box::pin(deltas);
         let text = String::new();
@@ -87,19 +89,21 @@ impl ReplyStream {
         }
     }
 
-    /// The next piece; nothing once the reply has ended. Dropping the future loses no piece.
+    /// Returns the next piece, or `None` once the reply has ended. Dropping the future loses no
+    /// piece.
     pub async fn next(&mut self) -> Option<Result<Delta, LlmError>> {
         poll_fn(|context| self.poll_delta(context)).await
     }
 
-    /// Waits for the first piece and keeps it. A client that would rather call again, or call
-    /// another server, can do so until then: nobody has seen anything of the reply.
+    /// Waits for the first piece and keeps it. Until then a wrapper can still retry the call or
+    /// call another server, because no part of the reply has been passed on.
     ///
     /// # Errors
     ///
-    /// The one that came instead of a first piece.
+    /// Returns the error that occurred instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
-        // The pieces already given cannot be taken back, so a stream in use is a started one.
+        // Pieces that were already returned cannot be taken back, so a stream in use counts as
+        // started.
         let unread =
             self.text.is_empty() && self.reasoning.is_empty() && self.tool_calls.is_empty();
         if unread && self.first.is_none() && self.deltas.is_some() {
@@ -109,11 +113,11 @@ impl ReplyStream {
         Ok(self)
     }
 
-    /// The whole response, equal to what the same call without a stream would have given.
+    /// Returns the whole response, equal to that of the same call without streaming.
     ///
     /// # Errors
     ///
-    /// Those of the call, with [the text so far](LlmError::text_so_far).
+    /// Returns the error of the call, with [the text so far](LlmError::text_so_far).
     pub async fn collect(mut self) -> Result<ChatResponse, LlmError> {
         while let Some(delta) = self.next().await {
             if let Delta::End(response) = delta? {
@@ -127,7 +131,7 @@ impl ReplyStream {
         ))
     }
 
-    /// Shows every piece, or the error at the end, to `look` before it is given on.
+    /// Calls `look` with every piece, or the error at the end, before it is returned.
     #[must_use]
     pub fn inspect(self, mut look: impl FnMut(&Result<Delta, LlmError>) + Send + 'static) -> Self {
         Self::new(futures_util::StreamExt::inspect(self, move |delta| {
@@ -174,7 +178,7 @@ impl ReplyStream {
                 self.deltas = None;
                 let text = std::mem::take(&mut self.text);
 
-                // A client further in may know of text that it has not handed out.
+                // A client inside a wrapper may have text that it hasn't emitted.
                 Err(if error.text_so_far().is_some() {
                     error
                 } else {
@@ -194,7 +198,7 @@ impl Stream for ReplyStream {
 }
 
 impl From<ChatResponse> for ReplyStream {
-    /// The reply as one piece, after one of its reasoning if it has any.
+    /// Creates a stream with the reasoning, if any, and the text as one piece each.
     fn from(response: ChatResponse) -> Self {
         Self::new(stream::iter(response.into_deltas().map(Ok)))
     }

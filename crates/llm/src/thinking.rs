@@ -1,8 +1,8 @@
-/// What a reasoning model thought aloud, and its answer.
+/// The thinking and the answer of a reasoning model.
 ///
-/// Some servers leave the thinking of a reasoning model in the text of the reply, between
-/// `<think>` and `</think>` (or `<thinking>` and `</thinking>`). Others remove the opening tag,
-/// or the reply is cut off before the closing one.
+/// Some servers leave a model's thinking in the text of the reply, between `<think>` and `</think>`
+/// (or `<thinking>` and `</thinking>`). Others remove the opening tag, or the reply is truncated
+/// before the closing tag.
 ///
 /// ```
 /// use cogwork_llm::split_thinking;
@@ -21,12 +21,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SplitThinking<'t> {
-    /// The thinking, without its tags.
+    /// The thinking without its tags.
     pub thinking: &'t str,
-    /// The text after the thinking. It is empty if the thinking has no end.
+    /// The text after the thinking. Empty if the thinking has no closing tag.
     pub answer: &'t str,
-    /// Whether the opening tag is there. Without it, the closing tag may be a word of the reply
-    /// itself, so a reader that knows the form of the answer should check it.
+    /// Whether there is an opening tag. Without one, the closing tag may be part of the reply
+    /// itself, so a caller that knows the form of the answer should check it.
     pub is_opened: bool,
 }
 
@@ -34,7 +34,7 @@ const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thin
 
 /// Splits a reply into the thinking at its beginning and the answer after it.
 ///
-/// Returns `None` for a reply without thinking.
+/// Returns `None` if there is no thinking.
 pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
     let trimmed = text.trim_start();
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A tool that the model may call, as it is told of it.
+/// A tool that the model may call.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Message, ToolDefinition};
@@ -20,7 +20,7 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// A tool. `name` is of letters, digits, `_` and `-`, as servers want it; `input_schema` is the JSON
+    /// Creates a tool. `name` consists of letters, digits, `_` and `-`; `input_schema` is the JSON
     /// Schema of an object, as text.
     pub fn new(
         name: impl Into<Arc<str>>,
@@ -34,17 +34,17 @@ impl ToolDefinition {
         }
     }
 
-    /// By what the model calls it.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it does and when it is of use, for the model.
+    /// Returns the description for the model: what the tool does and when to use it.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The JSON Schema of its input, as text.
+    /// Returns the JSON Schema of the input, as text.
     pub fn input_schema(&self) -> &str {
         &self.input_schema
     }
@@ -59,21 +59,21 @@ impl ToolDefinition {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It may.
+    /// The model may call tools.
     #[default]
     Auto,
-    /// It must not.
+    /// The model must not call a tool.
     None,
-    /// It must, and chooses which.
+    /// The model must call at least one tool.
     Required,
-    /// It must call this one.
+    /// The model must call this tool.
     Tool(String),
 }
 
-/// A call that the model asks for. Cloning it copies no text.
+/// A tool call that the model requests. Cloning it copies no text.
 ///
-/// Everything in it is the model's own words: the tool may be one that there is not, and the arguments
-/// may be no JSON.
+/// Its content is the model's output: the tool may not exist, and the arguments may be invalid
+/// JSON.
 ///
 /// ```
 /// use cogwork_llm::{Message, ToolCall};
@@ -91,7 +91,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call. `id` tells it from other calls of the conversation; `arguments` are JSON, as text.
+    /// Creates a tool call. `id` is unique in the conversation; `arguments` are JSON, as text.
     pub fn new(
         id: impl Into<Arc<str>>,
         name: impl Into<Arc<str>>,
@@ -104,17 +104,17 @@ impl ToolCall {
         }
     }
 
-    /// What tells it from other calls of the conversation.
+    /// Returns the id, which is unique in the conversation.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments as the model wrote them: JSON, if all is well.
+    /// Returns the arguments as the model wrote them, usually valid JSON.
     pub fn arguments(&self) -> &str {
         &self.arguments
     }
