@@ -61,7 +61,7 @@ async fn the_calls_of_a_reply_are_bounded_for_every_client() {
     // One reply is made before it can be refused.
     let (error, peak) = run(10_000).await;
     assert!(
-        error.contains("the reply calls 10000 tools; expected at most 1000"),
+        error.contains("the reply has 10000 tool calls; expected at most 1000"),
         "{error}"
     );
     assert!(peak < 40 << 20, "{peak} bytes for one reply of 10 MB");

@@ -8,17 +8,17 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
 };
 
-/// What an entry takes besides its texts, in bytes, about.
+/// The approximate overhead of an entry in addition to its texts, in bytes.
 const ENTRY_BYTES: usize = 256;
 
-/// A client that asks another one only what it has not been asked before.
+/// A client that caches the responses of another client in memory.
 ///
-/// A reply is found again for a request that is equal in everything: each message, each setting. It
-/// is kept in memory if it is whole ([`FinishReason::Stop`] or [`FinishReason::ToolCalls`]), and comes back as it was, with the usage
-/// of the first call. Failures are not kept. Past the bounds, the reply goes that was not asked for
-/// for the longest time. Two equal requests at the same time are two calls.
+/// A response is reused for a request that is equal in every message and setting, if it is complete
+/// ([`FinishReason::Stop`] or [`FinishReason::ToolCalls`]). It is returned unchanged, including the
+/// usage of the first call. Errors are not cached. When the cache is full, the least recently used
+/// response is removed. Two equal requests at the same time are two calls.
 ///
-/// Clones share the replies. Put it around everything that costs time or money: `Retry`,
+/// Clones share the cache. Put it around everything that costs time or money: `Retry`,
 /// [`RateLimit`](crate::RateLimit), [`Budget`](crate::Budget).
 ///
 /// ```
@@ -43,7 +43,7 @@ pub struct Cache<C> {
 }
 
 impl<C> Cache<C> {
-    /// `client`, asked once for each request.
+    /// Wraps `client` with an empty cache.
     pub fn new(client: C) -> Self {
         Self {
             client,
@@ -53,29 +53,25 @@ impl<C> Cache<C> {
         }
     }
 
-    /// How many replies are kept at most.
+    /// Sets the maximum number of cached responses.
     ///
-    /// # Default
-    ///
-    /// 1,000.
+    /// The default is 1,000.
     #[must_use]
     pub fn with_max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// How many bytes the replies and their requests may take together, about.
+    /// Sets the approximate maximum size of the cached responses and their requests, in bytes.
     ///
-    /// # Default
-    ///
-    /// 64 MiB.
+    /// The default is 64 MiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// A panic elsewhere cannot leave an entry half made, so a poisoned lock is still good.
+    /// A panic elsewhere cannot leave an entry inconsistent, so a poisoned lock is still usable.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,14 +81,14 @@ impl<C> Cache<C> {
 struct Entry {
     response: ChatResponse,
     bytes: usize,
-    /// When it was last asked for, counted in requests.
+    /// The last use, counted in requests.
     used: u64,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     entries: HashMap<Arc<RequestKey>, Entry>,
-    /// The keys by when they were last asked for, so that making room looks at no other entry.
+    /// The keys by last use, so that making room examines no other entries.
     by_use: BTreeMap<u64, Arc<RequestKey>>,
     bytes: usize,
     requests: u64,
@@ -139,7 +135,8 @@ impl Kept {
             self.remove(&oldest);
         }
 
-        // Of its own, because the key may have been put in and removed again since the request was counted.
+        // Counted separately, because the key may have been added and removed again since the
+        // request was counted.
         self.requests += 1;
         let key = Arc::new(key);
         let entry = Entry {
@@ -167,7 +164,7 @@ impl Kept {
 impl<C: LlmClient> LlmClient for Cache<C> {
     /// # Errors
     ///
-    /// Those of the client.
+    /// Returns the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let Some(key) = RequestKey::of(&request) else {
             return self.client.complete(request).await;
@@ -184,11 +181,11 @@ impl<C: LlmClient> LlmClient for Cache<C> {
         Ok(response)
     }
 
-    /// A reply that is found comes as one piece. One that is streamed is kept at its end.
+    /// Returns a cached response as one piece. A streamed response is cached at its end.
     ///
     /// # Errors
     ///
-    /// Those of the client.
+    /// Returns the error of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let Some(key) = RequestKey::of(&request) else {
             return self.client.stream(request).await;

@@ -6,11 +6,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 
-/// A client that lets only so many calls to another one run at a time; the others wait, and go in
-/// the order in which they came. A stream counts until its end, or until it is dropped.
+/// A client that limits the number of concurrent calls to another client. Further calls wait in a
+/// first-in, first-out queue. A stream counts until it ends or is dropped.
 ///
-/// Clones share the limit. Put it inside a [`Retry`](crate::Retry): a call that waits for its next
-/// attempt then leaves its place to another one.
+/// Clones share the limit. Put it inside a [`Retry`](crate::Retry), so that a call that waits for
+/// its next attempt frees its place.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, ConcurrencyLimit, LlmClient, LlmError, ScriptedClient};
@@ -29,13 +29,13 @@ pub struct ConcurrencyLimit<C> {
 }
 
 impl<C> ConcurrencyLimit<C> {
-    /// `client`, with at most `N` calls at a time. None at all do not compile.
+    /// Wraps `client` with at most `N` concurrent calls. `N` = 0 doesn't compile.
     pub fn of<const N: usize>(client: C) -> Self {
-        const { assert!(N > 0, "a ConcurrencyLimit lets at least one call run") }
+        const { assert!(N > 0, "a ConcurrencyLimit must allow at least one call") }
         Self::with_places(client, N)
     }
 
-    /// `client`, with at most this many calls at a time.
+    /// Wraps `client` with at most `calls` concurrent calls.
     pub fn new(client: C, calls: NonZeroUsize) -> Self {
         Self::with_places(client, calls.get())
     }
@@ -47,8 +47,8 @@ impl<C> ConcurrencyLimit<C> {
         }
     }
 
-    /// A place, held until it is dropped. None only of a semaphore that was closed, and nobody
-    /// closes this one.
+    /// Returns a permit, held until it is dropped. `None` only if the semaphore were closed, which
+    /// never happens.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         self.places.clone().acquire_owned().await.ok()
     }
@@ -65,7 +65,7 @@ impl<C: LlmClient> LlmClient for ConcurrencyLimit<C> {
         let place = self.place().await;
         let reply = self.client.stream(request).await?;
 
-        // The stream drops what looks at it when it ends.
+        // The stream drops this closure, and with it the permit, when it ends.
         Ok(reply.inspect(move |_| {
             let _held = &place;
         }))

@@ -4,7 +4,7 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
-/// Failures of a server that another server need not have.
+/// Failures that may not affect a different server.
 const KINDS: [LlmErrorKind; 7] = [
     LlmErrorKind::RateLimit,
     LlmErrorKind::Quota,
@@ -15,10 +15,11 @@ const KINDS: [LlmErrorKind; 7] = [
     LlmErrorKind::InterruptedStream,
 ];
 
-/// A client that asks a second one where the first one fails.
+/// A client that calls a second client if the first one fails.
 ///
-/// Put a [`Retry`](crate::Retry) around each of the two, not around both: the second is then asked
-/// when the tries of the first are used up. More than two are a `Fallback` of a `Fallback`.
+/// Put a [`Retry`](crate::Retry) around each of the two rather than around both, so that the second
+/// is called once the attempts of the first are used up. Nest `Fallback`s for more than two
+/// clients.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Fallback, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
@@ -40,7 +41,7 @@ pub struct Fallback<A, B> {
 }
 
 impl<A, B> Fallback<A, B> {
-    /// `first`, and `second` where it fails.
+    /// Wraps `first`, with `second` for its failures.
     pub fn new(first: A, second: B) -> Self {
         Self {
             first,
@@ -49,20 +50,18 @@ impl<A, B> Fallback<A, B> {
         }
     }
 
-    /// After which failures of the first the second is asked.
+    /// Sets the kinds of failures of the first client after which the second is called.
     ///
-    /// # Default
-    ///
-    /// Those of the server and of the way to it: `RateLimit`, `Quota`, `Overloaded`, `Server`,
-    /// `Timeout`, `Transport` and `InterruptedStream`. A wrong key or a wrong request is a mistake
-    /// to mend, and not to hide.
+    /// The default is the failures of a server or the connection to it: `RateLimit`, `Quota`,
+    /// `Overloaded`, `Server`, `Timeout`, `Transport` and `InterruptedStream`. An invalid key or
+    /// request is a mistake to fix rather than to hide.
     #[must_use]
     pub fn with_kinds(mut self, kinds: impl IntoIterator<Item = LlmErrorKind>) -> Self {
         self.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// What `first` gives, or else `second`.
+    /// Awaits `first`, and `second` if it fails.
     async fn either<T>(
         &self,
         first: impl Future<Output = Result<T, LlmError>>,
@@ -76,7 +75,7 @@ impl<A, B> Fallback<A, B> {
             let attempts = before.attempts().saturating_add(error.attempts());
             error
                 .with_attempts(attempts)
-                .with_note(format_args!("before it: {before}"))
+                .with_note(format_args!("the first client failed with: {before}"))
         })
     }
 }
@@ -85,7 +84,8 @@ impl<A, B> Fallback<A, B> {
 impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
     /// # Errors
     ///
-    /// Of the first client, if it is of another kind; of the second, with a note of the first.
+    /// Returns the error of the first client if its kind isn't selected, otherwise the error of the
+    /// second, with a note about the first.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let again = request.clone();
         self.either(self.first.complete(request), async {
@@ -94,11 +94,11 @@ impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
         .await
     }
 
-    /// Answers when the first piece is there; after it, the other client is not asked any more.
+    /// Returns once the first piece has arrived. After that, the second client is not called.
     ///
     /// # Errors
     ///
-    /// As of `complete`; later ones come through the stream.
+    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let again = request.clone();
         let first = async { self.first.stream(request).await?.started().await };
@@ -106,7 +106,7 @@ impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
             .await
     }
 
-    /// What both can do.
+    /// Returns the capabilities that both clients have.
     fn capabilities(&self) -> Capabilities {
         self.first
             .capabilities()

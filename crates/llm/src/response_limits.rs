@@ -15,7 +15,7 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 /// let response = ChatResponse::new("").with_tool_calls(calls);
 ///
 /// let error = ResponseLimits::default().check(&response).unwrap_err();
-/// assert_eq!(error.to_string(), "the reply calls 100 tools; expected at most 64");
+/// assert_eq!(error.to_string(), "the reply has 100 tool calls; expected at most 64");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -111,10 +111,16 @@ impl fmt::Display for ResponseTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Excess::Calls { count, max } => {
-                write!(f, "the reply calls {count} tools; expected at most {max}")
+                write!(
+                    f,
+                    "the reply has {count} tool calls; expected at most {max}"
+                )
             }
             Excess::CallBytes { bytes, max } => {
-                write!(f, "the calls have {bytes} bytes; expected at most {max}")
+                write!(
+                    f,
+                    "the tool calls have {bytes} bytes; expected at most {max}"
+                )
             }
             Excess::TextBytes { bytes, max } => {
                 write!(f, "the reply has {bytes} bytes; expected at most {max}")

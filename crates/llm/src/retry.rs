@@ -6,16 +6,17 @@ use cogwork_backoff::Backoff;
 
 use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 
-/// A client that calls another one again when [another try](LlmError::is_retryable) could help.
+/// A client that retries calls of another client if the error is
+/// [retryable](LlmError::is_retryable).
 ///
-/// Between tries it waits as its [`Backoff`] says, or as long as the server asks
-/// ([`LlmError::retry_after`]) if that is longer. Jitter is in the backoff alone: a server's wait
-/// is kept to the letter. A server that asks for longer than the
-/// [ceiling](Retry::with_retry_after_ceiling) gets no other try, and its error is returned at once: a
-/// program that has a minute must not sleep for a day.
+/// Between attempts it waits for the delay of its [`Backoff`], or for as long as the server asks
+/// ([`LlmError::retry_after`]) if that is longer. Jitter applies only to the backoff. If a server
+/// asks for more than the [ceiling](Retry::with_retry_after_ceiling), there is no further attempt
+/// and the error is returned at once.
 ///
-/// Put it around a client with a timeout of its own, so that each attempt has the whole timeout:
-/// `Retry::new(client, backoff)`. A timeout around the `Retry` bounds all attempts together.
+/// Wrap it around a [`Timeout`](crate::Timeout) to limit each attempt:
+/// `Retry::new(Timeout::new(client), backoff)`. A timeout around the `Retry` limits all attempts
+/// together.
 ///
 /// ```
 /// use cogwork_llm::{Backoff, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, Retry, ScriptedClient};
@@ -41,7 +42,7 @@ pub struct Retry<C> {
 }
 
 impl<C> Retry<C> {
-    /// `client`, called as often as `backoff` says.
+    /// Wraps `client`, with the number of attempts and the delays of `backoff`.
     pub fn new(client: C, backoff: Backoff) -> Self {
         Self {
             client,
@@ -50,11 +51,9 @@ impl<C> Retry<C> {
         }
     }
 
-    /// The longest wait a server may ask for and get.
+    /// Sets the maximum time that a server may ask to wait.
     ///
-    /// # Default
-    ///
-    /// 60 s.
+    /// The default is 60 s.
     #[must_use]
     pub fn with_retry_after_ceiling(mut self, ceiling: Duration) -> Self {
         self.retry_after_ceiling = ceiling;
@@ -75,7 +74,7 @@ impl<C: LlmClient> Retry<C> {
                 Err(error) => error,
             };
 
-            // The error's own count, because the client inside may try again too.
+            // The client inside may have made several attempts too.
             attempts = attempts.saturating_add(error.attempts());
             let error = error.with_attempts(attempts);
             if !error.is_retryable() {
@@ -89,9 +88,9 @@ impl<C: LlmClient> Retry<C> {
             let asked = error.retry_after().unwrap_or_default();
             let ceiling = self.retry_after_ceiling;
             if asked > ceiling {
-                return Err(error.with_note(format_args!(
-                    "not tried again: the wait is over {ceiling:?}"
-                )));
+                return Err(
+                    error.with_note(format_args!("not retried: the wait is over {ceiling:?}"))
+                );
             }
 
             tokio::time::sleep(delay.max(asked)).await;
@@ -103,17 +102,17 @@ impl<C: LlmClient> Retry<C> {
 impl<C: LlmClient> LlmClient for Retry<C> {
     /// # Errors
     ///
-    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
+    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.tries(|| self.client.complete(request.clone())).await
     }
 
-    /// Answers when the first piece is there, and tries again until then. A reply that breaks off
-    /// later is not begun anew: what was shown of it cannot be taken back.
+    /// Returns once the first piece has arrived, and retries until then. A reply that is
+    /// interrupted later is not retried, because pieces of it were already returned.
     ///
     /// # Errors
     ///
-    /// The error of the last attempt, with the number of [attempts](LlmError::attempts).
+    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         self.tries(|| async { self.client.stream(request.clone()).await?.started().await })
             .await

@@ -11,10 +11,9 @@ use crate::{
     ReplyStream,
 };
 
-/// A client for tests: gives its replies in order, and keeps the requests it saw.
+/// A client for tests that returns scripted replies in order and keeps the requests.
 ///
-/// A clone shares script and requests, so a test hands one to the code under test and looks at
-/// the other.
+/// Clones share the script and the requests, so a test can pass a clone to the code under test.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient};
@@ -54,12 +53,12 @@ struct Script {
 }
 
 impl ScriptedClient {
-    /// A client that gives these replies, in order.
+    /// Creates a client that returns these replies in order.
     pub fn new<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> Self {
         replies.into_iter().fold(Self::default(), Self::then)
     }
 
-    /// Adds a reply at the end of the script: a text, a [`ChatResponse`], an [`LlmError`], or a
+    /// Appends a reply to the script: a text, a [`ChatResponse`], an [`LlmError`], or a
     /// [`ScriptedReply`].
     #[must_use]
     pub fn then(self, reply: impl Into<ScriptedReply>) -> Self {
@@ -71,19 +70,19 @@ impl ScriptedClient {
         self
     }
 
-    /// What the client says it can do. Default: [`Capability::Streaming`].
+    /// Sets the capabilities of the client. The default is [`Capability::Streaming`].
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// The requests seen so far, oldest first; those that got no reply too.
+    /// Returns the requests so far, oldest first, including those without a reply.
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.script().requests.clone()
     }
 
-    /// Keeps the request, waits as the script says, and gives the reply to it.
+    /// Stores the request, waits for the scripted delay, and returns the next reply.
     async fn next(&self, request: ChatRequest) -> Result<ScriptedReply, LlmError> {
         let reply = {
             let mut script = self.script();
@@ -93,7 +92,7 @@ impl ScriptedClient {
 
             script.replies.pop_front().ok_or_else(|| {
                 let message =
-                    format!("the script has no reply to request {seen}: it had {length} in all");
+                    format!("the script has no reply to request {seen}: it has {length} replies");
                 LlmError::new(LlmErrorKind::Other, message)
             })?
         };
@@ -102,13 +101,13 @@ impl ScriptedClient {
         Ok(reply)
     }
 
-    /// A panic elsewhere cannot leave the script half changed, so a poisoned lock is still good.
+    /// A panic elsewhere cannot leave the script inconsistent, so a poisoned lock is still usable.
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// tokio rounds a sleep up to a millisecond, and no time is no sleep.
+/// tokio rounds a sleep up to a millisecond, so a zero delay must not sleep.
 async fn pause(delay: Duration) {
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
@@ -119,8 +118,8 @@ async fn pause(delay: Duration) {
 impl LlmClient for ScriptedClient {
     /// # Errors
     ///
-    /// The scripted ones, and one of kind [`Other`](LlmErrorKind::Other) once the script is at
-    /// its end.
+    /// Returns the scripted errors, and an error of kind [`Other`](LlmErrorKind::Other) after the
+    /// end of the script.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let reply = self.next(request).await?;
         let pieces = reply.pieces.unwrap_or_default();
@@ -138,11 +137,12 @@ impl LlmClient for ScriptedClient {
         })
     }
 
-    /// The pieces of the next reply; one that was not scripted in pieces is one.
+    /// Returns the pieces of the next reply. A reply without scripted pieces is one piece.
     ///
     /// # Errors
     ///
-    /// As of [`complete`](Self::complete). An error after pieces comes through the stream.
+    /// Returns the errors of [`complete`](Self::complete). An error after pieces is returned by the
+    /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let reply = self.next(request).await?;
         let Some(pieces) = reply.pieces else {
@@ -182,7 +182,7 @@ impl LlmClient for ScriptedClient {
     }
 }
 
-/// One reply of a [`ScriptedClient`]: what comes, and after how long.
+/// A reply of a [`ScriptedClient`], with its delay.
 ///
 /// ```
 /// use std::time::Duration;
@@ -192,7 +192,8 @@ impl LlmClient for ScriptedClient {
 /// ```
 #[derive(Debug)]
 pub struct ScriptedReply {
-    /// The text as a stream gives it. None: in one piece, or an error before the stream.
+    /// The pieces of the text in a stream. `None` for a single piece, or an error before the
+    /// stream.
     pieces: Option<Vec<String>>,
     outcome: Result<ChatResponse, LlmError>,
     after: Duration,
@@ -200,7 +201,8 @@ pub struct ScriptedReply {
 }
 
 impl ScriptedReply {
-    /// A reply whose text comes in these pieces when it is streamed, and as their sum when not.
+    /// Creates a reply that is streamed in these pieces, and is their concatenation without
+    /// streaming.
     pub fn in_pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(Into::into).collect();
         let reply = Self::from(pieces.concat());
@@ -210,8 +212,8 @@ impl ScriptedReply {
         }
     }
 
-    /// Lets the reply end with this error after its pieces: a stream that has begun, even where there are
-    /// none.
+    /// Ends the reply with this error after its pieces. The stream begins even if there are no
+    /// pieces.
     ///
     /// ```
     /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
@@ -231,14 +233,14 @@ impl ScriptedReply {
         self
     }
 
-    /// Lets each piece come this much of tokio's time after the one before it. Unset: at once.
+    /// Sets the delay before each piece after the first, in tokio's time. The default is 0.
     #[must_use]
     pub fn every(mut self, delay: Duration) -> Self {
         self.between = delay;
         self
     }
 
-    /// Lets the reply come after this much of tokio's time. Unset: at once.
+    /// Sets the delay before the reply, in tokio's time. The default is 0.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.after = delay;

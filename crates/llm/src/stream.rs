@@ -127,7 +127,7 @@ impl ReplyStream {
 
         Err(LlmError::new(
             LlmErrorKind::Other,
-            "the stream had been read to its end already",
+            "the stream has already ended",
         ))
     }
 
@@ -150,7 +150,7 @@ impl ReplyStream {
 
         let delta = ready!(deltas.as_mut().poll_next(context));
         let delta = delta.unwrap_or_else(|| {
-            let message = "the reply broke off: its stream ended without the mark of an end";
+            let message = "the reply broke off: the stream ended without its end marker";
             Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
         });
         Poll::Ready(Some(match delta {

@@ -8,17 +8,17 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
-/// A client that gives up on another one that takes too long.
+/// A client that limits the time of calls to another client.
 ///
-/// | limit | of a whole reply | of a stream |
+/// | limit | complete reply | stream |
 /// |---|---|---|
 /// | [`with_total`](Self::with_total) | until the reply | until its end |
 /// | [`with_first`](Self::with_first) | | until its first piece |
 /// | [`with_idle`](Self::with_idle) | | between one piece and the next |
 ///
-/// Put it inside a [`Retry`](crate::Retry), so that each attempt has its own time; around one, it
-/// bounds all attempts together. The time that the program itself takes between two pieces counts
-/// for `total` alone.
+/// Put it inside a [`Retry`](crate::Retry) to limit each attempt, or around one to limit all
+/// attempts together. The time that the program spends between two pieces counts only toward
+/// `total`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::{
 /// let slow = ScriptedClient::new([ScriptedReply::from("At last.").after(Duration::from_secs(90))]);
 /// let client = Timeout::new(slow).with_total(Duration::from_secs(60));
 /// let error = client.complete(ChatRequest::default()).await.unwrap_err();
-/// assert_eq!(error.to_string(), "timeout: no whole reply within 60s");
+/// assert_eq!(error.to_string(), "timeout: no complete reply within 60s");
 /// # }
 /// ```
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub struct Timeout<C> {
 }
 
 impl<C> Timeout<C> {
-    /// `client`, without limits so far.
+    /// Wraps `client` without limits.
     pub fn new(client: C) -> Self {
         Self {
             client,
@@ -51,21 +51,21 @@ impl<C> Timeout<C> {
         }
     }
 
-    /// How long the first piece of a stream may take. Unset: no limit.
+    /// Sets the maximum time until the first piece of a stream. Unlimited by default.
     #[must_use]
     pub fn with_first(mut self, limit: Duration) -> Self {
         self.first = Some(limit);
         self
     }
 
-    /// How long each further piece of a stream may take. Unset: no limit.
+    /// Sets the maximum time between two pieces of a stream. Unlimited by default.
     #[must_use]
     pub fn with_idle(mut self, limit: Duration) -> Self {
         self.idle = Some(limit);
         self
     }
 
-    /// How long a reply may take in all, streamed or not. Unset: no limit.
+    /// Sets the maximum time of a whole reply, streamed or not. Unlimited by default.
     #[must_use]
     pub fn with_total(mut self, limit: Duration) -> Self {
         self.total = Some(limit);
@@ -73,10 +73,10 @@ impl<C> Timeout<C> {
     }
 }
 
-/// A limit that holds from one moment to another.
+/// A limit with its start and end.
 #[derive(Clone, Copy)]
 struct Limit {
-    /// None: so far away that no clock reaches it.
+    /// `None` if it is beyond the range of the clock.
     end: Option<Instant>,
     limit: Duration,
     missing: &'static str,
@@ -99,7 +99,7 @@ impl Limit {
     }
 }
 
-/// What `future` gives, or the error of the limit that ends first.
+/// Awaits `future` until the earliest limit, and returns that limit's error if it expires.
 async fn within<T>(
     limits: [Option<Limit>; 2],
     future: impl Future<Output = T>,
@@ -118,19 +118,19 @@ async fn within<T>(
 impl<C: LlmClient> LlmClient for Timeout<C> {
     /// # Errors
     ///
-    /// Of kind [`Timeout`](LlmErrorKind::Timeout), and those of the client.
+    /// Returns an error of kind [`Timeout`](LlmErrorKind::Timeout), or the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let total = Limit::from_now(self.total, "whole reply");
+        let total = Limit::from_now(self.total, "complete reply");
         within([total, None], self.client.complete(request)).await?
     }
 
-    /// Answers when the first piece is there.
+    /// Returns once the first piece has arrived.
     ///
     /// # Errors
     ///
-    /// As of `complete`; later ones come through the stream.
+    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let total = Limit::from_now(self.total, "whole reply");
+        let total = Limit::from_now(self.total, "complete reply");
         let first = Limit::from_now(self.first, "first piece of the reply");
         let started = async { self.client.stream(request).await?.started().await };
         let reply = within([total, first], started).await??;

@@ -8,7 +8,7 @@ use super::turns::{Turn, turns};
 use crate::http::{Call, invalid, json, tools};
 use crate::{ChatRequest, LlmError, Message, ReplyFormat, Role, ToolChoice, ToolDefinition};
 
-/// The limit of tokens where nobody sets one. The API wants one.
+/// The default token limit, because the API requires one.
 const MAX_TOKENS: u32 = 4096;
 const OUTPUT_CONFIG: &str = "output_config";
 
@@ -36,7 +36,7 @@ struct Body<'a> {
     extra: BTreeMap<&'a str, &'a Value>,
 }
 
-/// What settings say in `extra`, with the format in it.
+/// The settings in `extra`, with the format added.
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     format: Format<'a>,
@@ -54,7 +54,7 @@ impl<'a> Format<'a> {
     fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
         match format {
             ReplyFormat::Json => Err(invalid(
-                "the messages API has no JSON of any shape; expected a schema, or no format",
+                "the Messages API supports JSON only with a schema; expected a schema, or no format",
             )),
             ReplyFormat::Schema { schema, .. } => Ok(Self::JsonSchema {
                 schema: json::schema(schema)?,
@@ -92,7 +92,7 @@ enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// The API refuses a choice where there is nothing to choose from.
+    /// The API refuses a tool choice without tools.
     fn of(request: &'a ChatRequest) -> Option<Self> {
         let choice = request
             .tool_choice()
@@ -106,7 +106,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The JSON of a request. What the request sets goes before the same field in `extra`.
+/// Encodes a request as JSON. Fields of the request take precedence over the same fields in
+/// `extra`.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let request = call.request;
     let extra = call.extra;

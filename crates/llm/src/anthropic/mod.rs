@@ -1,5 +1,5 @@
-//! The client of Anthropic's messages API: its settings, the body that is sent, the reading of a
-//! reply whole and in pieces. The rest is in `http`.
+//! The client for Anthropic's Messages API: settings, encoding requests, and decoding replies,
+//! complete or streamed. Everything else is in `http`.
 
 use crate::LlmError;
 use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
@@ -24,25 +24,24 @@ static ANTHROPIC: Protocol = Protocol {
     reader: || Box::new(pieces::Pieces::default()),
 };
 
-/// A client of [Anthropic's messages API](https://platform.claude.com/docs/en/api/messages), and of
-/// servers that speak it.
+/// A client for [Anthropic's Messages API](https://platform.claude.com/docs/en/api/messages) and
+/// compatible servers.
 ///
-/// The system messages at the beginning of a conversation go into `system`, joined by an empty line;
-/// later ones are sent in the role of the user, as the API has no other place for them. The API
-/// wants a limit of tokens: 4,096 where neither the request nor an
-/// [extra field](AnthropicClientBuilder::with_extra) sets `max_tokens`. It knows no seed, and none is
-/// sent.
+/// System messages at the beginning of a conversation are sent in `system`, joined by an empty
+/// line. The API has no place for later ones, which are sent with the role `user`. The API requires
+/// a token limit: 4,096 unless the request or an [extra field](AnthropicClientBuilder::with_extra)
+/// sets `max_tokens`. It doesn't support a seed, and none is sent.
 ///
-/// What tools gave goes into one message of the user, before what the user says next. Images go as data or
-/// as addresses, and so do those in the result of a tool; of files, PDF alone. The API takes back thinking
-/// only with a signature, which a [`Message`](crate::Message) has no place for: with tools, leave extended
-/// thinking off.
+/// Tool results are sent in one user message, before the text of the user. Images, including those
+/// in tool results, are sent as data or as URLs; PDF is the only supported type of file. The API
+/// accepts earlier thinking only with a signature, which a [`Message`](crate::Message) cannot
+/// store, so turn extended thinking off when using tools.
 ///
-/// A streamed reply is whole at `message_stop`, and nowhere else. Text is the sum of the reply's text
-/// blocks, reasoning that of its thinking blocks. Tokens read include those written to and read from
-/// the server's cache. Everything else is as with
-/// [`OpenAiClient`](crate::OpenAiClient): what is accepted, how failures are told, what is sent of
-/// earlier calls, where the key goes (here into the `x-api-key` header), proxies and certificates.
+/// A streamed reply is complete only at `message_stop`. The text is the concatenation of all text
+/// blocks, and the reasoning that of all thinking blocks. The number of prompt tokens includes
+/// those written to and read from the server's cache. The API key is sent in the `x-api-key`
+/// header. Everything else is as documented for [`OpenAiClient`](crate::OpenAiClient): lenient
+/// decoding, errors, earlier calls, redaction, proxies and certificates.
 ///
 /// ```
 /// use cogwork_llm::{AnthropicClient, ChatRequest, LlmClient, LlmError, Message};
@@ -59,10 +58,11 @@ pub struct AnthropicClient(Connection);
 pub type AnthropicClientBuilder = HttpClientBuilder<AnthropicClient>;
 
 impl AnthropicClient {
-    /// Begins the settings of a client.
+    /// Creates a builder for a client.
     ///
-    /// `base_url` is what goes before `/v1/messages`, as in `https://api.anthropic.com`; one that
-    /// has the `/v1` already is as good. `model` is the server's name of the model.
+    /// `base_url` is the part of the URL before `/v1/messages`, such as
+    /// `https://api.anthropic.com`, with or without `/v1`. `model` is the name of the model on the
+    /// server.
     pub fn builder(
         base_url: impl Into<String>,
         model: impl Into<String>,
@@ -70,31 +70,31 @@ impl AnthropicClient {
         AnthropicClientBuilder::new(&ANTHROPIC, Self, base_url.into(), model.into())
     }
 
-    /// A client with the settings that the environment names. See
+    /// Creates a client with the settings in the environment. See
     /// [`AnthropicClientBuilder::from_env`] for the variables.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing
-    /// or wrong.
+    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
+    /// or invalid variable.
     pub fn from_env() -> Result<Self, LlmError> {
         AnthropicClientBuilder::from_env()?.build()
     }
 }
 
 impl HttpClientBuilder<AnthropicClient> {
-    /// Settings from the environment. An empty variable counts as unset.
+    /// Reads the settings from the environment. An empty variable counts as unset.
     ///
-    /// | variable | what | when unset |
+    /// | variable | content | when unset |
     /// |---|---|---|
-    /// | `ANTHROPIC_BASE_URL` | what goes before `/v1/messages` | `https://api.anthropic.com` |
-    /// | `ANTHROPIC_MODEL` | the server's name of the model | an error |
-    /// | `ANTHROPIC_API_KEY` | the key | an error if `ANTHROPIC_BASE_URL` is unset too, else no key |
+    /// | `ANTHROPIC_BASE_URL` | the URL before `/v1/messages` | `https://api.anthropic.com` |
+    /// | `ANTHROPIC_MODEL` | the name of the model on the server | an error |
+    /// | `ANTHROPIC_API_KEY` | the API key | an error if `ANTHROPIC_BASE_URL` is also unset, otherwise no key |
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
-    /// not text.
+    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
+    /// or non-UTF-8 variable.
     pub fn from_env() -> Result<Self, LlmError> {
         let variables = ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_API_KEY"];
         from_env(&ANTHROPIC, AnthropicClient, variables)

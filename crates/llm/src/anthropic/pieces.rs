@@ -9,7 +9,7 @@ use crate::http::json::{self, count, parse, parse_object};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{Delta, LlmError, ToolCall};
 
-/// Any event; which fields it has is a matter of its type.
+/// Any event. Its fields depend on its type.
 #[derive(Deserialize)]
 struct Piece<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -41,12 +41,13 @@ struct Open {
     input: String,
 }
 
-/// What the events of one stream have said besides what was given out.
+/// What the events of a stream contained in addition to the deltas that were emitted.
 #[derive(Default)]
 pub(super) struct Pieces {
-    /// The calls whose blocks have not ended. llama.cpp begins the next one before it ends the first.
+    /// The calls whose blocks haven't ended. llama.cpp starts the next one before it ends the
+    /// first.
     open: Vec<Open>,
-    /// Bytes of the open calls.
+    /// The size of the open calls in bytes.
     held: usize,
     stop_reason: Option<String>,
     usage: Counts,
@@ -101,7 +102,7 @@ impl Reader for Pieces {
 
                 deltas.push_back(Delta::End(end));
             }
-            // Pings, and whatever the API will add: its versioning allows for that.
+            // Pings and future events; the API's versioning policy allows new ones.
             _ => {}
         }
 
@@ -154,14 +155,14 @@ impl Pieces {
         Ok(())
     }
 
-    /// Where the open block of this index is; without one, the last.
+    /// Returns the position of the open block with this index, or of the last one without an index.
     fn place(&self, index: Option<u64>) -> Option<usize> {
         self.open
             .iter()
             .rposition(|open| index.is_none() || open.index == index)
     }
 
-    /// Gives out the call whose block ends here. Some servers say its input at the beginning.
+    /// Emits the call whose block ends. Some servers send its whole input at the beginning.
     fn close(&mut self, place: Option<usize>, deltas: &mut VecDeque<Delta>) {
         let Some(place) = place else { return };
         let Open { call, input, .. } = self.open.remove(place);

@@ -6,8 +6,8 @@ use crate::http::json::{self, count, finish_reason, parse, parse_object};
 use crate::http::{Secrets, failure};
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
-/// Only what is needed is typed, and what is not needed is raw. A stream begins with one of these
-/// too, without content.
+/// Only the fields that are needed are typed; the others are raw. A stream begins with one of
+/// these, without content.
 #[derive(Deserialize)]
 pub(super) struct Reply<'a> {
     #[serde(borrow, default)]
@@ -22,8 +22,8 @@ pub(super) struct Reply<'a> {
     pub(super) model: Option<&'a RawValue>,
 }
 
-/// A block of content, or a piece of one. One of another kind (what the server's own tools did, thinking
-/// that is not to be read) has none of it.
+/// A content block, or a piece of one. Blocks of other types, such as server tools or redacted
+/// thinking, have none of these fields.
 #[derive(Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -51,12 +51,12 @@ impl Block<'_> {
         json::text(self.thinking)
     }
 
-    /// More of the input of a call.
+    /// Returns more input of a call.
     pub(super) fn more_input(&self) -> Option<String> {
         json::text(self.partial_json)
     }
 
-    /// The call that it is; in a stream, what is known of it at its beginning.
+    /// Returns the call; in a stream, as far as it is known at the beginning.
     pub(super) fn call(&self) -> Option<ToolCall> {
         let is_call = json::text(self.kind).is_some_and(|kind| kind == "tool_use");
         let part = |raw| json::text(raw).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Block<'_> {
     }
 }
 
-/// Reads an answer with a good status.
+/// Decodes a response with a success status.
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let reply: Reply<'_> = json::read("message", body, secrets)?;
     if let Some(error) = reply.error.filter(|error| !failure::says_nothing(error)) {
@@ -76,7 +76,7 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let content = reply
         .content
-        .ok_or_else(|| wrong("the answer has no content; expected an array of blocks"))?;
+        .ok_or_else(|| wrong("the response has no content; expected an array of blocks"))?;
     let mut text = String::new();
     let mut reasoning = String::new();
     let mut calls = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     Ok(response.with_texts(text, reasoning).with_tool_calls(calls))
 }
 
-/// The response without its texts and calls.
+/// Returns the response without its texts and calls.
 pub(super) fn ended(
     stop_reason: Option<String>,
     has_content: bool,
@@ -112,7 +112,7 @@ pub(super) fn ended(
     if reason == FinishReason::ContentFilter && !has_content {
         return Err(LlmError::new(
             LlmErrorKind::ContentFilter,
-            "the model refuses, without a word",
+            "the model refused without a reason",
         ));
     }
 
@@ -121,7 +121,7 @@ pub(super) fn ended(
         .with_told(usage.total(), model))
 }
 
-/// Counts of tokens, of which a stream brings some at its beginning and some at its end.
+/// Token counts. A stream reports some at its beginning and some at its end.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     input: Option<u64>,
@@ -131,7 +131,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Takes over the counts there are; they are totals, and newer ones go before older ones.
+    /// Updates the counts that are present. They are totals, so newer ones replace older ones.
     pub(super) fn add(&mut self, raw: Option<&RawValue>) {
         #[derive(Deserialize)]
         struct Wire<'a> {
@@ -161,7 +161,7 @@ impl Counts {
         self.output = wire.output_tokens.and_then(count).or(self.output);
     }
 
-    /// The API counts the tokens it reads apart by where they come from.
+    /// Returns the sum. The API counts prompt tokens separately by where they come from.
     fn total(self) -> Option<Usage> {
         if self.input.is_none() && self.output.is_none() {
             return None;

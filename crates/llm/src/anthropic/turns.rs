@@ -6,7 +6,7 @@ use crate::http::invalid;
 use crate::http::tools::{Arguments, name, plain};
 use crate::{Block, ChatRequest, LlmError, Message, Role};
 
-/// The only kind of file that the API takes as it is.
+/// The only type of file that the API accepts.
 const PDF: &str = "application/pdf";
 
 #[derive(Serialize)]
@@ -55,14 +55,15 @@ enum Source<'a> {
     Url { url: &'a str },
 }
 
-/// The messages after the first `skipped` ones.
+/// Returns the messages after the first `skipped` ones.
 ///
-/// The API wants what the tools gave for the calls of one message in the one message after it, and before
-/// all else there: so each run of results is one turn, which takes in what the user says next.
+/// The API requires the results of all calls of one message in the next message, before anything
+/// else in it. Each run of results therefore becomes one turn, together with the following text of
+/// the user.
 pub(super) fn turns(request: &ChatRequest, skipped: usize) -> Result<Vec<Turn<'_>>, LlmError> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
 
-    // How many results the last turn begins with.
+    // The number of results at the beginning of the last turn.
     let mut results = 0;
     for (place, message) in request.messages().iter().enumerate().skip(skipped) {
         let (role, content) = match message.role() {
@@ -90,7 +91,7 @@ pub(super) fn turns(request: &ChatRequest, skipped: usize) -> Result<Vec<Turn<'_
 }
 
 impl<'a> Content<'a> {
-    /// Without an empty text, which the API does not take as a part.
+    /// Omits an empty text, which the API doesn't accept as a part.
     fn into_parts(self) -> Vec<Part<'a>> {
         match self {
             Self::Text("") => Vec::new(),

@@ -11,16 +11,15 @@ use crate::{
 mod prices;
 pub use prices::{Price, Prices};
 
-/// A client that stops calling another one when a number of calls, tokens or an amount of money is
-/// used up.
+/// A client that limits the calls, the tokens or the cost of another client.
 ///
-/// A call that is begun goes to its end, so what is spent may pass a limit by what the calls in
-/// flight take. Every call that is begun counts; tokens and money count as the response says. Where it
-/// says nothing, or a stream is dropped or breaks off, a token is guessed for every four bytes of
-/// what is known to have gone over; a call that fails before its reply costs no tokens.
+/// A call that has begun is never cancelled, so the spending may exceed a limit by that of the
+/// calls in flight. Every call that begins counts. Tokens and cost are those of the response. If it
+/// doesn't report them, or a stream is dropped or interrupted, they are estimated as one token per
+/// four bytes; a call that fails before its reply costs no tokens.
 ///
-/// Clones share the budget. Put it inside a [`Retry`](crate::Retry), so that attempts count, and
-/// inside a [`Cache`](crate::Cache), so that what is found there does not.
+/// Clones share the budget. Put it inside a [`Retry`](crate::Retry), so that every attempt counts,
+/// and inside a [`Cache`](crate::Cache), so that cached replies don't.
 ///
 /// ```
 /// use cogwork_llm::{Budget, ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
@@ -31,7 +30,7 @@ pub use prices::{Price, Prices};
 /// client.complete(ChatRequest::default()).await?;
 /// let error = client.complete(ChatRequest::default()).await.unwrap_err();
 /// assert_eq!(error.kind(), LlmErrorKind::Budget);
-/// assert_eq!(error.to_string(), "budget: the limit on calls is 1, and is reached (calls: 1, tokens: 1, money: 0)");
+/// assert_eq!(error.to_string(), "budget: the limit on calls is 1 and has been reached (calls: 1, tokens: 1, money: 0)");
 /// # Ok(())
 /// # }
 /// ```
@@ -45,21 +44,21 @@ pub struct Budget<C> {
     spending: Arc<Mutex<Spending>>,
 }
 
-/// What calls have taken so far.
+/// The spending of calls so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spending {
-    /// Calls begun.
+    /// The number of calls begun.
     pub calls: u64,
-    /// Tokens, counted or guessed.
+    /// The tokens, reported or estimated.
     pub usage: Usage,
-    /// The cost of the tokens by the price table; 0 without one.
+    /// The cost of the tokens by the price table. 0 without one.
     pub money: f64,
 }
 
 impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Sums of floating-point numbers have tails that nobody wants to read.
+        // Hides the rounding errors of floating-point sums.
         let money = (self.money * 1e6).round() / 1e6;
         write!(
             f,
@@ -71,7 +70,7 @@ impl fmt::Display for Spending {
 }
 
 impl<C> Budget<C> {
-    /// `client`, without limits so far.
+    /// Wraps `client` without limits.
     pub fn new(client: C) -> Self {
         Self {
             client,
@@ -83,21 +82,21 @@ impl<C> Budget<C> {
         }
     }
 
-    /// How many calls there may be. Unset: no limit.
+    /// Sets the maximum number of calls. Unlimited by default.
     #[must_use]
     pub fn with_calls(mut self, calls: u64) -> Self {
         self.calls = Some(calls);
         self
     }
 
-    /// How many tokens calls may take, read and written. Unset: no limit.
+    /// Sets the maximum number of tokens, read and written. Unlimited by default.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
-    /// How much money calls may cost, by these prices and in their currency. Unset: no limit.
+    /// Sets the maximum cost, by `prices` and in their currency. Unlimited by default.
     #[must_use]
     pub fn with_money(mut self, amount: f64, prices: Prices) -> Self {
         self.money = Some(amount);
@@ -105,12 +104,12 @@ impl<C> Budget<C> {
         self
     }
 
-    /// What has been spent so far.
+    /// Returns the spending so far.
     pub fn spending(&self) -> Spending {
         *locked(&self.spending)
     }
 
-    /// Begins a call, if there is something left to begin it with.
+    /// Begins a call if the budget allows it.
     fn begin(&self, request: &ChatRequest) -> Result<Account, LlmError> {
         let mut spending = locked(&self.spending);
         let reached = [
@@ -120,7 +119,7 @@ impl<C> Budget<C> {
             self.tokens
                 .filter(|limit| spending.usage.total_tokens() >= *limit)
                 .map(|limit| format!("tokens is {limit}")),
-            // Not `>=`: a limit that is no number allows nothing.
+            // Not `>=`: a limit of NaN allows nothing.
             self.money
                 .filter(|limit| {
                     !matches!(
@@ -132,7 +131,7 @@ impl<C> Budget<C> {
         ];
 
         if let Some(limit) = reached.into_iter().flatten().next() {
-            let message = format!("the limit on {limit}, and is reached ({spending})");
+            let message = format!("the limit on {limit} and has been reached ({spending})");
             return Err(LlmError::new(LlmErrorKind::Budget, message));
         }
 
@@ -147,19 +146,19 @@ impl<C> Budget<C> {
     }
 }
 
-/// A panic elsewhere cannot leave a sum half made, so a poisoned lock is still good.
+/// A panic elsewhere cannot leave a sum inconsistent, so a poisoned lock is still usable.
 fn locked(spending: &Mutex<Spending>) -> MutexGuard<'_, Spending> {
     spending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The account of one call. Dropped before it is settled, as when the call is given up, it is
-/// settled by guessing.
+/// The account of one call. If it is dropped before it is settled, for example because the call was
+/// cancelled, the tokens are estimated.
 struct Account {
     prices: Arc<Prices>,
     spending: Arc<Mutex<Spending>>,
-    /// Tokens of the conversation, guessed.
+    /// The estimated tokens of the conversation.
     prompt: u64,
-    /// Bytes of the reply so far.
+    /// The bytes of the reply so far.
     written: usize,
     is_settled: bool,
 }
@@ -205,8 +204,8 @@ impl Drop for Account {
 impl<C: LlmClient> LlmClient for Budget<C> {
     /// # Errors
     ///
-    /// Of kind [`Budget`](LlmErrorKind::Budget), naming the limit that is reached and all that is
-    /// spent; and those of the client.
+    /// Returns an error of kind [`Budget`](LlmErrorKind::Budget) with the limit and the spending so
+    /// far, or the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let mut account = self.begin(&request)?;
         let outcome = self.client.complete(request).await;
@@ -220,7 +219,7 @@ impl<C: LlmClient> LlmClient for Budget<C> {
 
     /// # Errors
     ///
-    /// As of `complete`; later ones come through the stream.
+    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let mut account = self.begin(&request)?;
         let reply = self

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::Usage;
 
-/// What tokens of one model cost, in any currency.
+/// The price of a model's tokens, in any currency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     prompt: f64,
@@ -11,9 +11,9 @@ pub struct Price {
 }
 
 impl Price {
-    /// The price of a million tokens read and of a million tokens written. A price that is negative
-    /// or no number counts as infinite, so that a slip in a configuration stops the spending and does
-    /// not hide it.
+    /// Creates a price per million tokens read and per million tokens written. A negative price or
+    /// NaN counts as infinite, so that a configuration mistake stops the spending instead of hiding
+    /// it.
     pub fn per_million(prompt: f64, completion: f64) -> Self {
         Self {
             prompt: sound(prompt),
@@ -22,7 +22,8 @@ impl Price {
         }
     }
 
-    /// The price of a million tokens read that the server had in its cache. Unset: as of the others.
+    /// Sets the price per million tokens that the server read from its cache. The default is the
+    /// price of other tokens read.
     #[must_use]
     pub fn with_cached(mut self, price: f64) -> Self {
         self.cached = sound(price);
@@ -57,11 +58,11 @@ fn sound(price: f64) -> f64 {
     if price >= 0.0 { price } else { f64::INFINITY }
 }
 
-/// What models cost.
+/// A table of prices.
 ///
-/// A model is found by the name in the response, whole or by its beginning, as servers add a date
-/// to the name (`gpt-4.1-mini-2025-04-14`); the longest name in the table that fits is the one. A
-/// model that is not in the table, or has no name, counts at the dearest prices in it.
+/// A model is looked up by the name in the response. A name in the table also matches as a prefix,
+/// because servers append a date (`gpt-4.1-mini-2025-04-14`); the longest match is used. A model
+/// that is unnamed or not in the table costs the highest prices in it.
 ///
 /// ```
 /// use cogwork_llm::{Price, Prices, Usage};
@@ -80,23 +81,23 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// A table without models, by which everything is free.
+    /// Creates an empty table, by which everything is free.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The price of this model, and of all whose names begin like it.
+    /// Sets the price of this model, and of all models whose names begin with `name`.
     #[must_use]
     pub fn with_model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
         self
     }
 
-    /// What these tokens of this model cost.
+    /// Returns the cost of these tokens of this model.
     pub fn cost(&self, model: Option<&str>, usage: Usage) -> f64 {
         let fits = |name: &&String| model.is_some_and(|model| model.starts_with(name.as_str()));
 
-        // In order of names, a longer one comes after its own beginning.
+        // In lexical order, a longer name comes after its prefix.
         let known = self
             .models
             .keys()

@@ -2,17 +2,17 @@ use std::fmt::{self, Write};
 
 use crate::{Block, ChatRequest, Message, ReplyFormat, ToolChoice};
 
-/// How much of a text is shown on each side of the place where it differs, in characters.
+/// The number of characters shown on each side of a difference.
 const AROUND: usize = 30;
-/// How many lines the whole difference has at most.
+/// The maximum number of lines of the whole difference.
 const LINES: usize = 20;
 
-/// Where a request differs from a recorded one.
+/// The difference between a request and a recorded one.
 pub(super) struct Difference {
-    /// Place, what is recorded there, what is asked there; in the order of the request.
+    /// The place, the recorded value and the requested value, in the order of the request.
     parts: Vec<(String, String, String)>,
     equal_messages: usize,
-    /// How many characters the first message that differs has in common with the recorded one.
+    /// The length of the common prefix of the first differing message, in characters.
     equal_characters: usize,
 }
 
@@ -50,7 +50,10 @@ impl Difference {
             let (before, now) = if whole_before == whole_now
                 && before.map(Message::role) == now.map(Message::role)
             {
-                (said(before, 0), format!("{} of other data", said(now, 0)))
+                (
+                    said(before, 0),
+                    format!("{} with different data", said(now, 0)),
+                )
             } else {
                 (said(before, common), said(now, common))
             };
@@ -99,7 +102,7 @@ impl Difference {
         difference
     }
 
-    /// The larger, the less it differs.
+    /// Returns a measure of similarity: larger is more similar.
     pub(super) fn nearness(&self) -> impl Ord + use<> {
         (
             self.equal_messages,
@@ -108,11 +111,11 @@ impl Difference {
         )
     }
 
-    /// All of it, in lines.
+    /// Returns the whole difference, in lines.
     pub(super) fn whole(&self) -> String {
         let mut whole = String::new();
         for (place, before, now) in self.parts.iter().take(LINES) {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(whole, "{place}\n- {before}\n+ {now}\n");
         }
 
@@ -128,14 +131,17 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parts.first() {
-            Some((place, before, now)) => write!(f, "there {place} is {before}, here {now}"),
-            // Only a number that is not equal to itself does this.
-            None => f.write_str("it differs in nothing that can be shown"),
+            Some((place, before, now)) => write!(
+                f,
+                "{place} is {before} in the recording and {now} in the request"
+            ),
+            // Only NaN, which is unequal to itself, leads here.
+            None => f.write_str("there is no difference that can be shown"),
         }
     }
 }
 
-/// How many characters at the start of two texts are the same.
+/// Returns the length of the common prefix of two texts, in characters.
 fn in_common(one: &str, other: &str) -> usize {
     one.chars()
         .zip(other.chars())
@@ -143,7 +149,7 @@ fn in_common(one: &str, other: &str) -> usize {
         .count()
 }
 
-/// A message around the place where it begins to differ.
+/// Returns a message around the place where the difference begins.
 fn said(message: Option<&Message>, common: usize) -> String {
     message.map_or_else(
         || "missing".to_owned(),
@@ -151,7 +157,7 @@ fn said(message: Option<&Message>, common: usize) -> String {
     )
 }
 
-/// All of a message as one text, but for the data of images and files, which nobody can read.
+/// Returns a message as one text, without the data of images and files.
 fn whole(message: &Message) -> String {
     let mut whole = String::new();
     if let (Some(id), Some(name)) = (message.tool_call_id(), message.tool_name()) {

@@ -1,5 +1,5 @@
-//! Calls on file: what was asked, and what came back. One file holds a list in YAML, so that people
-//! can read it, edit it and see in a review what has changed.
+//! Recorded calls: requests and their outcomes. A cassette is a YAML list, so that people can read
+//! it, edit it and review changes.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub use recorder::Recorder;
 mod replay;
 pub use replay::Replay;
 
-/// One call.
+/// A recorded call.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Recording {
@@ -25,17 +25,17 @@ struct Recording {
     response: Option<ChatResponse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
-    /// Written last, so that a recording that was cut off does not have it.
+    /// Written last, so that a truncated recording doesn't have it.
     #[serde(default)]
     complete: bool,
 }
 
 impl Recording {
-    /// What keeps this from being played.
+    /// Returns why the recording cannot be replayed.
     fn problem(&self) -> Option<&'static str> {
         if !self.complete {
             return Some(
-                "has no `complete: true`, so it may have been cut off; expected that as its last key",
+                "has no `complete: true`, so it may be truncated; expected it as the last key",
             );
         }
 
@@ -47,7 +47,7 @@ impl Recording {
     }
 }
 
-/// An error without its source, which is of this process.
+/// An error without its source.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Failure {
@@ -117,12 +117,12 @@ impl Failure {
     }
 }
 
-/// A complaint about the file itself.
+/// Returns an error about the file itself.
 fn wrong(path: &Path, what: impl Display) -> LlmError {
     LlmError::new(LlmErrorKind::Settings, message(path, what))
 }
 
-/// What is said of the cassette at `path`.
+/// Returns a message about the cassette at `path`.
 fn message(path: &Path, what: impl Display) -> String {
     format!("the cassette {}: {what}", Escaped::new(path.display()))
 }

@@ -16,21 +16,21 @@ const HEAD: &str = "\
 # Requests are matched whole; responses may be edited. A call without `complete: true` at its end was cut off.
 ";
 
-/// A client that writes every call to another one into a file, a cassette, for
-/// [`Replay`](crate::Replay) to play.
+/// A client that records every call to another client in a file, a cassette, for
+/// [`Replay`](crate::Replay).
 ///
-/// Each call is in the file before its outcome is given on, in the order in which they end, so that
-/// a program that crashes has recorded what it saw. A stream is recorded at its end, as the whole
-/// response or the error; one that is dropped is not recorded.
+/// Each call is written before its outcome is returned, in the order in which the calls end, so the
+/// cassette of a program that crashes contains everything that the program received. A stream is
+/// recorded at its end, as the whole response or the error; a dropped stream is not recorded.
 ///
-/// Each call ends with the line `complete: true`. One without it may have been cut off, when a program or its
-/// machine stopped in the middle of a write, and [`Replay`](crate::Replay) refuses the cassette. Nothing else
-/// guards the file, so it can be edited; whoever adds a call by hand, or has a cassette of before this line
-/// was written, adds the line to each call.
+/// Each recording ends with the line `complete: true`. A recording without it may have been
+/// truncated when the program or the machine stopped during a write, and [`Replay`](crate::Replay)
+/// refuses the cassette. There is no other integrity check, so cassettes can be edited; add the
+/// line to recordings that are written by hand or by older versions.
 ///
-/// A cassette holds what [`ChatRequest`], [`ChatResponse`] and [`LlmError`] hold. Keys are in none of
-/// them, and errors of this crate's clients hide them where a server repeats them; a secret in the
-/// conversation itself is recorded.
+/// A cassette contains the fields of [`ChatRequest`], [`ChatResponse`] and [`LlmError`]. API keys
+/// are in none of them, and the clients of this crate redact them from errors. Secrets in the
+/// conversation itself are recorded.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, Recorder, Replay, ScriptedClient};
@@ -61,25 +61,25 @@ struct Tape {
     end: Mutex<End>,
 }
 
-/// Where the next call is written.
+/// The end of the file, where the next call is written.
 #[derive(Debug)]
 struct End {
     file: File,
-    /// How long the file is with all calls that were written whole.
+    /// The length of the file with all completely written calls.
     bytes: u64,
 }
 
 impl<C> Recorder<C> {
-    /// `client`, recorded in a new file at `path`.
+    /// Wraps `client` and records its calls in a new file at `path`.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), if there is a file, or anything else, at that path, or
-    /// the file cannot be made. One that exists is not written over: recording anew means deleting it first, on
-    /// purpose.
+    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) if anything exists at
+    /// that path or the file cannot be created. An existing file is never overwritten; delete it to
+    /// record again.
     pub fn create(client: C, path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
-        let cannot_be_made = |error| wrong(&path, format_args!("cannot be made: {error}"));
+        let cannot_be_made = |error| wrong(&path, format_args!("cannot be created: {error}"));
         let (folder, name) = Folder::of_file(&path).map_err(cannot_be_made)?;
         let file = folder.create_new(&name).map_err(cannot_be_made)?;
 
@@ -99,8 +99,8 @@ impl<C> Recorder<C> {
 }
 
 impl Tape {
-    /// Writes one call. A write of a few kilobytes to a local file is over sooner than a thread for
-    /// it is found, and recording is for tests.
+    /// Writes one call. Blocks: writing a few kilobytes to a local file takes less time than
+    /// handing the write to a different thread.
     fn record(
         &self,
         request: &ChatRequest,
@@ -123,12 +123,12 @@ impl Tape {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         end.append(call)?;
 
-        // After the write, which may have gone to a file without a name.
+        // Checked after the write, which may have gone to a file that was deleted.
         if self.folder.holds(&self.name, &end.file)? {
             return Ok(());
         }
 
-        let lost = "the file was removed or replaced while it was recorded; expected it to stay";
+        let lost = "the file was removed or replaced during recording; expected it to remain";
         Err(io::Error::new(io::ErrorKind::NotFound, lost))
     }
 
@@ -139,7 +139,7 @@ impl Tape {
 
 impl End {
     fn append(&mut self, text: &[u8]) -> io::Result<()> {
-        // What a write left that failed, of a full disk for example.
+        // A failed write, for example on a full disk, may have left a partial recording.
         if self.file.metadata()?.len() > self.bytes {
             self.file.set_len(self.bytes)?;
         }
@@ -154,8 +154,8 @@ impl End {
 impl<C: LlmClient> LlmClient for Recorder<C> {
     /// # Errors
     ///
-    /// Those of the client; and of kind [`Settings`](crate::LlmErrorKind::Settings), with the text of
-    /// the reply, if the file cannot be written.
+    /// Returns the error of the client, or one of kind [`Settings`](crate::LlmErrorKind::Settings)
+    /// with the text of the reply if the file cannot be written.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let outcome = self.client.complete(request.clone()).await;
         self.tape
@@ -170,7 +170,7 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
 
     /// # Errors
     ///
-    /// As of `complete`; later ones come through the stream.
+    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let reply = match self.client.stream(request.clone()).await {
             Ok(reply) => reply,

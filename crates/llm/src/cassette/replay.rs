@@ -12,14 +12,14 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
-/// The largest cassette that is read, in bytes.
+/// The maximum size of a cassette in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// A client that plays what a [`Recorder`](crate::Recorder) has recorded, and calls nobody.
+/// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
 ///
-/// A request gets the outcome of the first recording of an equal request that has not been played
-/// yet. One that was not recorded, or is asked more often than it was recorded, is an error that says
-/// what the nearest recording is and where it differs. Clones share what has been played.
+/// A request gets the outcome of the first recording of an equal request that hasn't been replayed
+/// yet. If there is none, the error names the most similar recording and the difference. Clones
+/// share the replay position.
 ///
 /// See [`Recorder`](crate::Recorder) for an example.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ struct Cassette {
     unplayed: Mutex<Unplayed>,
 }
 
-/// The recordings that have not been played yet, by their requests.
+/// The recordings that haven't been replayed yet, by request.
 struct Unplayed {
     by_request: HashMap<RequestKey, Takes>,
     count: usize,
@@ -43,25 +43,26 @@ struct Unplayed {
 /// The recordings of one request.
 #[derive(Default)]
 struct Takes {
-    /// Where those are that have not been played yet, in order.
+    /// The positions of the recordings that haven't been replayed yet, in order.
     unplayed: VecDeque<usize>,
     recorded: usize,
 }
 
 impl Replay {
-    /// Opens the cassette at `path`, which may be a link to the file. Blocks while the file is read.
+    /// Opens the cassette at `path`, which may be a link to the file. Blocks while reading the
+    /// file.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](LlmErrorKind::Settings), if the path leads to no regular file, or one that cannot be
-    /// read, is over 64 MiB, or is no cassette; or if any of its recordings was cut off, so that half a reply is
-    /// never played as a whole one.
+    /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) if the path isn't a regular
+    /// file, or the file cannot be read, is larger than 64 MiB, isn't a cassette, or contains a
+    /// truncated recording.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
         let text =
             read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
 
-        // A recorder that saw no call leaves its two lines of comment.
+        // The cassette of a recorder without calls contains only two lines of comment.
         let recordings: Option<Vec<Recording>> =
             serde_yaml::from_str(&text).map_err(|error| wrong(&path, error))?;
 
@@ -83,19 +84,16 @@ impl Replay {
         })
     }
 
-    /// What the recorded client was able to do, for programs that ask in another way where less is
-    /// known.
+    /// Sets the capabilities of the recorded client, for programs whose requests depend on them.
     ///
-    /// # Default
-    ///
-    /// Nothing known.
+    /// None by default.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// How many recordings have not been played yet: 0 at the end of a test that asks for all of them.
+    /// Returns the number of recordings that haven't been replayed yet.
     pub fn unplayed(&self) -> usize {
         self.cassette.unplayed().count
     }
@@ -105,7 +103,7 @@ impl Unplayed {
     fn of(recordings: &[Recording]) -> Self {
         let mut by_request: HashMap<_, Takes> = HashMap::new();
         for (place, recording) in recordings.iter().enumerate() {
-            // A request that is unequal to itself can never be asked again.
+            // A request that is unequal to itself cannot be requested again.
             let Some(key) = RequestKey::of(&recording.request) else {
                 continue;
             };
@@ -128,7 +126,7 @@ fn read(path: &Path) -> Result<String, cogwork_files::Error> {
 }
 
 impl Cassette {
-    /// The next outcome of this request.
+    /// Returns the next outcome of this request.
     fn play(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
         let place = self.take(request)?;
         let Some(recording) = self.recordings.get(place) else {
@@ -142,7 +140,7 @@ impl Cassette {
         }
     }
 
-    /// Where the next recording of this request is; from now on it counts as played.
+    /// Returns the position of the next recording of this request, and marks it as replayed.
     fn take(&self, request: &ChatRequest) -> Result<usize, LlmError> {
         let mut unplayed = self.unplayed();
         let key = RequestKey::of(request);
@@ -166,7 +164,7 @@ impl Cassette {
         self.unplayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The error of a request that was not recorded.
+    /// Returns the error for a request without a recording.
     fn miss(&self, request: &ChatRequest) -> LlmError {
         let differences = self
             .recordings
@@ -181,7 +179,7 @@ impl Cassette {
             )),
             Some((number, difference)) => self
                 .wrong(format_args!(
-                    "this request was not recorded; the nearest is recording {number}: {difference}"
+                    "this request was not recorded; the most similar one is recording {number}: {difference}"
                 ))
                 .with_body(difference.whole()),
         }
@@ -205,16 +203,18 @@ impl std::fmt::Debug for Cassette {
 impl LlmClient for Replay {
     /// # Errors
     ///
-    /// The recorded ones; and of kind [`Other`](LlmErrorKind::Other), if there is no recording left.
+    /// Returns the recorded errors, or one of kind [`Other`](LlmErrorKind::Other) if there is no
+    /// recording left.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.cassette.play(&request)
     }
 
-    /// The reply as one piece. One that broke off gives the text that came, and then its error.
+    /// Returns the reply as one piece. For an interrupted reply, returns its text and then its
+    /// error.
     ///
     /// # Errors
     ///
-    /// As of `complete`; an error after text comes through the stream.
+    /// Returns the errors of `complete`. An error after text is returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let error = match self.cassette.play(&request) {
             Ok(response) => return Ok(response.into()),

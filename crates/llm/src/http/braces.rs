@@ -1,6 +1,5 @@
-/// JSON as it comes in pieces: how deep it is nested, and whether its first object has ended. It is not
-/// checked, which a reader does once it has the whole; this costs the same for each byte, wherever the
-/// pieces are cut.
+/// Tracks the nesting of JSON that arrives in pieces, and whether its first value is complete. It
+/// doesn't validate the JSON. Each byte takes constant time, wherever the pieces are split.
 #[derive(Default)]
 pub(super) struct Braces {
     depth: usize,
@@ -31,7 +30,7 @@ impl Braces {
         self.deepest
     }
 
-    /// Whether an object or array began, and every one that began has ended.
+    /// Returns whether an object or array has begun, and every one that began has ended.
     pub(super) fn are_closed(&self) -> bool {
         self.deepest > 0 && self.depth == 0
     }

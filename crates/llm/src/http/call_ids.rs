@@ -2,11 +2,11 @@ use std::collections::HashSet;
 
 use crate::{ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall};
 
-/// How many calls a reply may ask for.
+/// The maximum number of tool calls in a reply.
 pub(crate) const MOST: usize = 128;
 
-/// Gives each call of a reply an id that no other of the conversation has: some servers give none, or
-/// begin anew with each reply.
+/// Gives each tool call of a reply an id that is unique in the conversation. Some servers send no
+/// ids, or start again with each reply.
 pub(crate) struct CallIds {
     taken: HashSet<String>,
     made: u64,
@@ -14,7 +14,7 @@ pub(crate) struct CallIds {
 }
 
 impl CallIds {
-    /// For the reply to this request.
+    /// Creates the ids for the reply to this request.
     pub(super) fn of(request: &ChatRequest) -> Self {
         let calls = request.messages().iter().flat_map(Message::tool_calls);
         Self {
@@ -24,7 +24,7 @@ impl CallIds {
         }
     }
 
-    /// The call as the program gets it.
+    /// Returns the call with a unique id and non-empty arguments.
     pub(super) fn admit(&mut self, call: ToolCall) -> Result<ToolCall, LlmError> {
         self.calls += 1;
         if self.calls > MOST {
@@ -33,7 +33,7 @@ impl CallIds {
 
         let keeps_id = !call.id().is_empty() && self.taken.insert(call.id().to_owned());
 
-        // Servers say "nothing" as an empty text too, which is no JSON.
+        // Some servers send an empty text for no arguments, which isn't valid JSON.
         let arguments = if call.arguments().trim().is_empty() {
             "{}"
         } else {
@@ -57,7 +57,7 @@ impl CallIds {
         }
     }
 
-    /// A response that has its calls, as the program gets it.
+    /// Returns a complete response with unique call ids.
     pub(super) fn whole(mut self, response: ChatResponse) -> Result<ChatResponse, LlmError> {
         let calls = response
             .tool_calls()
@@ -69,7 +69,8 @@ impl CallIds {
         Ok(self.end(response.with_tool_calls(calls)))
     }
 
-    /// A response whose calls went before it. Not every server has a word of its own for such an end.
+    /// Returns the end of a response whose calls were admitted before. Some servers have no finish
+    /// reason for tool calls.
     pub(super) fn end(&self, response: ChatResponse) -> ChatResponse {
         match response.finish_reason() {
             FinishReason::Stop if self.calls > 0 => {
@@ -81,6 +82,6 @@ impl CallIds {
 }
 
 pub(crate) fn too_many() -> LlmError {
-    let message = format!("the reply asks for more than {MOST} calls of tools");
+    let message = format!("the reply contains more than {MOST} tool calls");
     LlmError::new(LlmErrorKind::Decode, message)
 }

@@ -1,5 +1,4 @@
-//! Reading the calls that a model asks for, whole and in pieces, from servers that are only nearly what
-//! the protocol says.
+//! Reads tool calls, complete or in pieces, from servers that only roughly follow the protocol.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,7 +8,7 @@ pub(crate) use super::call_ids::{MOST, too_many};
 use super::json::{self, First, count, parse, parse_object};
 use crate::{LlmError, ToolCall};
 
-/// A call of a function, or a part of one.
+/// A function call, or a part of one.
 #[derive(Default)]
 pub(crate) struct Piece {
     index: Option<u64>,
@@ -37,7 +36,8 @@ struct Function<'a> {
 }
 
 impl Piece {
-    /// Those of an array of `{index, id, function: {name, arguments}}`, each field of which may be missing.
+    /// Reads an array of `{index, id, function: {name, arguments}}`, in which every field is
+    /// optional.
     pub(crate) fn all_of(calls: Option<&RawValue>) -> impl Iterator<Item = Self> {
         let calls = calls
             .and_then(parse::<First<&RawValue, { MOST + 1 }>>)
@@ -53,7 +53,7 @@ impl Piece {
             })
     }
 
-    /// That of `{name, arguments}`, as servers gave the only call of a reply before there could be several.
+    /// Reads `{name, arguments}`, the format before a reply could contain several calls.
     pub(crate) fn of(function: &RawValue) -> Option<Self> {
         let function = parse_object::<Function<'_>>(function)?;
         let name = json::text(function.name).unwrap_or_default();
@@ -66,14 +66,14 @@ impl Piece {
         })
     }
 
-    /// Nothing, where there is nothing in it.
+    /// Returns `None` if there is neither an id, a name nor arguments.
     pub(crate) fn into_call(self) -> Option<ToolCall> {
         let is_empty = self.id.is_empty() && self.name.is_empty() && self.arguments.is_empty();
         (!is_empty).then(|| ToolCall::new(self.id, self.name, self.arguments))
     }
 }
 
-/// JSON as a text, or as it is.
+/// Returns JSON that may be encoded as a string.
 pub(crate) fn arguments(raw: &RawValue) -> String {
     match raw.get() {
         "null" => String::new(),
@@ -81,8 +81,8 @@ pub(crate) fn arguments(raw: &RawValue) -> String {
     }
 }
 
-/// The calls of one stream as they grow. None is given out before the reply is at its end: until then
-/// any of them may get another piece.
+/// The tool calls of a stream as they grow. All of them are emitted at the end of the reply,
+/// because any of them may receive another piece until then.
 #[derive(Default)]
 pub(crate) struct Growing {
     calls: Vec<(Piece, Braces)>,
@@ -90,14 +90,15 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// Adds a piece to the call it belongs to, which may be a new one.
+    /// Appends a piece to its call, which may be a new one.
     pub(crate) fn add(&mut self, piece: Piece) -> Result<(), LlmError> {
         let is_full = self.calls.len() == MOST;
         let mut earlier = self.calls.iter_mut().rev();
         let earlier = match (piece.index, piece.id.as_str()) {
             (Some(index), _) => earlier.find(|(call, _)| call.index == Some(index)),
             (None, "") => earlier.next(),
-            // An id of its own without a name is no beginning: some servers make a new id for each piece.
+            // An id without a name starts no new call: some servers generate a new id for each
+            // piece.
             (None, _) if piece.name.is_empty() => earlier.next(),
             (None, id) => earlier.find(|(call, _)| call.id == id),
         };
@@ -108,7 +109,7 @@ impl Growing {
                 braces.feed(&piece.arguments);
                 call.arguments.push_str(&piece.arguments);
 
-                // Some servers say id and name with every piece.
+                // Some servers repeat id and name in every piece.
                 if call.id.is_empty() {
                     call.id = piece.id;
                 }
@@ -129,7 +130,7 @@ impl Growing {
         Ok(())
     }
 
-    /// How many bytes there are in them.
+    /// Returns the total size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -138,7 +139,7 @@ impl Growing {
         self.calls.is_empty()
     }
 
-    /// All of them, in the order in which they began.
+    /// Returns all calls in the order in which they began.
     pub(crate) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
         self.bytes = 0;
         std::mem::take(&mut self.calls)
@@ -147,7 +148,7 @@ impl Growing {
     }
 }
 
-/// Whether the piece is of another call than the one that its place says. Some servers give every call the
+/// Returns whether the piece starts a new call despite its index. Some servers give every call the
 /// index 0, or none.
 fn begins_another(call: &Piece, braces: &Braces, piece: &Piece) -> bool {
     if piece.name.is_empty() {

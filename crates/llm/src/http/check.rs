@@ -1,10 +1,11 @@
-//! What is wrong with a request whatever the protocol, told before anything is sent.
+//! Checks of a request that are common to all protocols, before anything is sent.
 
 use super::errors::invalid;
 use crate::{ChatRequest, LlmError, Message, Role, ToolChoice};
 
 pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
-    // JSON has no word for these; serde_json would write null, and the server use its own default.
+    // JSON cannot represent these; serde_json would write null, and the server would use its
+    // default.
     if let Some(temperature) = request
         .temperature()
         .filter(|temperature| !temperature.is_finite())
@@ -46,13 +47,13 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
 fn problem(message: &Message) -> Option<String> {
     let role = message.role();
     if role == Role::Tool && message.tool_call_id().is_none() {
-        let problem = "does not say which call it answers; expected Message::tool_result or Message::tool_failure";
+        let problem = "has no tool call id; expected Message::tool_result or Message::tool_failure";
         return Some(problem.to_owned());
     }
 
     if role != Role::Assistant && !message.tool_calls().is_empty() {
         return Some(format!(
-            "has calls of tools in the role {role}; expected them in the role assistant"
+            "has tool calls in the role {role}; expected them in the role assistant"
         ));
     }
 

@@ -3,27 +3,27 @@ use std::fmt::Display;
 use cogwork_text::{Mask, MultiLine, OneLine};
 use secrecy::{ExposeSecret, SecretString};
 
-/// A shorter value is no secret, or one that cannot be told from a common word, and hiding it
-/// would riddle a text with holes. In bytes.
+/// The minimum length of a secret, in bytes. A shorter value may be a common word, and hiding it
+/// would make texts unreadable.
 pub(super) const SHORTEST_SECRET: usize = 8;
 
-/// The longest part of an answer's body that an error keeps, in characters.
+/// The maximum length of a response body in an error, in characters.
 const BODY: usize = 500;
-/// The longest part of a server's words in an error's own line, in characters.
+/// The maximum length of a server's text in an error message, in characters.
 const LINE: usize = 300;
-/// How much of a text is looked at for each character that may be shown, in bytes: a key that begins among
-/// them is found though each of its characters is escaped.
+/// The number of bytes examined per character shown. A key that begins among them is found even if
+/// each of its characters is escaped.
 const LOOKED_AT: usize = 16;
-/// How far into a page its title is looked for, in bytes.
+/// The part of a page that is searched for its title, in bytes.
 const HEAD: usize = 8 * 1024;
 const MASK: &str = "[redacted]";
 const CUT: char = '…';
 
-/// What must never be shown, and so the door through which every word of a server goes.
+/// Redacts secrets. Every text of a server passes through it before it is shown.
 pub(crate) struct Secrets {
-    /// Hides all of them.
+    /// Hides all secrets.
     words: Mask,
-    /// Hides those that are too long to be a word of an address.
+    /// Hides the secrets that are too long to be part of a URL by coincidence.
     settings: Mask,
 }
 
@@ -42,8 +42,8 @@ impl Secrets {
         }
     }
 
-    /// A cut of an answer's body: its lines kept, nothing in it that a terminal would obey. Of an
-    /// HTML page only the title: the rest is markup, and says no more.
+    /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an
+    /// HTML page, returns only the title.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
         let beginning = String::from_utf8_lossy(first(bytes, HEAD));
         if is_html(&beginning) {
@@ -60,13 +60,12 @@ impl Secrets {
         marked(MultiLine::new(masked).with_max_chars(BODY - 1), is_all)
     }
 
-    /// A server's words as a part of one line.
+    /// Returns a server's text for use in one line.
     pub(crate) fn line(&self, text: &str) -> String {
         line(&self.words, text)
     }
 
-    /// A setting as a part of one line. A key like `http` is left in it: there it is a word of
-    /// the address.
+    /// Returns a setting for use in one line. A key like `http` is kept: it is part of the URL.
     pub(super) fn setting(&self, text: &str) -> String {
         line(&self.settings, text)
     }
@@ -82,7 +81,7 @@ fn line(mask: &Mask, text: &str) -> String {
     )
 }
 
-/// The text, with a mark where there is more of it.
+/// Returns the text with a mark at its end if it is truncated.
 fn marked(text: impl Display, is_all: bool) -> String {
     let mut shown = text.to_string();
 
@@ -93,13 +92,13 @@ fn marked(text: impl Display, is_all: bool) -> String {
     shown
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, at most `most` bytes long.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
     text.get(..first(text.as_bytes(), most).len())
         .unwrap_or(text)
 }
 
-/// The first bytes of a text, at most so many, without a part of a character at their end.
+/// Returns the first bytes of a text, at most `most`, without splitting a character.
 fn first(bytes: &[u8], most: usize) -> &[u8] {
     let is_within_character = |end: &usize| bytes.get(*end).is_some_and(|next| next & 0xc0 == 0x80);
     let end = (most.saturating_sub(3)..=most)
@@ -109,16 +108,16 @@ fn first(bytes: &[u8], most: usize) -> &[u8] {
     bytes.get(..end.unwrap_or(most)).unwrap_or(bytes)
 }
 
-/// Whether a body is a page for people, as proxies and wrong addresses answer. XML is not: some
-/// gateways report their failures in it.
+/// Returns whether a body is an HTML page, as proxies and wrong URLs return it. XML is excluded,
+/// because some gateways report failures in it.
 pub(super) fn is_html(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     text.starts_with('<') && !text.starts_with("<?xml")
 }
 
-/// What is between `<title>` and `</title>`, if anything.
+/// Returns the text between `<title>` and `</title>`, if it isn't blank.
 fn title(page: &str) -> Option<&str> {
-    // Keeps every byte in its place, so that places found here hold in the page.
+    // Keeps the byte offsets, so that they are valid in the page.
     let lower = page.to_ascii_lowercase();
     let tag = lower.find("<title")?;
     let start = tag + lower.get(tag..)?.find('>')? + 1;

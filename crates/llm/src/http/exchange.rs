@@ -10,15 +10,15 @@ use super::protocol::Protocol;
 use super::retry_after::retry_after;
 use crate::{LlmError, LlmErrorKind};
 
-/// The most that is read of the body of a failure, in bytes: it is for people, who see less.
+/// The maximum number of bytes read of a failure's body. Errors show less.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// One address, and how to send to it.
+/// An endpoint and the HTTP client for it.
 pub(crate) struct Exchange {
     pub(super) protocol: &'static Protocol,
     pub(super) http: reqwest::Client,
     pub(super) endpoint: Url,
-    /// Method and endpoint as errors show them.
+    /// The method and the URL as shown in errors.
     pub(super) address: String,
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
@@ -26,13 +26,13 @@ pub(crate) struct Exchange {
     pub(super) secrets: Secrets,
 }
 
-/// A whole answer with a good status.
+/// A complete response with a success status.
 pub(super) struct Answer {
     pub(super) origin: Origin,
     pub(super) body: Vec<u8>,
 }
 
-/// What identifies an answer, whatever is in it.
+/// What identifies a response regardless of its body.
 pub(super) struct Origin {
     status: u16,
     pub(super) request_id: Option<String>,
@@ -52,7 +52,7 @@ impl Origin {
         }
     }
 
-    /// The error of this answer.
+    /// Adds the status and the request id to the error.
     pub(super) fn sign(&self, error: LlmError) -> LlmError {
         let error = error.with_status(self.status);
         match &self.request_id {
@@ -151,7 +151,7 @@ impl Exchange {
         LlmError::new(LlmErrorKind::Decode, message)
     }
 
-    /// The error of a status that is no success.
+    /// Returns the error of a response without a success status.
     async fn failure(&self, mut response: Response) -> LlmError {
         let status = response.status();
 
@@ -174,7 +174,7 @@ impl Exchange {
         }
     }
 
-    /// The error of a connection that broke within a stream.
+    /// Returns the error of a connection that was lost during a stream.
     pub(super) fn broken_off(&self, error: reqwest::Error) -> LlmError {
         if error.is_timeout() {
             return self.broken(error);
@@ -190,7 +190,8 @@ impl Exchange {
         LlmError::new(LlmErrorKind::InterruptedStream, message).with_source(error)
     }
 
-    /// A redirect is not followed: it would carry the conversation to a place nobody named.
+    /// Returns the error of a redirect. It isn't followed, because that would send the conversation
+    /// to a server that the user hasn't named.
     fn redirect(&self, response: &Response) -> LlmError {
         let location = response.headers().get(reqwest::header::LOCATION);
         let target = location.and_then(|value| self.endpoint.join(value.to_str().ok()?).ok());
@@ -206,9 +207,9 @@ impl Exchange {
         LlmError::new(LlmErrorKind::InvalidRequest, message)
     }
 
-    /// The error of an exchange that came to no end.
+    /// Returns the error of a request that failed without a complete response.
     fn broken(&self, error: reqwest::Error) -> LlmError {
-        // The address in it is the endpoint's, which the message names without its secrets.
+        // It contains the URL of the endpoint, which the message names without secrets.
         let error = error.without_url();
         let (kind, what) = match (error.is_timeout(), error.is_connect()) {
             (true, true) => (
@@ -233,7 +234,7 @@ impl Exchange {
         LlmError::new(kind, message).with_source(error)
     }
 
-    /// What is underneath all the layers, each of which only says that the next one failed.
+    /// Returns the innermost error; the outer ones only report that an inner one failed.
     fn cause(&self, error: &dyn Error) -> String {
         let mut cause = error;
         while let Some(source) = cause.source() {
@@ -244,8 +245,7 @@ impl Exchange {
     }
 }
 
-/// Whether the answer names another address. The other statuses from 300 on do not: 304 tells of a
-/// cache.
+/// Returns whether the response is a redirect. Not every 3xx status is one, such as 304.
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }

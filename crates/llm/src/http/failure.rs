@@ -9,14 +9,14 @@ use super::excerpt::{Secrets, beginning, is_html};
 use super::protocol::Protocol;
 use crate::{LlmError, LlmErrorKind as Kind};
 
-/// How deep an error may be wrapped in another one, as proxies do.
+/// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
-/// How far into a message it is looked for what it tells of, in bytes.
+/// The part of a message that is searched for phrases, in bytes.
 const TOLD: usize = 8 * 1024;
-/// From how many bytes on an `error` is taken for one unread.
+/// An `error` value of at least this many bytes counts as an error without further checks.
 const EMPTY_ERROR_BYTES: usize = 1024;
 
-/// The error of an answer with this status from this address.
+/// Returns the error for a response with this status.
 pub(super) fn of_status(
     status: StatusCode,
     body: &[u8],
@@ -32,10 +32,13 @@ pub(super) fn of_status(
     let message = match &details.message {
         Some(message) => secrets.line(message),
         None if text.trim().is_empty() => {
-            format!("the server answered {} and no more", name_of(status))
+            format!(
+                "the server responded {} with an empty body",
+                name_of(status)
+            )
         }
         None if is_html(&text) => {
-            format!("the server answered {} and an HTML page", name_of(status))
+            format!("the server responded {} with an HTML page", name_of(status))
         }
         None => secrets.line(&text),
     };
@@ -54,7 +57,7 @@ pub(super) fn of_status(
     LlmError::new(kind, message)
 }
 
-/// The error of an `error` value that came with a good status.
+/// Returns the error for an `error` value in a response with a success status.
 pub(crate) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let details = Details::of(value);
     let status = details
@@ -70,7 +73,7 @@ pub(crate) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     )
 }
 
-/// The error of a text that a stream sends as an error.
+/// Returns the error for a text that a stream sends as an error.
 pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(value) => of_value(value, secrets),
@@ -78,8 +81,8 @@ pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
     }
 }
 
-/// Whether an `error` is there and tells of none, as some servers write into every good answer:
-/// `false`, `""`, `{}`, or an object of nothing but such values.
+/// Returns whether an `error` value means that there is none, as some servers write it into every
+/// successful response: `false`, `""`, `{}`, or an object with only such values.
 pub(crate) fn says_nothing(value: &RawValue) -> bool {
     type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
@@ -102,7 +105,7 @@ pub(crate) fn says_nothing(value: &RawValue) -> bool {
                 .is_ok_and(|fields| fields.into_values().all(is_empty)))
 }
 
-/// What servers say about a failure, in any of the shapes they say it.
+/// The details of a failure, in any of the formats that servers use.
 #[derive(Default)]
 struct Details {
     message: Option<String>,
@@ -110,8 +113,8 @@ struct Details {
     category: Option<String>,
 }
 
-/// Every field is raw, so that one of an unexpected type costs that field alone. `error` stays the
-/// first: serde reads an array into a struct field by field, and so finds the error in
+/// Every field is raw, so that an unexpected type affects only that field. `error` must stay the
+/// first field: serde reads an array into a struct field by field and thereby finds the error in
 /// `[{"error": …}]`, which Google's servers send.
 #[derive(Deserialize)]
 struct Wire<'a> {
@@ -129,7 +132,7 @@ struct Wire<'a> {
 
 impl Details {
     /// Reads `{"error": {"message", "type", "code"}}`, `{"error": "text"}`, `{"message"}`,
-    /// `{"detail"}` and a bare text.
+    /// `{"detail"}` or a plain text.
     fn of(value: &RawValue) -> Self {
         let mut details = Self::default();
         let mut next = Some(value);
@@ -140,7 +143,7 @@ impl Details {
                 break;
             };
 
-            // What is said further in is nearer to the cause.
+            // Inner details are closer to the cause.
             let detail = wire
                 .detail
                 .map(|detail| scalar(detail).unwrap_or_else(|| detail.get().to_owned()));
@@ -191,7 +194,7 @@ impl Details {
             429 => Kind::RateLimit,
             408 | 504 => Kind::Timeout,
             503 | 529 => Kind::Overloaded,
-            // The server cannot do it at all, and will not learn it between two attempts.
+            // The server doesn't support this at all, so a retry is pointless.
             300..=499 | 501 | 505 => Kind::InvalidRequest,
             500.. => Kind::Server,
             _ if says(&[
@@ -210,12 +213,12 @@ impl Details {
         }
     }
 
-    /// Servers answer 404 for a model they do not have, too, and then the address is right.
+    /// Servers also respond with 404 if the model doesn't exist; then the URL is correct.
     fn tells_of_model(&self) -> bool {
         self.tells_of(&["model"])
     }
 
-    /// Most servers have no code for it, only words.
+    /// Most servers have no code for this.
     fn tells_of_context(&self) -> bool {
         self.tells_of(&[
             "context length",
@@ -238,7 +241,7 @@ impl Details {
     }
 }
 
-/// A text or a number as text.
+/// Returns a string or a number as text.
 fn scalar(value: &RawValue) -> Option<String> {
     let text = serde_json::from_str::<String>(value.get()).ok();
     text.or_else(|| {
@@ -249,7 +252,7 @@ fn scalar(value: &RawValue) -> Option<String> {
     .filter(|text| !text.trim().is_empty())
 }
 
-/// `429 Too Many Requests`, or the number alone where it has no name.
+/// Returns `429 Too Many Requests`, or only the number if it has no name.
 fn name_of(status: StatusCode) -> String {
     match status.canonical_reason() {
         Some(reason) => format!("{} {reason}", status.as_u16()),

@@ -11,7 +11,7 @@ const FRAMING: [HeaderName; 4] = [
     header::TRANSFER_ENCODING,
 ];
 
-/// Returns the headers of every request, or every problem with them.
+/// Returns the headers of every request, or all problems with them.
 pub(super) fn headers(
     protocol: &Protocol,
     api_key: Option<&SecretString>,
@@ -81,7 +81,7 @@ fn custom_header(
     name: &str,
     value: &SecretString,
 ) -> Result<(HeaderName, HeaderValue), String> {
-    // The name isn't shown: it may be a value in the wrong place.
+    // The name isn't shown, because it may be a value in the wrong place.
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
         format!("the name of header {number} is not valid; expected letters, digits and dashes")
     })?;

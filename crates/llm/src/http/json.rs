@@ -1,6 +1,6 @@
-//! Reading JSON that is only nearly what was asked for: a field of an unexpected type that nobody
-//! needs must not cost the reply. So everything that is not needed stays raw, and nothing is read
-//! into a general JSON value, which would take many times the room of the text.
+//! Lenient reading of JSON: an unexpected type in a field that isn't needed must not make the reply
+//! unusable. Such fields stay raw, and nothing is parsed into a general JSON value, which would
+//! take many times the memory of the text.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,35 +14,35 @@ use super::errors::invalid;
 use super::excerpt::{Secrets, is_html};
 use crate::{FinishReason, LlmError, LlmErrorKind};
 
-/// A JSON object, which is text so far.
+/// Parses a JSON object.
 pub(crate) fn object(text: &str) -> Option<&RawValue> {
     serde_json::from_str::<&RawValue>(text)
         .ok()
         .filter(|value| value.get().starts_with('{'))
 }
 
-/// The JSON Schema of a reply's format.
+/// Parses the JSON Schema of a reply format.
 pub(crate) fn schema(schema: &str) -> Result<&RawValue, LlmError> {
     object(schema).ok_or_else(|| {
-        invalid("the schema of the reply's format is no JSON object; expected a JSON Schema")
+        invalid("the schema of the reply format isn't a JSON object; expected a JSON Schema")
     })
 }
 
-/// The body of a request as bytes.
+/// Serializes the body of a request.
 pub(crate) fn to_bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, LlmError> {
     serde_json::to_vec(body).map_err(unwritable)
 }
 
-/// A part of a request that is a text of JSON itself.
+/// Serializes a part of a request that is embedded as a JSON string.
 pub(crate) fn to_text(part: &impl serde::Serialize) -> Result<String, LlmError> {
     serde_json::to_string(part).map_err(unwritable)
 }
 
 fn unwritable(error: serde_json::Error) -> LlmError {
-    invalid("the request does not go into JSON").with_source(error)
+    invalid("the request cannot be serialized as JSON").with_source(error)
 }
 
-/// Reads a body, or says what is wrong with it.
+/// Parses a body.
 pub(crate) fn read<'a, T: Deserialize<'a>>(
     wanted: &str,
     body: &'a [u8],
@@ -56,34 +56,34 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
     })
 }
 
-/// What is wrong with a body that is no `wanted`. serde_json quotes what it found, so its
-/// words pass the door too, and it cannot serve as a source.
+/// Returns the error for a body that isn't a valid `wanted`. serde_json quotes what it found, so
+/// its message is redacted too, and the error cannot be used as a source.
 fn complaint(wanted: &str, body: &[u8], error: &serde_json::Error, secrets: &Secrets) -> String {
     if is_html(&String::from_utf8_lossy(body.get(..100).unwrap_or(body))) {
-        return "the answer is an HTML page; expected JSON".to_owned();
+        return "the response is an HTML page; expected JSON".to_owned();
     }
     match error.classify() {
-        Category::Eof if body.is_empty() => "the answer is empty; expected JSON".to_owned(),
+        Category::Eof if body.is_empty() => "the response is empty; expected JSON".to_owned(),
         Category::Eof => {
             format!(
-                "the answer ends in the middle of its JSON: {}",
+                "the response ends in the middle of its JSON: {}",
                 secrets.line(&error.to_string())
             )
         }
         Category::Data => format!(
-            "the answer is no {wanted}: {}",
+            "the response is not a valid {wanted}: {}",
             secrets.line(&error.to_string())
         ),
         Category::Syntax | Category::Io => {
             format!(
-                "the answer is not JSON: {}",
+                "the response is not JSON: {}",
                 secrets.line(&error.to_string())
             )
         }
     }
 }
 
-/// In any of the words of OpenAI, Anthropic, Google, Mistral and the servers of open models.
+/// Reads a finish reason of OpenAI, Anthropic, Google, Mistral or servers of open models.
 pub(crate) fn finish_reason(reason: String) -> FinishReason {
     match reason.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "eos" | "stop_sequence" | "" => FinishReason::Stop,
@@ -98,13 +98,13 @@ pub(crate) fn finish_reason(reason: String) -> FinishReason {
     }
 }
 
-/// The text, if it is one and not empty.
+/// Returns the text if the value is a non-empty string.
 pub(crate) fn text(raw: Option<&RawValue>) -> Option<String> {
     raw.and_then(parse::<String>)
         .filter(|text| !text.is_empty())
 }
 
-/// A count of tokens, from servers that write `12.0` too. A negative one counts as 0.
+/// Reads a token count. Some servers write `12.0`; a negative count is read as 0.
 pub(crate) fn count(raw: &RawValue) -> Option<u64> {
     parse::<u64>(raw).or_else(|| parse::<f64>(raw).map(|count| count as u64))
 }
@@ -113,12 +113,13 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// serde reads an array into a struct too, field by field, and what it finds there is chance.
+/// Parses an object. Without this check, serde would also read an array into the struct, field by
+/// field.
 pub(crate) fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     raw.get().starts_with('{').then(|| parse(raw)).flatten()
 }
 
-/// The first elements of an array, at most `N`. The others are passed over, not kept.
+/// The first elements of an array, at most `N`. The others are skipped, not kept.
 pub(crate) struct First<T, const N: usize>(pub(crate) Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> {
@@ -154,8 +155,8 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
     }
 }
 
-/// The text of a message: a text, or an array of parts, of which those with text count. None where
-/// there are parts and none of them has text.
+/// The text of a message: a string, or the concatenated text of an array of parts. `None` if no
+/// part has text.
 pub(crate) struct Content(pub(crate) Option<String>);
 
 impl<'de> Deserialize<'de> for Content {
@@ -197,8 +198,8 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The text of a part: itself, or under `text`, or under `text.value`. A part of another kind (an
-/// image, reasoning) has none.
+/// Returns the text of a part: a string, or the field `text` or `text.value`. Other parts, such as
+/// images or reasoning, have none.
 fn text_of(part: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Part<'a> {

@@ -80,8 +80,8 @@ pub(crate) trait Reader: Send {
         0
     }
 
-    /// Called when the connection closed cleanly without the end marker. Appends the end and
-    /// returns `true` if the reply may be complete all the same.
+    /// Handles a connection that closed cleanly without the end marker: appends the end and returns
+    /// `true` if the reply may be complete nevertheless.
     fn end_without_mark(&mut self, _: &Secrets, _: &mut VecDeque<Delta>) -> Result<bool, LlmError> {
         Ok(false)
     }

@@ -2,8 +2,8 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
 
-/// How long the server asks to wait: `retry-after-ms`, or `Retry-After` as seconds, fractions of
-/// them, or a date.
+/// Returns how long the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds
+/// (possibly fractional) or as a date.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| {
         headers
@@ -23,16 +23,16 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
     let until = httpdate::parse_http_date(wait).ok()?;
 
-    // The server's own clock, where it tells it: ours may have been set back since.
+    // Prefers the server's clock, if the response includes it, because the local clock may differ.
     let now = text("date").and_then(|date| httpdate::parse_http_date(date).ok());
     let now = now.unwrap_or_else(SystemTime::now);
 
-    // A date gone by means: now.
+    // A date in the past means now.
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// `text` units, of which there are `per_second`. Nothing for what Rust reads as a number and
-/// nobody means as a wait: `inf`, `nan`, `-1`, `1e300`.
+/// Parses a number of units, of which `per_second` make a second. Returns `None` for numbers that
+/// aren't a valid wait: `inf`, `nan`, `-1`, `1e300`.
 fn number(text: &str, per_second: f64) -> Option<Duration> {
     let units: f64 = text.parse().ok()?;
     Duration::try_from_secs_f64(units / per_second).ok()

@@ -19,11 +19,11 @@ use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
 
-/// Makes a client of its connection. A pointer and not a trait, which would have to be public with all that
-/// it names.
+/// Creates a client from its connection. A function pointer, because a trait would have to be
+/// public along with every type in it.
 pub(super) type Connect<C> = fn(Connection) -> C;
 
-/// The settings of a client over HTTP. Begins with the `builder` of that client.
+/// The settings of an HTTP client, created by the `builder` function of that client.
 ///
 /// ```
 /// use cogwork_llm::{LlmErrorKind, OpenAiClient};
@@ -75,26 +75,24 @@ impl<C> HttpClientBuilder<C> {
         }
     }
 
-    /// The environment variable that the base URL comes from, which complaints then name.
+    /// Sets the environment variable that the base URL comes from, for error messages.
     pub(crate) fn base_url_from(mut self, variable: &'static str) -> Self {
         self.base_url.variable = Some(variable);
         self
     }
 
-    /// The key, sent as `Authorization: Bearer`, or in the server's own header: visible ASCII
-    /// without spaces.
+    /// Sets the API key, sent as `Authorization: Bearer` or in the API's own header. It must be
+    /// visible ASCII without spaces.
     ///
-    /// # Default
-    ///
-    /// None; servers of one's own often need none.
+    /// The default is none; local servers often need none.
     #[must_use]
     pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(SecretString::from(key.into()));
         self
     }
 
-    /// A header for every request, as some servers want for their key or their statistics. The
-    /// value is treated as a secret, but for the shortest ones.
+    /// Adds a header to every request. Its value is treated as a secret unless it is shorter than 8
+    /// bytes.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers
@@ -102,9 +100,9 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// A field for the body of every request, such as `top_k` or `reasoning_effort`. What a
-    /// request sets itself goes before it. Fields that are the client's own, as `model`, `messages`
-    /// and `stream`, are not taken.
+    /// Adds a field to the body of every request, such as `top_k` or `reasoning_effort`. Fields set
+    /// on the request take precedence. Fields that the client sets, such as `model`, `messages` and
+    /// `stream`, are not accepted.
     #[must_use]
     pub fn with_extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
@@ -120,35 +118,29 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// How long a call may take in all, from connecting to the reply's last byte, streamed or not.
-    /// [`Timeout`](crate::Timeout) has finer limits for streams.
+    /// Sets the timeout of a whole call, from connecting to the last byte of the reply, streamed or
+    /// not. [`Timeout`](crate::Timeout) has separate limits for streams.
     ///
-    /// # Default
-    ///
-    /// 120 s.
+    /// The default is 120 s.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long connecting may take, encryption included.
+    /// Sets the timeout for connecting, including the TLS handshake.
     ///
-    /// # Default
-    ///
-    /// 10 s.
+    /// The default is 10 s.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// The largest answer that is read, in bytes; of a stream, the texts in it. A larger one is an error of kind
-    /// [`Decode`](LlmErrorKind::Decode).
+    /// Sets the maximum size of a response in bytes; for a stream, the total size of its texts and
+    /// calls. A larger response is an error of kind [`Decode`](LlmErrorKind::Decode).
     ///
-    /// # Default
-    ///
-    /// 16 MiB.
+    /// The default is 16 MiB.
     #[must_use]
     pub fn with_max_response_bytes(mut self, bytes: usize) -> Self {
         self.max_response_bytes = bytes;

@@ -1,32 +1,32 @@
-//! Bytes in, events out: [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html),
-//! and the lines they are made of. Pure, and right wherever the bytes are cut: a line is decoded
-//! once it is whole, so no character is ever split.
+//! An incremental parser for lines and [server-sent
+//! events](https://html.spec.whatwg.org/multipage/server-sent-events.html). A line is decoded once
+//! it is complete, so the input may be split anywhere, even within a character.
 
-/// One event of a stream.
+/// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// The kind of the event; empty if it has none.
+    /// The event type. Empty if there is none.
     pub(crate) name: String,
-    /// Its lines of data, joined by line ends.
+    /// The data lines, joined by line breaks.
     pub(crate) data: String,
 }
 
-/// A line or an event is longer than the limit.
+/// The error for a line or an event that exceeds the limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
-/// Cuts bytes into lines that end in LF, CR or both.
+/// Splits bytes into lines that end in LF, CR or CRLF.
 pub(crate) struct Lines {
     line: Vec<u8>,
-    /// The last byte was a CR that ended a line, so an LF now belongs to it.
+    /// The last byte was a CR that ended a line, so a following LF belongs to it.
     after_cr: bool,
-    /// No line has ended yet; the first may begin with a byte order mark.
+    /// No line has ended yet. The first line may begin with a byte order mark.
     at_start: bool,
     limit: usize,
 }
 
 impl Lines {
-    /// Takes lines of at most `limit` bytes.
+    /// Creates a splitter for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -36,7 +36,7 @@ impl Lines {
         }
     }
 
-    /// Gives every line that ends in `bytes` to `take`, and keeps the rest.
+    /// Calls `take` with every line that ends in `bytes`, and buffers the rest.
     pub(crate) fn feed(
         &mut self,
         mut bytes: &[u8],
@@ -69,7 +69,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Gives the line that the end of the stream cut off, if there is one.
+    /// Calls `take` with the last line if it has no line break.
     pub(crate) fn finish(
         &mut self,
         mut take: impl FnMut(&str) -> Result<(), TooLong>,
@@ -100,16 +100,16 @@ impl Lines {
     }
 }
 
-/// Makes events of lines.
+/// Assembles events from lines.
 pub(crate) struct Events {
     name: String,
-    /// Each line of data with a line end after it. Empty: none came.
+    /// The data lines, each followed by a line break. Empty if there were none.
     data: String,
     limit: usize,
 }
 
 impl Events {
-    /// Takes events of at most `limit` bytes of data.
+    /// Creates an assembler for events with at most `limit` bytes of data.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             name: String::new(),
@@ -118,13 +118,13 @@ impl Events {
         }
     }
 
-    /// Reads one line; the event that it ends, if it ends one with data.
+    /// Reads one line. Returns the event if the line ends one that has data.
     pub(crate) fn line(&mut self, line: &str) -> Result<Option<Event>, TooLong> {
         if line.is_empty() {
             return Ok(self.end());
         }
 
-        // A comment is a field without a name, and unknown fields are passed over.
+        // A comment is a field without a name, and unknown fields are ignored.
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
@@ -140,8 +140,9 @@ impl Events {
         Ok(None)
     }
 
-    /// The event so far. The specification drops one that the stream's end cut off; some servers
-    /// leave the last empty line out, and whether the data is whole shows when it is read.
+    /// Returns the event so far. The specification discards an event that the end of the stream
+    /// truncates, but some servers omit the last empty line. Truncated data is detected when it is
+    /// parsed.
     pub(crate) fn end(&mut self) -> Option<Event> {
         let name = std::mem::take(&mut self.name);
         let mut data = std::mem::take(&mut self.data);

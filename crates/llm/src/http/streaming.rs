@@ -10,11 +10,11 @@ use super::protocol::{Framing, Protocol, Reader};
 use super::sse::{Event, Events, Lines, TooLong};
 use crate::{Delta, LlmError, LlmErrorKind, ReplyStream};
 
-/// How many bytes of a line or an event there may be at most. An event is a few words of a reply,
-/// and at most an error with what it echoes.
+/// The maximum size of a line or an event in bytes. An event usually contains a few words of the
+/// reply.
 const EVENT_BYTES: usize = 1024 * 1024;
 
-/// The reply that comes in this answer with a good status.
+/// Returns the reply in a response with a success status.
 pub(super) fn reply(
     protocol: &'static Protocol,
     exchange: Arc<Exchange>,
@@ -44,12 +44,12 @@ pub(super) fn reply(
     }))
 }
 
-/// What an answer turns out to be.
+/// The form of the response body.
 enum Body {
-    /// Nothing has come yet.
+    /// Nothing but white space has arrived yet.
     Unknown,
     Events,
-    /// Some servers and most proxies do not know of streams, and send one JSON value or a page.
+    /// One JSON value or a page, from servers and proxies that don't support streaming.
     Whole(Vec<u8>),
 }
 
@@ -57,9 +57,9 @@ struct Reading {
     protocol: &'static Protocol,
     exchange: Arc<Exchange>,
     origin: Origin,
-    /// Gone once the connection is at its end.
+    /// `None` once the connection has ended.
     response: Option<Response>,
-    /// The most bytes of a line or an event.
+    /// The maximum size of a line or an event in bytes.
     limit: usize,
     lines: Lines,
     events: Events,
@@ -67,7 +67,7 @@ struct Reading {
     reader: Box<dyn Reader>,
     unread: VecDeque<Event>,
     deltas: VecDeque<Delta>,
-    /// Bytes of the reply so far.
+    /// The size of the reply so far, in bytes.
     taken: usize,
     ids: CallIds,
 }
@@ -107,8 +107,8 @@ impl Reading {
         self.reader
             .read(event, secrets, &mut self.deltas)
             .map_err(|error| {
-                // The end of the connection cuts an event off where it likes. What is missing is the
-                // rest of the reply, not the sense of the server.
+                // An event that the end of the connection truncated. The reply is incomplete rather
+                // than invalid.
                 let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
                 let error = if is_cut { interrupted() } else { error };
                 self.origin
@@ -161,7 +161,7 @@ impl Reading {
         fed.map_err(|TooLong| self.too_long())
     }
 
-    /// The connection has ended in good order.
+    /// Handles the clean end of the connection.
     fn finish(&mut self) -> Result<(), LlmError> {
         self.response = None;
         if let Body::Whole(whole) = &self.body {
@@ -187,11 +187,11 @@ impl Reading {
         Ok(())
     }
 
-    /// The delta, if the reply stays within its bounds with it.
+    /// Returns the delta if the reply is still within its limits.
     fn checked(&mut self, delta: Delta) -> Result<Delta, LlmError> {
         match delta {
             Delta::End(response) => {
-                // Nothing is read after the mark of the end, not even an end of the connection.
+                // Nothing is read after the end marker, not even the end of the connection.
                 self.response = None;
                 let response = self.ids.end(response);
                 Ok(Delta::End(match self.origin.request_id.take() {
@@ -230,7 +230,7 @@ impl Reading {
     }
 }
 
-/// Gives one line to what it is a part of.
+/// Assembles one line into an event.
 fn framed(
     framing: Framing,
     events: &mut Events,
@@ -250,6 +250,6 @@ fn framed(
 }
 
 fn interrupted() -> LlmError {
-    let message = "the reply broke off: its stream ended without the mark of an end";
+    let message = "the reply broke off: the stream ended without its end marker";
     LlmError::new(LlmErrorKind::InterruptedStream, message)
 }

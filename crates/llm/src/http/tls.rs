@@ -9,7 +9,8 @@ use crate::LlmError;
 /// Whether TLS is available.
 pub(super) const IS_AVAILABLE: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
 
-/// With both features, uses rustls: enabling a feature in addition to the defaults should remove nothing.
+/// Uses rustls if both features are enabled: a feature in addition to the defaults should not
+/// change the backend.
 #[cfg(feature = "rustls")]
 pub(super) fn of(http: ClientBuilder, base_url: &Url) -> Result<ClientBuilder, LlmError> {
     let config = config(base_url).map_err(|error| {
@@ -19,8 +20,8 @@ pub(super) fn of(http: ClientBuilder, base_url: &Url) -> Result<ClientBuilder, L
     Ok(http.tls_backend_preconfigured(config))
 }
 
-/// Names the provider instead of using the one of the process, where another library may have installed
-/// a different one, or none.
+/// Names the crypto provider explicitly, because another library may have installed a different one
+/// for the process, or none.
 #[cfg(feature = "rustls")]
 fn config(base_url: &Url) -> Result<rustls::ClientConfig, rustls::Error> {
     use rustls::{ClientConfig, RootCertStore};

@@ -1,6 +1,6 @@
-//! What protocols are told of tools and of the calls that a model made earlier. The tools are the
-//! program's, and what is wrong with them is an error. The calls are the model's: whatever it wrote, the
-//! program must be able to answer it and go on, so what no server would take is sent in a form it takes.
+//! Tools and earlier tool calls in the form that servers accept. Tools come from the program, so an
+//! invalid one is an error. Calls come from the model: the program must be able to answer any call
+//! and continue, so invalid ones are rewritten into a form that servers accept.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,12 @@ use super::errors::invalid;
 use super::json;
 use crate::{ChatRequest, LlmError, ToolCall, ToolDefinition};
 
-/// The longest name of a tool that OpenAI takes, in characters.
+/// The maximum length of a tool name for OpenAI, in characters.
 const NAME: usize = 64;
-/// How deep arguments may be nested: what serde_json reads, and less than other readers fail at.
+/// The maximum nesting of arguments: the limit of serde_json, and below that of other parsers.
 const DEPTH: usize = 128;
 
-/// A tool as OpenAI and Ollama are told of it.
+/// A tool in the format of OpenAI and Ollama.
 #[derive(Serialize)]
 pub(crate) struct Tool<'a> {
     r#type: &'static str,
@@ -55,13 +55,13 @@ pub(crate) fn input_schema(tool: &ToolDefinition) -> Result<&RawValue, LlmError>
     json::object(tool.input_schema()).ok_or_else(|| {
         let name = tool.name();
         invalid(format!(
-            "the input schema of the tool {name:?} is no JSON object; expected a JSON Schema"
+            "the input schema of the tool {name:?} isn't a JSON object; expected a JSON Schema"
         ))
     })
 }
 
-/// The arguments of an earlier call. Some servers read them again and refuse the whole conversation over
-/// a call that is no JSON, so one that is not goes as a text in an object.
+/// The arguments of an earlier call. Some servers parse them again and refuse the whole
+/// conversation if they aren't valid JSON, so invalid arguments are sent as a string in an object.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Arguments<'a> {
@@ -83,7 +83,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// As a text of JSON.
+    /// Returns the arguments as JSON text.
     pub(crate) fn text(&self) -> Result<Cow<'a, str>, LlmError> {
         match self {
             Self::Object(object) => Ok(Cow::Borrowed(object.get())),
@@ -92,8 +92,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The name of the tool that an earlier call is of: as it is if there is such a tool, or else with `_`
-/// for what a name cannot hold.
+/// Returns the name of the tool of an earlier call: unchanged if the request contains the tool,
+/// otherwise with `_` for characters that a name cannot contain.
 pub(crate) fn name<'a>(call: &'a ToolCall, request: &ChatRequest) -> Cow<'a, str> {
     let is_known = request
         .tools()
@@ -106,7 +106,7 @@ pub(crate) fn name<'a>(call: &'a ToolCall, request: &ChatRequest) -> Cow<'a, str
     }
 }
 
-/// The text as a name or an id: letters, digits, `_` and `-`.
+/// Returns the text with `_` for everything except letters, digits, `_` and `-`.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match text {

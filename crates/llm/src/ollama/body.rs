@@ -13,7 +13,7 @@ use crate::{ChatRequest, LlmError, ReplyFormat, ToolChoice};
 struct Body<'a> {
     model: &'a str,
     messages: Vec<Turn<'a>>,
-    /// Always said: Ollama streams unless it is told not to.
+    /// Always sent, because Ollama streams by default.
     stream: bool,
     #[serde(skip_serializing_if = "Map::is_empty")]
     options: Map<String, Value>,
@@ -41,19 +41,20 @@ impl<'a> Format<'a> {
     }
 }
 
-/// The API has no choice of tools. Not to call any is what a model does that knows of none.
+/// The API has no tool choice. Sending no tools keeps the model from calling one.
 fn tools(request: &ChatRequest) -> Result<Vec<Tool<'_>>, LlmError> {
     match request.tool_choice().unwrap_or(&ToolChoice::Auto) {
         ToolChoice::Auto => Tool::all_of(request),
         ToolChoice::None => Ok(Vec::new()),
         _ if request.tools().is_empty() => Ok(Vec::new()),
         ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
-            "Ollama's API cannot make a model call a tool; expected the tool choice Auto or None",
+            "Ollama's API cannot force a tool call; expected the tool choice Auto or None",
         )),
     }
 }
 
-/// The JSON of a request. What the request sets goes before the same option in `extra`.
+/// Encodes a request as JSON. Options of the request take precedence over the same options in
+/// `extra`.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let request = call.request;
     let options = call.extra.get("options").and_then(Value::as_object);
@@ -95,7 +96,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     })
 }
 
-/// 0.2 as 0.2, where a plain widening would make 0.20000000298023224 of it.
+/// Keeps 0.2 as 0.2, which plain widening would turn into 0.20000000298023224.
 fn decimal(number: f32) -> Value {
     number
         .to_string()

@@ -1,5 +1,5 @@
-//! The client of Ollama's own API: the body that is sent, and the reading of a reply, which has
-//! one form whole and in pieces. The rest is in `http`.
+//! The client for Ollama's own API: encoding requests, and decoding replies, whose format is the
+//! same complete and streamed. Everything else is in `http`.
 
 use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client};
 
@@ -22,20 +22,20 @@ static OLLAMA: Protocol = Protocol {
     reader: || Box::new(reply::Pieces),
 };
 
-/// A client of [Ollama's own API](https://docs.ollama.com/api/chat), which loads models as they are
-/// asked for and has settings that its OpenAI-compatible face has not.
+/// A client for [Ollama's own API](https://docs.ollama.com/api/chat), which loads models on demand
+/// and has settings that its OpenAI-compatible API lacks.
 ///
-/// What a request sets goes into `options`, under Ollama's names (`num_predict` for the limit of
-/// tokens); an [extra field](OllamaClientBuilder::with_extra) `options` adds others, such as `num_ctx`.
-/// Other extra fields stand beside it, such as `think` and `keep_alive`. Ollama cuts a conversation
-/// that is longer than `num_ctx` without a word, so set it.
+/// Settings of the request are sent in `options`, under Ollama's names (`num_predict` for the token
+/// limit). The [extra field](OllamaClientBuilder::with_extra) `options` adds others, such as
+/// `num_ctx`; other extra fields, such as `think` and `keep_alive`, are sent at the top level.
+/// Ollama silently truncates a conversation that is longer than `num_ctx`, so set it.
 ///
-/// A streamed reply is whole at the line that says `done`, and nowhere else. Results of tools are told apart
-/// by the names of their tools and their order, as the API has no ids for them. It cannot make a model call a
-/// tool, and takes images as data alone, and no files.
+/// A streamed reply is complete only at the line with `done`. The API has no ids for tool calls;
+/// results are matched by tool name and order. It has no tool choice, supports images only as data,
+/// and doesn't support files.
 ///
-/// Everything else is as with [`OpenAiClient`](crate::OpenAiClient): what is accepted, how failures
-/// are told, where the key goes, if there is one, proxies and certificates.
+/// Everything else is as documented for [`OpenAiClient`](crate::OpenAiClient): lenient decoding,
+/// errors, redaction, proxies and certificates.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -54,10 +54,10 @@ pub struct OllamaClient(Connection);
 pub type OllamaClientBuilder = HttpClientBuilder<OllamaClient>;
 
 impl OllamaClient {
-    /// Begins the settings of a client.
+    /// Creates a builder for a client.
     ///
-    /// `base_url` is what goes before `/api/chat`, as in `http://localhost:11434`; one that has the
-    /// `/api` already is as good. `model` is the server's name of the model.
+    /// `base_url` is the part of the URL before `/api/chat`, such as `http://localhost:11434`, with
+    /// or without `/api`. `model` is the name of the model on the server.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OllamaClientBuilder {
         OllamaClientBuilder::new(&OLLAMA, Self, base_url.into(), model.into())
     }

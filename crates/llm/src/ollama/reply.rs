@@ -8,7 +8,7 @@ use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ToolCall, Usage};
 
-/// A whole reply, or one line of a stream.
+/// A complete reply, or one line of a stream.
 #[derive(Deserialize)]
 struct Reply<'a> {
     #[serde(borrow, default)]
@@ -33,7 +33,7 @@ struct Said<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
-    /// Each of them whole, and in any line of a stream.
+    /// Complete calls, in any line of a stream.
     #[serde(borrow, default)]
     tool_calls: Option<&'a RawValue>,
 }
@@ -68,14 +68,14 @@ impl<'a> Reply<'a> {
         Piece::all_of(calls).filter_map(Piece::into_call)
     }
 
-    /// The response without its texts and calls.
+    /// Returns the response without its texts and calls.
     fn end(&self) -> ChatResponse {
         let reason = self
             .done_reason
             .and_then(parse::<String>)
             .map(finish_reason);
 
-        // A prompt that is in the cache whole goes without a count.
+        // The count is missing if the whole prompt was cached.
         let prompt = self.prompt_eval_count.and_then(count);
         let completion = self.eval_count.and_then(count);
         let usage = (prompt.is_some() || completion.is_some())
@@ -86,11 +86,11 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Reads an answer with a good status.
+/// Decodes a response with a success status.
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let reply = Reply::read(body, secrets)?;
     if reply.message.is_none() {
-        let message = "the answer has no message; expected an object with content";
+        let message = "the response has no message; expected an object with content";
         return Err(LlmError::new(LlmErrorKind::Decode, message));
     }
 
@@ -102,7 +102,8 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         .with_tool_calls(reply.calls()))
 }
 
-/// Reads the lines of one stream. The last says everything but the texts and calls, so nothing is kept.
+/// Reads the lines of a stream. The last one contains everything but the texts and calls, so there
+/// is no state.
 pub(super) struct Pieces;
 
 impl Reader for Pieces {

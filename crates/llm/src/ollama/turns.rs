@@ -16,7 +16,7 @@ pub(super) struct Turn<'a> {
     tool_name: Option<&'a str>,
 }
 
-/// Without an id: the API tells results by their tools and their order.
+/// Has no id: the API matches results by tool name and order.
 #[derive(Serialize)]
 struct Call<'a> {
     function: Function<'a>,
@@ -46,7 +46,7 @@ impl<'a> Turn<'a> {
 
         let images = message.blocks().iter().map(|block| match block {
             Block::Image { data, .. } => Ok(&**data),
-            Block::ImageUrl { .. } => Err(wrong("the address of an image; expected its data")),
+            Block::ImageUrl { .. } => Err(wrong("an image URL; expected image data")),
             Block::File { .. } => Err(wrong("a file; expected images or text")),
         });
 

@@ -9,7 +9,7 @@ use crate::http::tools::Tool;
 use crate::http::{Call, json};
 use crate::{ChatRequest, LlmError, ReplyFormat, ToolChoice};
 
-/// The field that asks for usage in a stream.
+/// The field that requests usage in a stream.
 const STREAM_OPTIONS: &str = "stream_options";
 
 #[derive(Serialize)]
@@ -88,7 +88,7 @@ struct Named<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// Servers refuse a choice where there is nothing to choose from.
+    /// Servers refuse a tool choice without tools.
     fn of(request: &'a ChatRequest) -> Option<Self> {
         let choice = request
             .tool_choice()
@@ -105,8 +105,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The JSON of a request. What the request sets goes before the same field in `extra`, which so
-/// serves as a default.
+/// Encodes a request as JSON. Fields of the request take precedence over the same fields in
+/// `extra`, which are thus defaults.
 pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
     let request = call.request;
     let extra = call.extra;

@@ -1,5 +1,5 @@
-//! The client of OpenAI-compatible servers: the settings it takes from the environment, the body
-//! that is sent, the reading of a reply whole and in pieces. The rest is in `http`.
+//! The client for OpenAI-compatible servers: settings from the environment, encoding requests, and
+//! decoding replies, complete or streamed. Everything else is in `http`.
 
 use crate::LlmError;
 use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
@@ -24,23 +24,21 @@ static OPENAI: Protocol = Protocol {
     reader: || Box::new(pieces::Pieces::default()),
 };
 
-/// A client of any server that speaks OpenAI's chat completions: OpenAI, llama.cpp, Ollama, vLLM,
-/// LM Studio, OpenRouter and many more.
+/// A client for servers with OpenAI's chat completions API: OpenAI, llama.cpp, Ollama, vLLM, LM
+/// Studio, OpenRouter and many more.
 ///
-/// It sends the whole conversation in one `POST` to `{base URL}/chat/completions` and waits for
-/// the whole reply, or hands it on as it comes. It is lenient in what it reads: content as text,
-/// as parts or absent, finish reasons in other servers' words, usage in part or not at all,
-/// reasoning under either of its names, fields it does not know, a stream without the last mark,
-/// no stream where one was asked for. It follows no redirect, and it does not try again: put a
-/// [`Retry`](crate::Retry) around it.
+/// It sends the whole conversation in one `POST` to `{base URL}/chat/completions`. Decoding is
+/// lenient: content may be a string, parts or absent; finish reasons, usage and reasoning may have
+/// the names that other servers use; unknown fields are ignored; a stream may lack its end marker,
+/// or a server may respond to a streaming request without streaming. The client follows no
+/// redirects and doesn't retry; wrap it in a [`Retry`](crate::Retry) for that.
 ///
-/// The key goes into the `Authorization` header and nowhere else. Where it stands in another
-/// setting, as in the path of a base URL, or a server's answer repeats it, `Debug` and errors show
-/// `[redacted]`.
+/// The API key is sent only in the `Authorization` header. Where it occurs elsewhere, such as in
+/// the path of a base URL or in a server's response, `Debug` and errors show `[redacted]`.
 ///
-/// Connections are encrypted as the crate's [features](crate) say, and checked against the system's
-/// certificates. Proxies named by the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for
-/// a server on this machine.
+/// The crate's [features](crate) select the TLS library; certificates are verified against those of
+/// the system. Proxies set in the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for
+/// servers on the local machine.
 ///
 /// ```
 /// use std::time::Duration;
@@ -57,93 +55,94 @@ static OPENAI: Protocol = Protocol {
 /// }
 /// ```
 ///
-/// A streamed reply is whole at `[DONE]`, or where the stream ends in good order after a finish reason:
-/// some servers leave the mark out. Usage is asked for with `stream_options`; for a server that refuses
-/// them, set the [extra field](OpenAiClientBuilder::with_extra) of that name to null, and it is not sent.
+/// A streamed reply is complete at `[DONE]`, or if the stream closes cleanly after a finish reason,
+/// because some servers omit the marker. Usage is requested with `stream_options`. If a server
+/// refuses that field, set the [extra field](OpenAiClientBuilder::with_extra) of that name to null,
+/// and it isn't sent.
 ///
 /// # Tools, images and files
 ///
-/// Calls are read in whatever form servers give them: in pieces or whole, with or without an index, an id
-/// or an end of their own. Each has an id that no other call of the conversation has, and arguments that
-/// are an object in JSON, if the model wrote one. A stream gives them when they are whole, and one that
-/// breaks off gives no part of one. A reply asks for at most 128.
+/// Tool calls are read in any form that servers send: in pieces or complete, with or without an
+/// index, an id or an end marker. Each call gets an id that is unique in the conversation. Its
+/// arguments are a JSON object if the model wrote one. A stream emits calls once they are complete,
+/// and never a partial call. A reply may contain at most 128 calls.
 ///
-/// What is sent of an earlier call must be readable to servers, whatever the model wrote: arguments that
-/// are no JSON object, or nested deeper than 128, go as `{"invalid_json": "…"}`, and the name of a tool
-/// that is not in the request with `_` for what no name may hold. So every call can be answered, with
-/// [`Message::tool_failure`](crate::Message::tool_failure) if need be. Images and files go into messages
-/// of the user, as data URLs.
+/// Earlier calls are sent in a form that servers accept, whatever the model wrote: arguments that
+/// aren't a JSON object, or are nested deeper than 128 levels, are sent as `{"invalid_json": "…"}`,
+/// and in the name of a tool that isn't in the request, invalid characters are replaced by `_`.
+/// Every call can therefore be answered, if necessary with
+/// [`Message::tool_failure`](crate::Message::tool_failure). Images and files in user messages are
+/// sent as data URLs.
 ///
 /// # Errors
 ///
-/// | what happens | [kind](crate::LlmErrorKind) |
+/// | condition | [kind](crate::LlmErrorKind) |
 /// |---|---|
 /// | status 401, 403 | `Authentication` |
 /// | status 402, code `insufficient_quota` | `Quota` |
 /// | status 429, with the wait of `Retry-After` | `RateLimit` |
 /// | status 503, 529 | `Overloaded` |
-/// | status 408, 504; no connection or no whole answer in time | `Timeout` |
-/// | another status from 500 | `Server` |
-/// | no connection; a connection that breaks | `Transport` |
-/// | the conversation is too long, by code or by what the message says | `ContextLength` |
+/// | status 408, 504; no connection or no complete response within the timeout | `Timeout` |
+/// | any other status from 500 | `Server` |
+/// | no connection; a lost connection | `Transport` |
+/// | the conversation is too long, according to the code or the message | `ContextLength` |
 /// | code `content_filter`; the model refuses | `ContentFilter` |
-/// | another status from 300 to 499; status 501, 505 | `InvalidRequest` |
-/// | an answer that is too large, no chat completion, or has parts and no text in them | `Decode` |
+/// | any other status from 300 to 499; status 501, 505 | `InvalidRequest` |
+/// | a response that is too large, isn't a chat completion, or has only parts without text | `Decode` |
 ///
-/// An `error` that comes with a good status is read in the same way, unless it is empty. Where
-/// the base URL may be at fault, the message names the address: a broken or missing
-/// connection, a call out of time, status 404 and 405. Of an HTML page, the error keeps the
-/// title alone.
+/// A non-empty `error` in a response with a success status is handled in the same way. If the base
+/// URL may be wrong (status 404 or 405, no connection, a lost connection, a timeout), the message
+/// contains the URL. For an HTML page, the error contains only its title.
 ///
-/// Before anything is sent, a request that the protocol cannot carry is an error of kind
-/// `InvalidRequest`, which names the message or the tool. And through a stream:
+/// A request that the protocol cannot represent is an error of kind `InvalidRequest` that names the
+/// message or the tool; nothing is sent. A stream can additionally return:
 ///
-/// | what happens | [kind](crate::LlmErrorKind) |
+/// | condition | [kind](crate::LlmErrorKind) |
 /// |---|---|
-/// | the connection breaks or ends before the reply does | `InterruptedStream` |
-/// | no end of the reply in time | `Timeout` |
-/// | an error instead of a piece | by code, type and words, as above |
-/// | an event that is no JSON; one over 1 MiB; texts and calls that are too large together | `Decode` |
+/// | the connection ends before the reply is complete | `InterruptedStream` |
+/// | the reply isn't complete within the timeout | `Timeout` |
+/// | an error instead of a piece | by code, type and message, as above |
+/// | an event that isn't JSON or exceeds 1 MiB; texts and calls that exceed the maximum size | `Decode` |
 pub struct OpenAiClient(Connection);
 
 /// The settings of an [`OpenAiClient`].
 pub type OpenAiClientBuilder = HttpClientBuilder<OpenAiClient>;
 
 impl OpenAiClient {
-    /// Begins the settings of a client.
+    /// Creates a builder for a client.
     ///
-    /// `base_url` is what goes before `/chat/completions`, as in `https://api.openai.com/v1`;
-    /// `model` is the server's name of the model. [`build`](OpenAiClientBuilder::build) checks
-    /// both.
+    /// `base_url` is the part of the URL before `/chat/completions`, such as
+    /// `https://api.openai.com/v1`; `model` is the name of the model on the server.
+    /// [`build`](OpenAiClientBuilder::build) validates both.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiClientBuilder {
         OpenAiClientBuilder::new(&OPENAI, Self, base_url.into(), model.into())
     }
 
-    /// A client with the settings that the environment names. See
-    /// [`OpenAiClientBuilder::from_env`] for the variables.
+    /// Creates a client with the settings in the environment. See [`OpenAiClientBuilder::from_env`]
+    /// for the variables.
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing
-    /// or wrong.
+    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
+    /// or invalid variable.
     pub fn from_env() -> Result<Self, LlmError> {
         OpenAiClientBuilder::from_env()?.build()
     }
 }
 
 impl HttpClientBuilder<OpenAiClient> {
-    /// Settings from the environment. An empty variable counts as unset.
+    /// Reads the settings from the environment. An empty variable counts as unset.
     ///
-    /// | variable | what | when unset |
+    /// | variable | content | when unset |
     /// |---|---|---|
-    /// | `OPENAI_BASE_URL` | what goes before `/chat/completions` | `https://api.openai.com/v1` |
-    /// | `OPENAI_MODEL` | the server's name of the model | an error |
-    /// | `OPENAI_API_KEY` | the key | an error if `OPENAI_BASE_URL` is unset too, else no key |
+    /// | `OPENAI_BASE_URL` | the URL before `/chat/completions` | `https://api.openai.com/v1` |
+    /// | `OPENAI_MODEL` | the name of the model on the server | an error |
+    /// | `OPENAI_API_KEY` | the API key | an error if `OPENAI_BASE_URL` is also unset, otherwise no key |
     ///
     /// # Errors
     ///
-    /// Of kind [`Settings`](crate::LlmErrorKind::Settings), naming the variable that is missing or
-    /// not text.
+    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
+    /// or non-UTF-8 variable.
     pub fn from_env() -> Result<Self, LlmError> {
         from_env(
             &OPENAI,

@@ -6,7 +6,7 @@ use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, Usage};
 
-/// What the chunks of one stream have said besides the text.
+/// What the chunks of a stream contained in addition to the text.
 #[derive(Default)]
 pub(super) struct Pieces {
     finish_reason: Option<FinishReason>,
@@ -18,7 +18,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The calls, and the response without its texts and calls.
+    /// Appends the calls, and the response without its texts and calls.
     fn end(&mut self, secrets: &Secrets, deltas: &mut VecDeque<Delta>) -> Result<(), LlmError> {
         if !self.has_text && self.calls.is_empty() && !self.refusal.is_empty() {
             return Err(refused(&self.refusal, secrets));
@@ -55,13 +55,13 @@ impl Reader for Pieces {
             return Err(failure::of_text(&event.data, secrets));
         }
 
-        // With continuous usage each chunk says what there is so far.
+        // With continuous usage, each chunk contains the totals so far.
         self.usage = chunk.usage.and_then(usage).or(self.usage);
         if self.model.is_none() {
             self.model = json::text(chunk.model);
         }
 
-        // Where several choices were asked for, only the first is the reply.
+        // If several choices were requested, only the first is used.
         let Some(choice) = chunk
             .choices
             .and_then(|choices| choices.0.into_iter().next())

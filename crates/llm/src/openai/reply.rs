@@ -6,13 +6,13 @@ use crate::http::json::{self, Content, First, count, finish_reason, parse, parse
 use crate::http::{Secrets, failure};
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
 
-/// A whole answer, or a chunk of one in a stream. Only what is needed is typed, and what is not needed is
-/// raw.
+/// A complete response, or a chunk of a stream. Only the fields that are needed are typed; the
+/// others are raw.
 #[derive(Deserialize)]
 pub(super) struct Completion<'a> {
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-    /// Empty in the chunk that brings usage.
+    /// Empty in the chunk with the usage.
     #[serde(borrow, default)]
     pub(super) choices: Option<First<Choice<'a>, 1>>,
     #[serde(borrow, default)]
@@ -27,10 +27,10 @@ pub(super) struct Choice<'a> {
     pub(super) index: Option<&'a RawValue>,
     #[serde(borrow, default)]
     message: Option<Said<'a>>,
-    /// In a chunk, what `message` is in a whole answer.
+    /// The counterpart of `message` in a chunk.
     #[serde(borrow, default)]
     pub(super) delta: Option<Said<'a>>,
-    /// Where servers of plain completions put the reply.
+    /// The reply of servers with the older completions API.
     #[serde(default)]
     pub(super) text: Option<Content>,
     #[serde(borrow, default)]
@@ -42,17 +42,17 @@ pub(super) struct Choice<'a> {
 pub(super) struct Said<'a> {
     #[serde(default)]
     pub(super) content: Option<Content>,
-    /// The name that DeepSeek began with, and llama.cpp and others took over.
+    /// The name used by DeepSeek, llama.cpp and others.
     #[serde(borrow, default)]
     reasoning_content: Option<&'a RawValue>,
-    /// The name of OpenRouter, vLLM and Ollama. Some servers send both.
+    /// The name used by OpenRouter, vLLM and Ollama. Some servers send both.
     #[serde(borrow, default)]
     reasoning: Option<&'a RawValue>,
     #[serde(borrow, default)]
     refusal: Option<&'a RawValue>,
     #[serde(borrow, default)]
     tool_calls: Option<&'a RawValue>,
-    /// What there was before `tool_calls`. Some servers send both.
+    /// The predecessor of `tool_calls`. Some servers send both.
     #[serde(borrow, default)]
     function_call: Option<&'a RawValue>,
 }
@@ -76,7 +76,7 @@ impl Said<'_> {
     }
 }
 
-/// Reads an answer with a good status.
+/// Decodes a response with a success status.
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let completion: Completion<'_> = json::read("chat completion", body, secrets)?;
@@ -90,7 +90,8 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let choice = completion
         .choices
         .and_then(|choices| choices.0.into_iter().next());
-    let choice = choice.ok_or_else(|| wrong("the answer has no choices; expected at least one"))?;
+    let choice =
+        choice.ok_or_else(|| wrong("the response has no choices; expected at least one"))?;
     if choice.message.is_none() && choice.text.is_none() {
         return Err(wrong("choices[0] is empty; expected a message or text"));
     }
@@ -118,7 +119,8 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         return Err(refused(&refusal, secrets));
     }
 
-    // A reply that is cut off before its first text, as within the reasoning, says so itself.
+    // A reply that is truncated before its first text, such as within the reasoning, has a finish
+    // reason that explains it.
     if has_content && text.is_none() && calls.is_empty() && reason != FinishReason::Length {
         return Err(wrong(
             "choices[0] has content without text; expected text in at least one part",
@@ -136,11 +138,11 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
 }
 
 pub(super) fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
-    let message = format!("the model refuses: {}", secrets.line(refusal));
+    let message = format!("the model refused: {}", secrets.line(refusal));
     LlmError::new(LlmErrorKind::ContentFilter, message)
 }
 
-/// Whatever numbers there are. None where there is none.
+/// Reads the token counts that are present. Returns `None` if there are none.
 pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     #[derive(Deserialize)]
     struct Wire<'a> {

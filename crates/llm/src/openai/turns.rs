@@ -9,7 +9,7 @@ use crate::{Block, ChatRequest, LlmError, Message, Role, ToolCall};
 #[derive(Serialize)]
 pub(super) struct Turn<'a> {
     role: Role,
-    /// Null where a model had nothing to say beside its calls.
+    /// Null if the message contains only tool calls.
     content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,

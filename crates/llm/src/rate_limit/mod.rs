@@ -14,22 +14,22 @@ use crate::{
 mod queue;
 use queue::{Asking, Limits, Queue, Turn};
 
-/// No wait is longer; any clock can reach it.
+/// The maximum wait, which every clock can represent.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A client that calls another one so often and no more: in no sixty seconds are more calls begun,
-/// or more tokens taken, than the limits allow. Calls that are too many wait, and go in the order in
-/// which they came.
+/// A client that limits the rate of calls to another client: within any 60 seconds, no more calls
+/// begin and no more tokens are used than the limits allow. Further calls wait in a first-in,
+/// first-out queue.
 ///
-/// A call is held to take the tokens of its conversation, one for every four bytes, and its
-/// [limit of tokens](ChatRequest::max_tokens), as servers do; once the reply says what it took, that
-/// counts. One that takes more than the limit by itself is let through alone.
+/// Like on most servers, a call initially counts with the estimated tokens of its conversation, one
+/// per four bytes, plus its [token limit](ChatRequest::max_tokens). Once the response reports its
+/// usage, that counts instead. A call that exceeds the limit on its own runs alone.
 ///
-/// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails at once, those before it in the
-/// queue counted. One that waits already fails as soon as it is known that it would wait for too long, which
-/// only happens when a call before it took more tokens than it was held to take.
+/// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails immediately.
+/// A call that is already waiting fails as soon as its wait becomes too long, which happens only if
+/// an earlier call used more tokens than estimated.
 ///
-/// Clones share the limits. Put it inside a [`Retry`](crate::Retry), so that attempts count.
+/// Clones share the limits. Put it inside a [`Retry`](crate::Retry), so that every attempt counts.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, RateLimit, ScriptedClient};
@@ -53,7 +53,7 @@ pub struct RateLimit<C> {
 }
 
 impl<C> RateLimit<C> {
-    /// `client`, without limits so far.
+    /// Wraps `client` without limits.
     pub fn new(client: C) -> Self {
         let max_wait = Duration::from_secs(60);
         Self {
@@ -64,32 +64,30 @@ impl<C> RateLimit<C> {
         }
     }
 
-    /// How many calls may begin in a minute. Unset: no limit.
+    /// Sets the maximum number of calls per minute. Unlimited by default.
     #[must_use]
     pub fn with_requests_per_minute(mut self, requests: NonZeroU32) -> Self {
         self.limits.requests = Some(requests);
         self
     }
 
-    /// How many tokens the calls of a minute may take, read and written. Unset: no limit.
+    /// Sets the maximum number of tokens per minute, read and written. Unlimited by default.
     #[must_use]
     pub fn with_tokens_per_minute(mut self, tokens: NonZeroU64) -> Self {
         self.limits.tokens = Some(tokens);
         self
     }
 
-    /// The longest that a call may wait.
+    /// Sets the maximum time that a call may wait.
     ///
-    /// # Default
-    ///
-    /// 60 s.
+    /// The default is 60 s.
     #[must_use]
     pub fn with_max_wait(mut self, wait: Duration) -> Self {
         self.max_wait = wait;
         self
     }
 
-    /// Waits until a call may begin.
+    /// Waits until the call may begin.
     async fn admit(&self, request: &ChatRequest) -> Result<Ticket, LlmError> {
         let most_written = request.max_tokens().unwrap_or_default();
         let now = Instant::now();
@@ -120,16 +118,16 @@ impl<C> RateLimit<C> {
                 }
                 Turn::TooLate(at) => return Err(self.too_late(at)),
                 Turn::Wait(None) => wake.notified().await,
-                // It is asked again whether the time has come or something has changed.
+                // Checks again once the time has come or the queue has changed.
                 Turn::Wait(Some(at)) => drop(timeout_at(at, wake.notified()).await),
             }
         }
     }
 
-    /// The error of a call that could begin at this time.
+    /// Returns the error for a call that could begin at this time.
     fn too_late(&self, at: Instant) -> LlmError {
         let message = format!(
-            "the client's own limit leaves no room within {:?}",
+            "the client's limit allows no call within {:?}",
             self.max_wait
         );
         let wait = at.saturating_duration_since(Instant::now());
@@ -138,12 +136,12 @@ impl<C> RateLimit<C> {
     }
 }
 
-/// A panic elsewhere cannot leave the queue half changed, so a poisoned lock is still good.
+/// A panic elsewhere cannot leave the queue inconsistent, so a poisoned lock is still usable.
 fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place of a call in the queue. A call that is dropped while it waits gives it up.
+/// The place of a call in the queue. Dropping it removes a waiting call from the queue.
 struct Place {
     queue: Arc<Mutex<Queue>>,
     number: u64,
@@ -158,14 +156,14 @@ impl Drop for Place {
     }
 }
 
-/// A call that was let through.
+/// A call that may begin.
 struct Ticket {
     queue: Arc<Mutex<Queue>>,
     number: u64,
 }
 
 impl Ticket {
-    /// Counts what the call took in place of what it was held to take.
+    /// Replaces the estimated tokens of the call by its usage.
     fn settle(&self, response: &ChatResponse) {
         let Some(usage) = response.usage() else {
             return;
@@ -179,8 +177,9 @@ impl Ticket {
 impl<C: LlmClient> LlmClient for RateLimit<C> {
     /// # Errors
     ///
-    /// Of kind [`RateLimit`](LlmErrorKind::RateLimit) without a status, if the wait would be too long, with
-    /// the wait it would be; and those of the client.
+    /// Returns an error of kind [`RateLimit`](LlmErrorKind::RateLimit) without a status if the call
+    /// would wait for too long, with the wait as [`retry_after`](LlmError::retry_after); or the
+    /// error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let ticket = self.admit(&request).await?;
         let response = self.client.complete(request).await?;
@@ -191,7 +190,7 @@ impl<C: LlmClient> LlmClient for RateLimit<C> {
 
     /// # Errors
     ///
-    /// As of `complete`; later ones come through the stream.
+    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let ticket = self.admit(&request).await?;
         let reply = self.client.stream(request).await?;

@@ -8,56 +8,56 @@ use tokio::time::Instant;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How much may begin in a minute.
+/// The limits per minute.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limits {
     pub(super) requests: Option<NonZeroU32>,
     pub(super) tokens: Option<NonZeroU64>,
 }
 
-/// A call that asks to begin.
+/// A call that is about to begin.
 pub(super) struct Asking {
     pub(super) tokens: u64,
     pub(super) limits: Limits,
     pub(super) deadline: Instant,
 }
 
-/// What a call is told.
+/// The state of a call in the queue.
 pub(super) enum Turn {
     Begin,
-    /// Ask again at this time, or when woken. Without a time, only when woken.
+    /// Check again at this time or when notified. Without a time, only when notified.
     Wait(Option<Instant>),
-    /// It would begin at this time, which is after its deadline. It has left the queue.
+    /// The call could begin at this time, which is after its deadline. It has left the queue.
     TooLate(Instant),
 }
 
-/// The calls of the last minute, oldest first, and behind them those that wait, in the order in which they
-/// came, each with the time at which it is to begin. The time of a call follows from all that are before
-/// it, so a call that would wait for too long is known when it comes.
+/// The calls of the last minute, oldest first, followed by the waiting calls in order of arrival,
+/// each with its planned start. The start of a call depends only on those before it, so a call that
+/// would wait for too long is refused on arrival.
 ///
-/// A list and not a bucket that drips, because a full bucket lets twice its size through in its first
-/// minute, and servers count.
+/// A sliding window rather than a token bucket, because a full bucket allows twice its size within
+/// the first minute, and servers would notice.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     calls: VecDeque<Call>,
-    /// How many of the calls have begun.
+    /// The number of calls that have begun.
     begun: usize,
-    /// The tokens of all calls that have left at the front.
+    /// The tokens of all calls that have left the queue.
     tokens_gone: u128,
     next_number: u64,
-    /// When the calls would begin that were sent away while they waited, until they are told.
+    /// The possible starts of calls that were removed while waiting, until they check again.
     too_late: HashMap<u64, Instant>,
 }
 
 #[derive(Debug)]
 struct Call {
     number: u64,
-    /// When it began, or is to begin.
+    /// The actual or planned start.
     at: Instant,
     tokens: u64,
-    /// Its own tokens and those of all calls before it: the sum over any stretch is one subtraction.
+    /// The total tokens of this call and all calls before it, so that any range is one subtraction.
     tokens_through: u128,
-    /// Nothing once it has begun.
+    /// `None` once the call has begun.
     waiting: Option<Waiting>,
 }
 
@@ -69,8 +69,8 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Puts a call at the end, and gives its number, unless it would begin too late. `wake` is notified
-    /// when the call should ask for its [turn](Self::turn) again.
+    /// Appends a call and returns its number, unless it would begin too late. `wake` is notified
+    /// when the call should check its [turn](Self::turn) again.
     pub(super) fn join(
         &mut self,
         asking: &Asking,
@@ -103,7 +103,7 @@ impl Queue {
         Ok(number)
     }
 
-    /// Whether it is the turn of a call that waits.
+    /// Returns whether a waiting call may begin.
     pub(super) fn turn(&mut self, number: u64, now: Instant) -> Turn {
         if let Some(at) = self.too_late.remove(&number) {
             return Turn::TooLate(at);
@@ -118,7 +118,7 @@ impl Queue {
             return Turn::Wait(None);
         };
 
-        // Not as it was planned: the calls before it may have begun a little later than they were to.
+        // Recomputed, because earlier calls may have begun later than planned.
         let at = self.earliest(first, call.tokens, waiting.limits, now);
         if at > waiting.deadline {
             self.leave(number, now);
@@ -139,7 +139,7 @@ impl Queue {
         Turn::Begin
     }
 
-    /// Sets what a call that has begun took in the end.
+    /// Sets the actual tokens of a call.
     pub(super) fn settle(&mut self, number: u64, tokens: u64, now: Instant) {
         let Some(place) = self.place(number) else {
             return;
@@ -157,7 +157,7 @@ impl Queue {
         self.replan(place, now);
     }
 
-    /// Takes a call that waits out of the queue.
+    /// Removes a waiting call from the queue.
     pub(super) fn leave(&mut self, number: u64, now: Instant) {
         self.too_late.remove(&number);
         let Some(place) = self.place(number).filter(|place| *place >= self.begun) else {
@@ -168,8 +168,8 @@ impl Queue {
         self.replan(place, now);
     }
 
-    /// Computes anew what depends on the calls from `place` on: their sums, and when those begin that wait.
-    /// Calls that would begin too late are sent away.
+    /// Recomputes the token sums from `place` on and the starts of the waiting calls. Removes calls
+    /// that would begin too late.
     fn replan(&mut self, place: usize, now: Instant) {
         for mut call in self.calls.split_off(place) {
             let Some(waiting) = &call.waiting else {
@@ -189,7 +189,7 @@ impl Queue {
         self.wake_first();
     }
 
-    /// The earliest time at which a call may begin that follows the first `place` ones.
+    /// Returns the earliest start of a call that follows the first `place` ones.
     fn earliest(&self, place: usize, tokens: u64, limits: Limits, now: Instant) -> Instant {
         let after_last = place
             .checked_sub(1)
@@ -215,7 +215,7 @@ impl Queue {
         Some(last_in_the_way.at + MINUTE)
     }
 
-    /// A call that takes more than the limit by itself is let through alone.
+    /// A call that exceeds the limit on its own runs alone.
     fn when_tokens_are_free(
         &self,
         place: usize,

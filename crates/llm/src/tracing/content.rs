@@ -1,4 +1,5 @@
-//! What is said, in the form of the [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events/).
+//! The content of messages in the format of the [OpenTelemetry
+//! conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events/).
 
 use serde_json::{Value, json};
 
@@ -47,7 +48,7 @@ fn of_call(call: &ToolCall) -> Value {
     json!({ "type": "tool_call", "id": call.id(), "name": call.name(), "arguments": arguments })
 }
 
-/// Without the data, which may be megabytes.
+/// Omits the data, which may be megabytes.
 fn of_block(block: &Block) -> Value {
     match block {
         Block::Image { media_type, data } => {
@@ -64,7 +65,7 @@ fn of_block(block: &Block) -> Value {
     }
 }
 
-/// The model's arguments may be no JSON.
+/// The model's arguments may be invalid JSON.
 fn json_or_text(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }

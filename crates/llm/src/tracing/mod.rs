@@ -10,15 +10,17 @@ use crate::{
 
 mod content;
 
-/// A client that makes a `tracing` span of every call to another one, with the field names of the
-/// [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
+/// A client that creates a `tracing` span for every call to another client, with the field names of
+/// the [OpenTelemetry
+/// conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
 ///
-/// The span is named `chat`, its level is `INFO`, and it lasts until the reply is whole, also for a
-/// stream. It has what the request sets (`gen_ai.request.*`), and then what came back
-/// (`gen_ai.response.*`, `gen_ai.usage.*`) or `error.type`. What is said in the conversation is not in
-/// it unless [asked for](Self::with_content). Spans go to whatever subscriber the program has.
+/// The span is named `chat`, has the level `INFO`, and lasts until the reply is complete, also for
+/// a stream. Its fields are the settings of the request (`gen_ai.request.*`), and either the
+/// response (`gen_ai.response.*`, `gen_ai.usage.*`) or `error.type`. The conversation isn't
+/// included by default; see [`with_content`](Self::with_content).
 ///
-/// Around a [`Retry`](crate::Retry) it makes one span of all attempts, inside it one of each.
+/// Around a [`Retry`](crate::Retry), it creates one span for all attempts; inside it, one per
+/// attempt.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient, Tracing};
@@ -39,7 +41,7 @@ pub struct Tracing<C> {
 }
 
 impl<C> Tracing<C> {
-    /// `client`, with a span for every call.
+    /// Wraps `client`.
     pub fn new(client: C) -> Self {
         Self {
             client,
@@ -49,27 +51,25 @@ impl<C> Tracing<C> {
         }
     }
 
-    /// `gen_ai.provider.name`: `openai`, `anthropic`, … Unset: left out.
+    /// Sets `gen_ai.provider.name`, such as `openai` or `anthropic`. Omitted by default.
     #[must_use]
     pub fn with_provider(mut self, name: impl Into<String>) -> Self {
         self.provider = Some(name.into());
         self
     }
 
-    /// `gen_ai.request.model`: the model that is asked. Unset: left out.
+    /// Sets `gen_ai.request.model`, the requested model. Omitted by default.
     #[must_use]
     pub fn with_model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }
 
-    /// Whether the conversation, the tools and the reply are in the span, as `gen_ai.input.messages`,
-    /// `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may hold what people have confided to
-    /// the program. Of images and files, only kind and size are in it.
+    /// Sets whether the span includes the conversation, the tools and the reply, as
+    /// `gen_ai.input.messages`, `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may
+    /// contain confidential data. Of images and files, only type and size are included.
     ///
-    /// # Default
-    ///
-    /// They are not.
+    /// The default is `false`.
     #[must_use]
     pub fn with_content(mut self, with_content: bool) -> Self {
         self.with_content = with_content;
@@ -181,7 +181,7 @@ impl Trace {
 impl<C: LlmClient> LlmClient for Tracing<C> {
     /// # Errors
     ///
-    /// Those of the client.
+    /// Returns the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let trace = self.span(&request);
         let outcome = self
@@ -196,7 +196,7 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
 
     /// # Errors
     ///
-    /// Those of the client.
+    /// Returns the error of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let trace = self.span(&request);
         let reply = self

@@ -172,7 +172,7 @@ async fn a_wait_over_the_ceiling_is_not_waited() {
     let error = outcome.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "rate limit: slow down; not tried again: the wait is over 60s (status 429, retry after 61s)"
+        "rate limit: slow down; not retried: the wait is over 60s (status 429, retry after 61s)"
     );
     assert_eq!(error.attempts(), 1);
     assert_eq!(took, Duration::ZERO);

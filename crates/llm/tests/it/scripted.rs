@@ -40,7 +40,7 @@ async fn a_script_at_its_end_says_how_long_it_was() {
     assert!(!error.is_retryable());
     assert_eq!(
         error.to_string(),
-        "other: the script has no reply to request 3: it had 2 in all"
+        "other: the script has no reply to request 3: it has 2 replies"
     );
     assert_eq!(client.requests().len(), 3);
 }
@@ -53,7 +53,7 @@ async fn an_empty_script_answers_nothing() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "other: the script has no reply to request 1: it had 0 in all"
+        "other: the script has no reply to request 1: it has 0 replies"
     );
 }
 

@@ -118,7 +118,7 @@ async fn a_stream_that_just_stops_is_an_error_with_the_text_so_far() {
     assert!(error.is_retryable());
     assert_eq!(
         error.to_string(),
-        "interrupted stream: the reply broke off: its stream ended without the mark of an end"
+        "interrupted stream: the reply broke off: the stream ended without its end marker"
     );
     assert_eq!(error.text_so_far(), Some("Good mor"));
     assert!(!format!("{error:#}{error:?}").contains("Good"));
@@ -144,10 +144,7 @@ async fn every_error_ends_a_stream_and_carries_the_text_so_far() {
     assert!(reply.next().await.is_none());
 
     let error = reply.collect().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "other: the stream had been read to its end already"
-    );
+    assert_eq!(error.to_string(), "other: the stream has already ended");
 }
 
 #[tokio::test]

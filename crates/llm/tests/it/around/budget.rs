@@ -18,15 +18,15 @@ async fn each_limit_ends_the_calls_and_says_what_was_spent() {
     for (budget, said) in [
         (
             Budget::new(script()).with_calls(2),
-            "budget: the limit on calls is 2, and is reached (calls: 2, tokens: 30, money: 0)",
+            "budget: the limit on calls is 2 and has been reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
             Budget::new(script()).with_tokens(30),
-            "budget: the limit on tokens is 30, and is reached (calls: 2, tokens: 30, money: 0)",
+            "budget: the limit on tokens is 30 and has been reached (calls: 2, tokens: 30, money: 0)",
         ),
         (
             Budget::new(script()).with_calls(9).with_money(0.03, prices),
-            "budget: the limit on money is 0.03, and is reached (calls: 2, tokens: 30, money: 0.04)",
+            "budget: the limit on money is 0.03 and has been reached (calls: 2, tokens: 30, money: 0.04)",
         ),
     ] {
         ask(&budget).await.unwrap();

@@ -150,10 +150,10 @@ async fn a_miss_shows_tools_calls_and_results_but_no_data_of_images() {
         .unwrap_err();
 
     insta::assert_snapshot!(without_folder(&format!("{error:#}"), &folder), @r#"
-    other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 1: there messages[0] is user "[image, image/png] Where is this, and does it rain?", here user "[image, image/png] Where is this, and does it rain?" of other data
+    other: the cassette /calls.yaml: this request was not recorded; the most similar one is recording 1: messages[0] is user "[image, image/png] Where is this, and does it rain?" in the recording and user "[image, image/png] Where is this, and does it rain?" with different data in the request
     messages[0]
     - user "[image, image/png] Where is this, and does it rain?"
-    + user "[image, image/png] Where is this, and does it rain?" of other data
+    + user "[image, image/png] Where is this, and does it rain?" with different data
     messages[1]
     - assistant …"all call_1, weather {\"city\": \"Bergen\"}]"
     + assistant …"all call_1, weather {\"city\": \"Oslo\"}]"
@@ -265,12 +265,12 @@ async fn a_miss_names_the_nearest_recording_and_the_difference() {
     ];
 
     insta::assert_snapshot!(said.join("\n\n"), @r#"
-    other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 2: there messages[4] is missing, here assistant "Yes."
+    other: the cassette /calls.yaml: this request was not recorded; the most similar one is recording 2: messages[4] is missing in the recording and assistant "Yes." in the request
     messages[4]
     - missing
     + assistant "Yes."
 
-    other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 2: there messages[1] is user "What is 2 + 2? # really", here user "What is 2 + 3? # really"
+    other: the cassette /calls.yaml: this request was not recorded; the most similar one is recording 2: messages[1] is user "What is 2 + 2? # really" in the recording and user "What is 2 + 3? # really" in the request
     messages[1]
     - user "What is 2 + 2? # really"
     + user "What is 2 + 3? # really"
@@ -296,7 +296,7 @@ async fn a_miss_names_the_nearest_recording_and_the_difference() {
     - "sum: {\"type\": \"object\"}"
     + "free text"
 
-    other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 2: there max_tokens is 50, here 51
+    other: the cassette /calls.yaml: this request was not recorded; the most similar one is recording 2: max_tokens is 50 in the recording and 51 in the request
     max_tokens
     - 50
     + 51
@@ -316,7 +316,7 @@ async fn a_difference_deep_in_a_long_text_is_shown_where_it_is() {
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(without_folder(&error.to_string(), &folder), @r#"other: the cassette /calls.yaml: this request was not recorded; the nearest is recording 1: there messages[0] is user …"ééééééééééééééééééééééééééééééoldzzzzzzzzzzzzzzzzzzzzzzzzzzz"…, here user …"éééééééééééééééééééééééééééééénewzzzzzzzzzzzzzzzzzzzzzzzzzzz"…"#);
+    insta::assert_snapshot!(without_folder(&error.to_string(), &folder), @r#"other: the cassette /calls.yaml: this request was not recorded; the most similar one is recording 1: messages[0] is user …"ééééééééééééééééééééééééééééééoldzzzzzzzzzzzzzzzzzzzzzzzzzzz"… in the recording and user …"éééééééééééééééééééééééééééééénewzzzzzzzzzzzzzzzzzzzzzzzzzzz"… in the request"#);
 }
 
 #[tokio::test]
@@ -390,7 +390,7 @@ async fn a_cassette_is_not_written_over() {
 
     assert_eq!(
         without_folder(&error.to_string(), &folder),
-        "settings: the cassette /calls.yaml: cannot be made: File exists (os error 17)"
+        "settings: the cassette /calls.yaml: cannot be created: File exists (os error 17)"
     );
     let error = ask(&Replay::open(&path).unwrap()).await.unwrap_err();
     assert_eq!(

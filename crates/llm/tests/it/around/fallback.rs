@@ -60,7 +60,7 @@ async fn where_both_fail_the_error_tells_of_both() {
     let client = Fallback::new(Retry::new(first, Backoff::of::<2>()), second);
     assert_eq!(
         ask(&client).await.unwrap_err().to_string(),
-        "authentication: wrong key; before it: overloaded: no luck, after 2 attempts (status 401), after 3 attempts"
+        "authentication: wrong key; the first client failed with: overloaded: no luck, after 2 attempts (status 401), after 3 attempts"
     );
 }
 

@@ -172,7 +172,7 @@ fn a_cassette_without_end_marks_is_told_how_to_get_them() {
     for mark in ["", "  complete: false\n"] {
         let text = format!("{call}  complete: true\n{call}{mark}");
         let error = open(&path, text.as_bytes()).unwrap_err().to_string();
-        let expected = "recording 2 has no `complete: true`, so it may have been cut off; expected that as its last key";
+        let expected = "recording 2 has no `complete: true`, so it may be truncated; expected it as the last key";
         assert!(error.ends_with(expected), "{error}");
     }
 }
@@ -216,7 +216,7 @@ async fn a_cassette_that_is_gone_is_noticed() {
         let error = recorder.complete(hello()).await.unwrap_err();
         assert!(
             error.to_string().ends_with(
-                "cannot be written: the file was removed or replaced while it was recorded; expected it to stay"
+                "cannot be written: the file was removed or replaced during recording; expected it to remain"
             ),
             "{error}"
         );
@@ -243,7 +243,7 @@ fn only_regular_files_are_cassettes() {
         assert!(
             error
                 .to_string()
-                .ends_with("cannot be made: File exists (os error 17)"),
+                .ends_with("cannot be created: File exists (os error 17)"),
             "{error}"
         );
 

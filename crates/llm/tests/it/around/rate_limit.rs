@@ -72,7 +72,7 @@ async fn a_call_that_would_wait_too_long_fails_at_once_and_says_how_long() {
     assert_eq!(start.elapsed(), Duration::ZERO);
     assert_eq!(
         error.to_string(),
-        "rate limit: the client's own limit leaves no room within 10s (retry after 40s)"
+        "rate limit: the client's limit allows no call within 10s (retry after 40s)"
     );
     tokio::time::sleep(seconds(30)).await;
     assert!(ask(&client).await.is_ok());

@@ -87,7 +87,7 @@ async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
     let error = ask(&inside).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "timeout: no whole reply within 10s, after 3 attempts"
+        "timeout: no complete reply within 10s, after 3 attempts"
     );
     assert_eq!(start.elapsed().as_secs(), 33);
 
@@ -95,7 +95,7 @@ async fn a_timeout_inside_a_retry_is_of_each_attempt_and_outside_of_all() {
     let start = Instant::now();
     assert_eq!(
         ask(&outside).await.unwrap_err().to_string(),
-        "timeout: no whole reply within 10s"
+        "timeout: no complete reply within 10s"
     );
     assert_eq!(start.elapsed().as_secs(), 10);
 }

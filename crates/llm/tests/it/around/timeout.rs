@@ -26,7 +26,7 @@ async fn a_whole_reply_has_the_total_time_and_no_more() {
     let start = Instant::now();
     let error = ask(&client).await.unwrap_err();
 
-    assert_eq!(error.to_string(), "timeout: no whole reply within 10s");
+    assert_eq!(error.to_string(), "timeout: no complete reply within 10s");
     assert!(error.is_retryable());
     assert_eq!(start.elapsed().as_secs(), 10);
 }
@@ -68,7 +68,7 @@ async fn each_limit_of_a_stream_holds_for_its_own_part() {
                 .with_total(seconds(25))
         )
         .await,
-        (Err("timeout: no whole reply within 25s".to_owned()), 25)
+        (Err("timeout: no complete reply within 25s".to_owned()), 25)
     );
     assert_eq!(outcome(script(slow())).await, (Ok("abc".to_owned()), 30));
 }

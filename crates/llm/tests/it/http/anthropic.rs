@@ -145,19 +145,19 @@ async fn lenient_in_what_a_reply_may_be() {
     for (body, said) in [
         (
             "{}",
-            "decode: the answer has no content; expected an array of blocks (status 200)",
+            "decode: the response has no content; expected an array of blocks (status 200)",
         ),
         (
             r#"{"content":[],"stop_reason":"refusal"}"#,
-            "content filter: the model refuses, without a word (status 200)",
+            "content filter: the model refused without a reason (status 200)",
         ),
         (
             "[]",
-            "decode: the answer has no content; expected an array of blocks (status 200)",
+            "decode: the response has no content; expected an array of blocks (status 200)",
         ),
         (
             r#"{"content":7}"#,
-            "decode: the answer is no message: invalid type: integer `7`, expected a sequence at line 1 column 12 (status 200)",
+            "decode: the response is not a valid message: invalid type: integer `7`, expected a sequence at line 1 column 12 (status 200)",
         ),
     ] {
         assert_eq!(

@@ -110,7 +110,7 @@ async fn an_html_page_is_not_taken_for_a_reply() {
     for outcome in outcomes(ok("<html><title>502 Bad Gateway</title></html>")).await {
         assert_eq!(
             format!("{:#}", outcome.unwrap_err()),
-            "decode: the answer is an HTML page; expected JSON (status 200)\nan HTML page titled \"502 Bad Gateway\""
+            "decode: the response is an HTML page; expected JSON (status 200)\nan HTML page titled \"502 Bad Gateway\""
         );
     }
 }

@@ -48,11 +48,15 @@ async fn a_wrong_address_is_named() {
     for (status, body, said) in [
         (404, r#"{"detail":"Not Found"}"#, "Not Found"),
         (404, "404 page not found\n", "404 page not found"),
-        (404, "", "the server answered 404 Not Found and no more"),
+        (
+            404,
+            "",
+            "the server responded 404 Not Found with an empty body",
+        ),
         (
             405,
             "<html></html>",
-            "the server answered 405 Method Not Allowed and an HTML page",
+            "the server responded 405 Method Not Allowed with an HTML page",
         ),
         (405, r#"{"error":"No such method."}"#, "No such method"),
     ] {
@@ -119,7 +123,7 @@ async fn an_html_page_is_cut_to_its_title() {
         assert_eq!(
             format!("{:#}", failure(502, &page).await),
             format!(
-                "server: the server answered 502 Bad Gateway and an HTML page (status 502)\n{shown}"
+                "server: the server responded 502 Bad Gateway with an HTML page (status 502)\n{shown}"
             )
         );
     }
@@ -164,9 +168,12 @@ async fn the_reason_is_found_in_every_shape() {
         (r#"{"error":{"message":17}}"#, "17"),
         (
             "<html><title>400</title></html>",
-            "the server answered 400 Bad Request and an HTML page",
+            "the server responded 400 Bad Request with an HTML page",
         ),
-        ("", "the server answered 400 Bad Request and no more"),
+        (
+            "",
+            "the server responded 400 Bad Request with an empty body",
+        ),
     ];
     for (body, message) in cases {
         assert_eq!(
@@ -428,7 +435,9 @@ async fn a_status_from_300_on_that_is_no_redirect_says_what_it_is() {
         assert_eq!(error.kind(), Kind::InvalidRequest);
         assert_eq!(
             error.to_string(),
-            format!("invalid request: the server answered {name} and no more (status {status})")
+            format!(
+                "invalid request: the server responded {name} with an empty body (status {status})"
+            )
         );
     }
 }

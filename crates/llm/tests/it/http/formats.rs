@@ -90,7 +90,7 @@ async fn what_cannot_be_asked_for_is_an_error_and_nothing_is_sent() {
                 .unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "invalid request: the schema of the reply's format is no JSON object; expected a JSON Schema"
+                "invalid request: the schema of the reply format isn't a JSON object; expected a JSON Schema"
             );
         }
     }
@@ -102,6 +102,6 @@ async fn what_cannot_be_asked_for_is_an_error_and_nothing_is_sent() {
     assert_eq!(error.kind(), Kind::InvalidRequest);
     assert_eq!(
         error.message(),
-        "the messages API has no JSON of any shape; expected a schema, or no format"
+        "the Messages API supports JSON only with a schema; expected a schema, or no format"
     );
 }

@@ -103,7 +103,7 @@ async fn lenient_in_what_a_reply_may_be() {
     let error = outcome(ok("{}")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "decode: the answer has no message; expected an object with content (status 200)"
+        "decode: the response has no message; expected an object with content (status 200)"
     );
 }
 

@@ -105,7 +105,7 @@ async fn an_error_that_says_nothing_does_not_cost_the_reply() {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "decode: the answer has no choices; expected at least one (status 200)"
+            "decode: the response has no choices; expected at least one (status 200)"
         );
     }
 
@@ -272,23 +272,23 @@ async fn a_chunked_body_is_put_together() {
 #[tokio::test]
 async fn what_is_no_completion_is_a_decode_error_that_says_where() {
     let cases = [
-        ("", "the answer is empty; expected JSON"),
+        ("", "the response is empty; expected JSON"),
         (
             "{\"choices\": [{\"mess",
-            "the answer ends in the middle of its JSON: EOF while parsing a string at line 1 column 19",
+            "the response ends in the middle of its JSON: EOF while parsing a string at line 1 column 19",
         ),
         (
             "Hello!",
-            "the answer is not JSON: expected value at line 1 column 1",
+            "the response is not JSON: expected value at line 1 column 1",
         ),
-        ("{}", "the answer has no choices; expected at least one"),
+        ("{}", "the response has no choices; expected at least one"),
         (
             r#"{"choices":null}"#,
-            "the answer has no choices; expected at least one",
+            "the response has no choices; expected at least one",
         ),
         (
             r#"{"choices":[]}"#,
-            "the answer has no choices; expected at least one",
+            "the response has no choices; expected at least one",
         ),
         (
             r#"{"choices":[{}]}"#,
@@ -296,15 +296,15 @@ async fn what_is_no_completion_is_a_decode_error_that_says_where() {
         ),
         (
             r#"{"choices":"none"}"#,
-            "the answer is no chat completion: invalid type: string \"none\", expected an array at line 1 column 17",
+            "the response is not a valid chat completion: invalid type: string \"none\", expected an array at line 1 column 17",
         ),
         (
             r#"{"choices":[{"message":{"content":42}}]}"#,
-            "the answer is no chat completion: invalid type: integer `42`, expected text or an array of parts at line 1 column 36",
+            "the response is not a valid chat completion: invalid type: integer `42`, expected text or an array of parts at line 1 column 36",
         ),
         (
             r#"{"choices":[7]}"#,
-            "the answer is no chat completion: invalid type: integer `7`, expected struct Choice at line 1 column 13",
+            "the response is not a valid chat completion: invalid type: integer `7`, expected struct Choice at line 1 column 13",
         ),
     ];
     for (body, message) in cases {
@@ -338,7 +338,7 @@ async fn an_html_page_is_a_decode_error_with_its_title() {
         assert_eq!(error.kind(), LlmErrorKind::Decode);
         assert_eq!(
             format!("{error:#}"),
-            format!("decode: the answer is an HTML page; expected JSON (status 200)\n{shown}")
+            format!("decode: the response is an HTML page; expected JSON (status 200)\n{shown}")
         );
     }
 }
@@ -388,7 +388,7 @@ async fn a_refusal_is_an_error_of_its_own() {
     assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
     assert_eq!(
         error.to_string(),
-        "content filter: the model refuses: I will not. (status 200)"
+        "content filter: the model refused: I will not. (status 200)"
     );
     let parts =
         r#"{"choices":[{"message":{"content":[{"type":"refusal"}],"refusal":"I will not."}}]}"#;

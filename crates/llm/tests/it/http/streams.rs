@@ -189,7 +189,7 @@ async fn a_stream_cut_anywhere_is_interrupted_and_keeps_the_text_so_far() {
             assert!(complete.text().starts_with(error.text_so_far().unwrap()));
             assert_eq!(
                 error.to_string(),
-                "interrupted stream: the reply broke off: its stream ended without the mark of an end (status 200)"
+                "interrupted stream: the reply broke off: the stream ended without its end marker (status 200)"
             );
         }
     }
@@ -285,7 +285,7 @@ async fn a_refusal_in_pieces_is_a_refusal() {
         let error = events(&format!("{body}{end}")).await.1.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "content filter: the model refuses: I cannot. (status 200)"
+            "content filter: the model refused: I cannot. (status 200)"
         );
     }
 }
@@ -298,7 +298,7 @@ async fn an_event_that_is_no_json_is_a_decode_error_with_its_text() {
         .unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "decode: the answer is not JSON: expected value at line 1 column 1 (status 200)\noops"
+        "decode: the response is not JSON: expected value at line 1 column 1 (status 200)\noops"
     );
 }
 
@@ -319,7 +319,7 @@ async fn a_whole_reply_where_a_stream_was_asked_for_is_taken() {
         .unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "decode: the answer is an HTML page; expected JSON (status 200)\nan HTML page titled \"Log in\""
+        "decode: the response is an HTML page; expected JSON (status 200)\nan HTML page titled \"Log in\""
     );
 }
 

@@ -402,7 +402,7 @@ async fn more_calls_than_anybody_asks_for_are_an_error() {
         assert_eq!(ask(client).await.unwrap().tool_calls().len(), 128);
     }
 
-    let complaint = "decode: the reply asks for more than 128 calls of tools (status 200)";
+    let complaint = "decode: the reply contains more than 128 tool calls (status 200)";
     for client in &clients {
         assert_eq!(ask(client).await.unwrap_err().to_string(), complaint);
     }

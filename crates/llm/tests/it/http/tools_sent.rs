@@ -191,7 +191,7 @@ async fn a_choice_of_tools_goes_in_the_words_of_the_protocol() {
     for choice in [ToolChoice::Required, ToolChoice::Tool("weather".to_owned())] {
         assert_eq!(
             refused(ollama, asking(choice)).await,
-            "invalid request: Ollama's API cannot make a model call a tool; expected the tool choice Auto or None"
+            "invalid request: Ollama's API cannot force a tool call; expected the tool choice Auto or None"
         );
     }
 }
@@ -330,12 +330,12 @@ async fn what_a_protocol_cannot_carry_is_an_error_that_names_the_message() {
     insta::assert_snapshot!(told.join("\n"), @r#"
     invalid request: messages[1] has a file of the type "text/plain"; expected "application/pdf"
     invalid request: messages[1] has a file; expected images or text
-    invalid request: messages[1] has the address of an image; expected its data
+    invalid request: messages[1] has an image URL; expected image data
     invalid request: messages[1] has images or files in the role assistant; expected them in the role user
     invalid request: messages[1] has images or files in the role system; expected them in the role user
-    invalid request: messages[1] has calls of tools in the role user; expected them in the role assistant
-    invalid request: messages[1] does not say which call it answers; expected Message::tool_result or Message::tool_failure
-    invalid request: the input schema of the tool "weather" is no JSON object; expected a JSON Schema
+    invalid request: messages[1] has tool calls in the role user; expected them in the role assistant
+    invalid request: messages[1] has no tool call id; expected Message::tool_result or Message::tool_failure
+    invalid request: the input schema of the tool "weather" isn't a JSON object; expected a JSON Schema
     invalid request: the tool choice is "clock"; expected a tool of the request: weather
     "#);
 }

@@ -118,7 +118,7 @@ async fn thousands_of_calls_in_one_reply_are_not_made() {
     );
     let asked = conversation(client.requests().last().unwrap());
     assert!(
-        asked.contains("the reply calls 5000 tools; expected at most 64"),
+        asked.contains("the reply has 5000 tool calls; expected at most 64"),
         "{asked}"
     );
 

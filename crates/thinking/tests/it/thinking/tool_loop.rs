@@ -93,10 +93,7 @@ async fn a_draft_from_elsewhere_is_counted() {
 async fn giving_up_is_reported_with_its_reason() {
     let (thinking, reports) = kept(Thinking::new(ScriptedClient::default()));
     let generating = thinking.begin(ask("?")).await.unwrap();
-    let error = generating.fail(LlmError::new(
-        LlmErrorKind::Other,
-        "too many calls of tools",
-    ));
-    assert_eq!(error.to_string(), "other: too many calls of tools");
+    let error = generating.fail(LlmError::new(LlmErrorKind::Other, "too many tool calls"));
+    assert_eq!(error.to_string(), "other: too many tool calls");
     assert_eq!(reports.lock().unwrap()[0].error, Some(error.to_string()));
 }
