@@ -21,7 +21,7 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use cogwork::flow::{Action, Flow, Stepped, Wait, from_fn, from_phases};
+use cogwork::flow::{Action, Flow, Paused, Wait, from_fn, from_phases};
 use cogwork::journal::{FileStore, Store};
 use serde::{Deserialize, Serialize};
 
@@ -127,32 +127,30 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let journal = store.start_or_resume(RUN, &flow, &refund).await?;
     let mut refund: Refund = journal.state()?;
     let mut run = flow.begin().with_journal(journal);
-    let stepped = run.advance(&mut refund).await?;
-
+    let finished = run.finish(&mut refund).await;
     drop(run);
-    match stepped {
-        Stepped::Paused(paused) => {
-            println!("{paused}");
-            let left = paused
-                .until
-                .map(|until| until.duration_since(SystemTime::now()).unwrap_or_default());
-            if let Some(left) = left {
-                println!(
-                    "An answer is awaited for {:.0} hours.",
-                    left.as_secs_f64() / 3600.0
-                );
-            }
 
-            println!("Start this program again with `yes` or `no`.");
-        }
-        Stepped::Ended(ended) => {
+    match finished {
+        Ok(ended) => {
             println!("{} ({} steps)", refund.answer, ended.steps);
 
             // Nobody needs the record any more, and the next start begins anew.
             fs::remove_dir_all(&folder)?;
         }
-        _ => return Err("the run neither paused nor ended".into()),
+        Err(error) => show(&error.into_paused()?),
     }
 
     Ok(())
+}
+
+fn show(paused: &Paused) {
+    println!("{paused}");
+
+    if let Some(until) = paused.until {
+        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+        let hours = left.as_secs_f64() / 3600.0;
+        println!("An answer is awaited for {hours:.0} hours.");
+    }
+
+    println!("Start this program again with `yes` or `no`.");
 }

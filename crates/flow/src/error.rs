@@ -8,7 +8,9 @@ use crate::failed::Failed;
 use crate::location::Location;
 use crate::{Action, BoxError, Paused, Phase, StepName};
 
-/// Why a run stopped before an end, and where.
+/// Why a run stopped before its end, and where.
+///
+/// A [pause](RunError::paused) is one of the reasons, and no failure: the run waits for an event.
 ///
 /// `{}` is one line that names flow, node, phase and attempts, and ends with the source's own
 /// line; `{:#}` shows the source in its longer form. Control characters in names are escaped and
@@ -150,8 +152,8 @@ impl RunError {
         matches!(self.0.kind, Kind::Panicked(_))
     }
 
-    /// Whether the run waits for an event; what [`Run::advance`](crate::Run::advance) would have
-    /// answered.
+    /// Returns where the run paused and what it waits for; `None` if it stopped for a different
+    /// reason. A pause is not a failure: see [`Wait`](crate::Wait).
     pub fn paused(&self) -> Option<&Paused> {
         match &self.0.kind {
             Kind::Paused(paused) => Some(paused),
@@ -159,10 +161,18 @@ impl RunError {
         }
     }
 
-    pub(crate) fn into_paused(self) -> Result<Paused, Self> {
-        match self.0.kind {
-            Kind::Paused(paused) => Ok(*paused),
-            kind => Err(Self(Box::new(Inner { kind, ..*self.0 }))),
+    /// Takes the [`Paused`] of a run that paused, so that `?` passes every other error on.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error unchanged if the run stopped for a different reason.
+    pub fn into_paused(self) -> Result<Paused, Self> {
+        match *self.0 {
+            Inner {
+                kind: Kind::Paused(paused),
+                ..
+            } => Ok(*paused),
+            inner => Err(Self(Box::new(inner))),
         }
     }
 
@@ -271,7 +281,7 @@ impl fmt::Display for Kind {
             }
             Self::NoJournal { what } => {
                 write!(f, "{what} inside items or branches needs a journal; ")?;
-                f.write_str("give the run one with `Run::journal`")
+                f.write_str("give the run one with `Run::with_journal`")
             }
             Self::UnknownEvent { event, known } => {
                 let known = NameList::and(known);

@@ -7,7 +7,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{Action, Each, Flow, Stepped, Wait};
+use cogwork_flow::{Action, Each, Flow, Wait};
 use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
 
 /// How many bytes the process has written so far, to whatever file.
@@ -54,10 +54,8 @@ async fn ask_and_answer(store: impl Store, count: usize) -> u64 {
     let mut run = flow.begin().with_max_steps(u64::MAX).with_journal(journal);
     let mut all = vec![0; count];
 
-    assert!(matches!(
-        run.advance(&mut all).await.unwrap(),
-        Stepped::Paused(_)
-    ));
+    let stopped = run.finish(&mut all).await.unwrap_err();
+    assert!(stopped.paused().is_some());
     let run_that_waits = store.runs().await.unwrap().pop().unwrap();
     let RunStatus::Paused { waits } = run_that_waits.status else {
         unreachable!("not paused")

@@ -16,7 +16,7 @@ use crate::{BoxError, StepName};
 /// ```
 /// use std::sync::Arc;
 /// use cogwork_flow::journal::{Journal, MemoryJournal};
-/// use cogwork_flow::{Flow, Stepped, Wait};
+/// use cogwork_flow::{Flow, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,7 @@ use crate::{BoxError, StepName};
 ///
 /// let mut text = "Hello, ".to_owned();
 /// let mut run = flow.begin().with_journal(MemoryJournal::new("greeting 1"));
-/// let Stepped::Paused(paused) = run.advance(&mut text).await? else { unreachable!() };
+/// let paused = run.finish(&mut text).await.unwrap_err().into_paused()?;
 /// assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
 ///
 /// run.deliver("name", &"Ada").await?;

@@ -13,18 +13,19 @@ use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 
 /// A place where a run waits for an event from outside, such as the word of a person.
 ///
-/// When the run comes here and the event has not come, it pauses: it returns
-/// [`Stepped::Paused`](crate::Stepped), and nothing of it runs or is kept in memory but what the
-/// program holds. [`Run::deliver`](crate::Run::deliver) brings the answer, before or after the run
-/// comes here, and the run goes on when it is stepped again. Each answer is taken once, the oldest
-/// first. With a journal on disk the program may end in between.
+/// When the run reaches the wait before the event has arrived, it pauses:
+/// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
+/// [`into_paused`](crate::RunError::into_paused) is a [`Paused`]. No task or timer is left running.
+/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run gets here, and
+/// the next call of `step` or `finish` resumes the run. Each answer is used once, oldest first. With
+/// a journal on disk, the program can exit in between.
 ///
-/// Inside items and branches a wait needs a journal: the others go on to their ends or pauses, and
-/// only a record keeps what they brought until the run comes again.
+/// Inside items and branches a wait needs a journal: the other items and branches run until they end
+/// or pause, and only a journal keeps their outcomes until the run is resumed.
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_flow::{Action, Flow, Stepped, Wait};
+/// use cogwork_flow::{Action, Flow, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,10 +43,13 @@ use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 ///
 /// let mut refund = Refund { amount: 900, granted: false };
 /// let mut run = flow.begin();
-/// if let Stepped::Paused(paused) = run.advance(&mut refund).await? {
-///     assert_eq!((paused.event.as_str(), paused.why.as_str()), ("approval", "a refund of 900 needs a person"));
-///     run.deliver("approval", &true).await?;
+/// if let Err(error) = run.finish(&mut refund).await {
+///     let paused = error.into_paused()?;
+///     assert_eq!(paused.event, "approval");
+///     assert_eq!(paused.why, "a refund of 900 needs a person");
+///     run.deliver(&paused.event, &true).await?;
 /// }
+///
 /// assert_eq!(run.finish(&mut refund).await?.action, Action::DEFAULT);
 /// assert!(refund.granted);
 /// # Ok(())

@@ -1,21 +1,19 @@
-use crate::{Action, Paused};
+use crate::Action;
 
-/// What one step of a run came to.
+/// The result of one step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stepped<'f> {
-    /// The run went on to another node, or to the same one again.
+    /// The run moved to a different node, or to the same one again.
     Moved {
         /// The node that was visited.
         from: &'f str,
-        /// The label it answered.
+        /// The action that it returned.
         action: Action,
-        /// The node to be visited next.
+        /// The node to visit next.
         to: &'f str,
     },
-    /// The run waits for an event; see [`Wait`](crate::Wait).
-    Paused(Paused),
-    /// The run is at its end.
+    /// The run has ended.
     Ended(Ended),
 }
 
@@ -23,8 +21,8 @@ pub enum Stepped<'f> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// The label on which the flow ended.
+    /// The action on which the flow ended.
     pub action: Action,
-    /// How many nodes were visited, repeated visits counted.
+    /// The number of visits to nodes, including repeated ones.
     pub steps: u64,
 }

@@ -24,9 +24,13 @@ use extra::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
 ///
-/// [`finish`](Run::finish) is a loop over [`step`](Run::step), so a program that steps by itself
-/// sees exactly what a whole run does. The state is handed to each step and belongs to the caller
-/// between steps.
+/// [`finish`](Run::finish) is a loop over [`step`](Run::step), so a program that takes the steps on
+/// its own sees exactly what a whole run does. The state is passed to each step and belongs to the
+/// caller between steps.
+///
+/// A run that has to wait for an event pauses: both methods return an error from which
+/// [`RunError::into_paused`] takes the details. The run stays at the [`Wait`](crate::Wait), and the
+/// next call resumes it.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Stepped, from_fn};
@@ -101,45 +105,31 @@ impl<'f, S> Run<'f, S> {
         self.cursor.flow_path()
     }
 
-    /// Visits the next node and follows the edge of the action it answers.
+    /// Visits the next node and follows the edge of the action that it returns.
     ///
-    /// At the end it answers the same [`Stepped::Ended`] again. The future may be dropped at any
-    /// `await`, and the run stays where it was: the next call visits the node anew.
+    /// Returns the same [`Stepped::Ended`] again once the run has ended. The future can be dropped at
+    /// any `await`: the run stays at the node, and the next call visits it again.
     ///
     /// # Errors
     ///
-    /// When the node fails or panics, answers an action it does not declare, the limit of steps or
-    /// the deadline is reached, the run is cancelled, or its journal fails. The run stays at the
-    /// node, so the call may be made again.
+    /// Returns an error if the node fails, panics or returns an action that it doesn't declare, if
+    /// the run [pauses](RunError::paused), reaches its maximum number of steps or its deadline or is
+    /// cancelled, or if its journal fails. The run stays at the node, so the call can be repeated.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
-        match self.walk(state, Distance::OneStep).await {
-            Ok(action) => Ok(match self.node() {
-                Some(to) => Stepped::Moved { from, action, to },
-                None => Stepped::Ended(self.end(action)),
-            }),
-            Err(error) => error.into_paused().map(Stepped::Paused),
-        }
+        let action = self.walk(state, Distance::OneStep).await?;
+
+        Ok(match self.node() {
+            Some(to) => Stepped::Moved { from, action, to },
+            None => Stepped::Ended(self.end(action)),
+        })
     }
 
-    /// Steps to the end, or until the run waits for an event: answers [`Stepped::Ended`] or
-    /// [`Stepped::Paused`].
+    /// Takes steps until the run ends. After an error, the run can be resumed with another call.
     ///
     /// # Errors
     ///
-    /// As [`step`](Run::step).
-    pub async fn advance(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
-        match self.walk(state, Distance::ToTheEnd).await {
-            Ok(action) => Ok(Stepped::Ended(self.end(action))),
-            Err(error) => error.into_paused().map(Stepped::Paused),
-        }
-    }
-
-    /// Steps to the end. When it stops before, the run stays where it was and can go on.
-    ///
-    /// # Errors
-    ///
-    /// As [`step`](Run::step), and when the run [pauses](RunError::paused).
+    /// The same as [`step`](Run::step).
     pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
         let action = self.walk(state, Distance::ToTheEnd).await?;
         Ok(self.end(action))

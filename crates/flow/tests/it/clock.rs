@@ -10,7 +10,7 @@ use crate::lines;
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::journal::{Entry, Recorded};
-use cogwork_flow::{Flow, Run, Stepped, Wait};
+use cogwork_flow::{Flow, Run, Wait};
 use lines::Lines;
 use tokio::time::{Instant, advance, timeout};
 
@@ -91,10 +91,8 @@ async fn ends_within(time: Duration, run: &mut Run<'_, u32>) -> bool {
 
 /// When the run that waits is told that it will be too late; `None` when it is.
 async fn limit(run: &mut Run<'_, u32>) -> Option<SystemTime> {
-    match run.advance(&mut 0).await.unwrap() {
-        Stepped::Paused(paused) => Some(paused.until.unwrap()),
-        _ => None,
-    }
+    let error = run.finish(&mut 0).await.err()?;
+    error.into_paused().unwrap().until
 }
 
 /// How far somebody may set a clock back, by mistake or on purpose.

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{Flow, RunError, Stepped, events};
+use cogwork_flow::{Ended, Flow, RunError, events};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -37,12 +37,12 @@ struct End {
 }
 
 impl End {
-    fn new(state: State, stepped: Result<Stepped<'_>, RunError>) -> Self {
-        let came_to = match stepped {
-            Ok(Stepped::Ended(ended)) => Ok((ended.action.to_string(), ended.steps)),
-            Ok(stepped) => unreachable!("no end: {stepped:?}"),
+    fn new(state: State, finished: Result<Ended, RunError>) -> Self {
+        let came_to = match finished {
+            Ok(ended) => Ok((ended.action.to_string(), ended.steps)),
             Err(error) => Err(error.to_string()),
         };
+
         Self { state, came_to }
     }
 }
@@ -60,15 +60,22 @@ async fn in_one_process(flow: &Flow<State>, start: &[u64], journaled: bool) -> E
     }
 
     loop {
-        match run.advance(&mut state).await {
-            Ok(Stepped::Paused(paused)) => match answer(&paused.event) {
-                Some(answer) => run.deliver(&paused.event, &answer).await.unwrap(),
-                None => sleep(2 * HOUR).await,
-            },
-            stepped => {
-                let end = stepped.inspect_err(|error| assert!(!error.is_journal(), "{error}"));
-                return End::new(state.clone(), end);
+        let error = match run.finish(&mut state).await {
+            Ok(ended) => return End::new(state.clone(), Ok(ended)),
+            Err(error) => error,
+        };
+
+        let paused = match error.into_paused() {
+            Ok(paused) => paused,
+            Err(error) => {
+                assert!(!error.is_journal(), "{error}");
+                return End::new(state.clone(), Err(error));
             }
+        };
+
+        match answer(&paused.event) {
+            Some(answer) => run.deliver(&paused.event, &answer).await.unwrap(),
+            None => sleep(2 * HOUR).await,
         }
     }
 }
@@ -108,19 +115,19 @@ async fn on_an_engine(
         };
         let mut state = start.to_vec();
         let polls = engine.crashes(6).then(|| engine.random(40));
-        let stepped = tokio::select! {
+        let finished = tokio::select! {
             biased;
             over = signal.over() => Err(over),
-            stepped = dropped_after(polls, run.advance(&mut state)) => stepped.ok_or(Over::Crashed),
+            finished = dropped_after(polls, run.finish(&mut state)) => finished.ok_or(Over::Crashed),
         };
 
-        let waits_for = match stepped {
+        let waits_for = match finished {
             Err(Over::Crashed) => continue,
             Err(Over::Mismatch(mismatch)) => return Err(mismatch),
             Ok(Err(error)) if error.downcast_ref::<Crashed>().is_some() => continue,
             Err(Over::Suspended { event }) => event,
-            Ok(Ok(Stepped::Paused(paused))) => paused.event,
-            Ok(stepped) => {
+            Ok(Err(error)) if error.paused().is_some() => error.into_paused().unwrap().event,
+            Ok(finished) => {
                 let made = position.load(Ordering::Relaxed);
                 let recorded = engine.len();
                 if made != recorded {
@@ -129,7 +136,7 @@ async fn on_an_engine(
                     ));
                 }
 
-                return Ok(End::new(state, stepped));
+                return Ok(End::new(state, finished));
             }
         };
 

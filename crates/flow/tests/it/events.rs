@@ -240,9 +240,9 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     let record = lines::Lines::default();
     flow.begin()
         .with_journal(record.journal())
-        .advance(&mut vec![1, 2])
+        .finish(&mut vec![1, 2])
         .await
-        .unwrap();
+        .unwrap_err();
 
     let (sink, told) = events(100);
     let mut state = vec![1, 2];
@@ -250,9 +250,9 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
         .begin()
         .with_journal(record.journal())
         .with_events(sink);
-    run.advance(&mut state).await.unwrap();
+    run.finish(&mut state).await.unwrap_err();
     run.deliver("number", &3).await.unwrap();
-    run.advance(&mut state).await.unwrap();
+    run.finish(&mut state).await.unwrap();
     assert_eq!(state, [2, 4, 6]);
     drop(run);
     insta::assert_snapshot!(lines(told).await, @r"

@@ -266,28 +266,21 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     let (journal, mut state) = taken_up(&lines);
     let mut run = flow.begin().with_journal(journal);
     run.deliver("word", &"one").await.unwrap();
-    assert!(matches!(
-        run.advance(&mut state).await.unwrap(),
-        Stepped::Paused(_)
-    ));
+    let first = run.finish(&mut state).await.unwrap_err();
+    assert!(first.paused().is_some());
     advance(Duration::from_secs(61)).await;
 
-    let until = match run.advance(&mut state).await.unwrap() {
-        Stepped::Paused(paused) => paused.until,
-        other => panic!("{other:?}"),
-    };
+    let second = run.finish(&mut state).await.unwrap_err();
+    let until = second.into_paused().unwrap().until;
     assert_eq!((run.steps(), &state.words), (7, &vec!["one".to_owned()]));
 
     let before = lines.text();
     let (journal, mut again) = taken_up(&lines);
     let mut run = flow.begin().with_journal(journal).with_fold_every(every(1));
 
-    match run.advance(&mut again).await.unwrap() {
-        Stepped::Paused(paused) => {
-            assert_eq!(paused.until, until, "the time limit is the one it was")
-        }
-        other => panic!("{other:?}"),
-    }
+    let third = run.finish(&mut again).await.unwrap_err();
+    let third = third.into_paused().unwrap();
+    assert_eq!(third.until, until, "the time limit is the one it was");
 
     assert_eq!((&again, run.steps()), (&state, 7));
     assert_eq!(lines.text(), before);

@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 use allocation_counter::{AllocationInfo, measure};
 use cogwork_flow::journal::Recorded;
 use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, Run, Stepped, Visits, Wait, events, from_fn, from_phases,
+    Action, Batch, Branches, Each, Flow, Run, Visits, Wait, events, from_fn, from_phases,
 };
 use lines::Lines;
 
@@ -111,10 +111,8 @@ fn items() -> Flow<Vec<u32>> {
 async fn answer_all(mut run: Run<'_, usize>, count: usize) {
     let mut answers = 0;
     for number in 0..count {
-        assert!(matches!(
-            run.advance(&mut answers).await.unwrap(),
-            Stepped::Paused(_)
-        ));
+        let stopped = run.finish(&mut answers).await.unwrap_err();
+        assert!(stopped.paused().is_some());
         run.deliver(&event(number), &()).await.unwrap();
     }
 
@@ -158,10 +156,8 @@ fn items_that_wait_for_one_event() {
             .begin()
             .with_max_steps(u64::MAX)
             .with_journal(lines.journal());
-        assert!(matches!(
-            run.advance(&mut all).await.unwrap(),
-            Stepped::Paused(_)
-        ));
+        let stopped = run.finish(&mut all).await.unwrap_err();
+        assert!(stopped.paused().is_some());
 
         for word in 0..count {
             run.deliver("word", &word).await.unwrap();
@@ -199,10 +195,8 @@ fn branches_that_wait_each_for_its_own_event() {
             .begin()
             .with_max_steps(u64::MAX)
             .with_journal(Lines::default().journal());
-        assert!(matches!(
-            run.advance(&mut ()).await.unwrap(),
-            Stepped::Paused(_)
-        ));
+        let stopped = run.finish(&mut ()).await.unwrap_err();
+        assert!(stopped.paused().is_some());
         for number in 0..count {
             run.deliver(&event(number), &()).await.unwrap();
         }

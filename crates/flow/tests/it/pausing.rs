@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use cogwork_flow::journal::{Entry, Journal, MemoryJournal};
 use cogwork_flow::{
-    Action, BoxError, Branches, CancellationToken, Each, Flow, Node, Paused, Phase, Run, Stepped,
-    Wait, events, from_phases,
+    Action, BoxError, Branches, CancellationToken, Each, Flow, Node, Paused, Phase, Run, Wait,
+    events, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -55,15 +55,8 @@ fn asking(wait: Wait<Notes>, calls: &Arc<AtomicUsize>) -> Flow<Notes> {
         .unwrap()
 }
 
-fn paused(stepped: Stepped<'_>) -> Paused {
-    match stepped {
-        Stepped::Paused(paused) => paused,
-        other => unreachable!("not paused, but {other:?}"),
-    }
-}
-
-async fn pauses(run: &mut Run<'_, Notes>, notes: &mut Notes) -> Paused {
-    paused(run.advance(notes).await.unwrap())
+async fn pauses<S>(run: &mut Run<'_, S>, state: &mut S) -> Paused {
+    run.finish(state).await.unwrap_err().into_paused().unwrap()
 }
 
 #[tokio::test]
@@ -103,6 +96,10 @@ async fn a_pause_says_where_why_and_for_what() {
                 paused,
                 "it stays where it is"
             );
+
+            let error = run.step(&mut notes).await.unwrap_err();
+            assert_eq!(error.paused(), Some(&paused), "a step pauses the same way");
+            assert_eq!(error.into_paused().unwrap(), paused);
         }
 
         assert_eq!((calls.load(Ordering::SeqCst), run.steps()), (made, 1));
@@ -494,7 +491,7 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
     let flow = pages(&calls);
     let all = || vec![Notes::new(); 3];
     let mut run = flow.begin().with_journal(lines.journal());
-    let first = paused(run.advance(&mut all()).await.unwrap());
+    let first = pauses(&mut run, &mut all()).await;
 
     assert_eq!(first.step.to_string(), "pages/page#1[0]/review#2");
     assert_eq!(
@@ -506,7 +503,7 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
     assert_eq!(run.steps(), 0, "what is not whole does not count");
 
     run.deliver("word", &"one").await.unwrap();
-    let second = paused(run.advance(&mut all()).await.unwrap());
+    let second = pauses(&mut run, &mut all()).await;
     assert_eq!(second.step.to_string(), "pages/page#1[1]/review#2");
     assert_eq!(calls.load(Ordering::SeqCst), 4);
     run.deliver("word", &"two").await.unwrap();
@@ -640,7 +637,7 @@ async fn the_time_limit_of_a_branch_passes_while_another_waits() {
 async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
     let calls = Arc::default();
     let error = pages(&calls).run(&mut vec![vec![]]).await.unwrap_err();
-    assert_snapshot!(error, @"flow `pages/page[0]`, node `review`: a wait inside items or branches needs a journal; give the run one with `Run::journal`");
+    assert_snapshot!(error, @"flow `pages/page[0]`, node `review`: a wait inside items or branches needs a journal; give the run one with `Run::with_journal`");
     assert!(!error.is_journal());
 
     let nap = Flow::builder("nap")
@@ -656,7 +653,7 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
         .unwrap();
 
     let error = flow.run(&mut vec![]).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f/fork/nap`, node `nap`: a sleep inside items or branches needs a journal; give the run one with `Run::journal`");
+    assert_snapshot!(error, @"flow `f/fork/nap`, node `nap`: a sleep inside items or branches needs a journal; give the run one with `Run::with_journal`");
     flow.begin()
         .with_journal(MemoryJournal::new("r"))
         .finish(&mut vec![])
@@ -680,6 +677,11 @@ async fn a_pause_and_the_limits_of_a_run() {
         "a run that may not step does not wait either"
     );
     assert_eq!(error.node(), "review");
+
+    let text = error.to_string();
+    let unchanged = error.into_paused().unwrap_err();
+    assert!(unchanged.is_step_limit());
+    assert_eq!(unchanged.to_string(), text);
 
     let start = Instant::now();
     let token = CancellationToken::new();

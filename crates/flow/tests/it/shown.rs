@@ -17,7 +17,7 @@ use cogwork_flow::journal::{
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
     Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, Run, RunError,
-    StepName, Stepped, Visits, Wait, WiringProblem, events, from_fn, from_phases,
+    StepName, Visits, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
@@ -226,9 +226,12 @@ async fn error_of(mut run: Run<'_, ()>) -> RunError {
 
 async fn show_pause(shown: &Shown, waits: &Flow<()>) {
     let mut run = waits.begin();
-    let Stepped::Paused(paused) = run.advance(&mut ()).await.unwrap() else {
-        return;
-    };
+    let paused = run
+        .finish(&mut ())
+        .await
+        .unwrap_err()
+        .into_paused()
+        .unwrap();
 
     shown.line(&paused);
     shown.line(&paused.step);
@@ -236,7 +239,7 @@ async fn show_pause(shown: &Shown, waits: &Flow<()>) {
 
     let event = paused.event.clone();
     run.deliver(&event, &paused.why).await.unwrap();
-    shown.error(&run.advance(&mut ()).await.unwrap_err());
+    shown.error(&run.finish(&mut ()).await.unwrap_err());
 }
 
 async fn show_events(shown: &Shown, text: &str) {
@@ -246,9 +249,9 @@ async fn show_events(shown: &Shown, text: &str) {
         .begin()
         .with_id(text)
         .with_events(sink)
-        .advance(&mut ())
+        .finish(&mut ())
         .await
-        .unwrap();
+        .unwrap_err();
 
     let mut event = None;
     while let Some(next) = told.next().await {

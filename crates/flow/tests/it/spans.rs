@@ -209,7 +209,7 @@ async fn pauses_and_replays_are_told() {
     let told = told(async |sink| {
         let mut state = vec![1, 2];
         let mut run = flow.begin().with_journal(journal).with_events(sink);
-        run.advance(&mut state).await.unwrap();
+        run.finish(&mut state).await.unwrap_err();
         run.deliver("number", &7).await.unwrap();
         run.finish(&mut state).await.unwrap();
         assert_eq!(state, [2, 4, 7]);

@@ -100,9 +100,9 @@ async fn runs_are_summed_under_the_places_they_visited() {
     flow.begin()
         .with_id("b")
         .with_events(sink)
-        .advance(&mut vec![0, 1, 2])
+        .finish(&mut vec![0, 1, 2])
         .await
-        .unwrap();
+        .unwrap_err();
 
     counted(&mut visits, &mut told).await;
     assert_snapshot!("visits_as_mermaid", visits.mermaid());
@@ -157,7 +157,7 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
     let mut state = vec![0];
     let mut run = flow.begin().with_events(sink);
 
-    run.advance(&mut state).await.unwrap();
+    run.finish(&mut state).await.unwrap_err();
     while let Some(event) = told.next().await {
         visits.count(&event);
         if visits.mermaid().to_string().contains("paused here") {
@@ -166,7 +166,7 @@ async fn where_a_run_paused_is_marked_until_it_goes_on() {
     }
 
     run.deliver("approval", &true).await.unwrap();
-    run.advance(&mut state).await.unwrap();
+    run.finish(&mut state).await.unwrap();
     drop(run);
     counted(&mut visits, &mut told).await;
 
@@ -207,9 +207,9 @@ async fn every_place_where_a_run_waits_is_marked() {
     flow.begin()
         .with_journal(MemoryJournal::new("r"))
         .with_events(sink)
-        .advance(&mut ())
+        .finish(&mut ())
         .await
-        .unwrap();
+        .unwrap_err();
 
     counted(&mut visits, &mut told).await;
     assert_eq!(

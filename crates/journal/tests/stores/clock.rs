@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::{Action, Flow, Stepped, Wait};
+use cogwork_flow::{Action, Flow, Wait};
 use cogwork_journal::{RunStatus, Store};
 
 use crate::each::{Tested, for_each_store};
@@ -42,16 +42,9 @@ async fn listed(store: &impl Store) -> SystemTime {
 async fn goes_on(store: &impl Store) -> SystemTime {
     let flow = waiting();
     let journal = store.resume("a", &flow).await.unwrap();
-    match flow
-        .begin()
-        .with_journal(journal)
-        .advance(&mut 0)
-        .await
-        .unwrap()
-    {
-        Stepped::Paused(paused) => paused.until.unwrap(),
-        other => unreachable!("not paused, but {other:?}"),
-    }
+    let mut run = flow.begin().with_journal(journal);
+    let stopped = run.finish(&mut 0).await.unwrap_err();
+    stopped.into_paused().unwrap().until.unwrap()
 }
 
 /// The record of a run that began when the clock showed a later time than it does now.

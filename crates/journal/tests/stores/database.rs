@@ -653,12 +653,13 @@ async fn a_run_is_listed_as_it_would_be_from_a_file_after_each_thing_that_happen
         ];
         let mut said = [vec![], vec![]];
         let mut seen = std::collections::HashSet::new();
-        let happens = "advance eve advance ada advance bob advance bob! advance bob bob eve eve ada ada advance";
+        let happens =
+            "finish eve finish ada finish bob finish bob! finish bob bob eve eve ada ada finish";
 
         for what in happens.split(' ').cycle().take(60) {
             for (run, said) in runs.iter_mut().zip(&mut said) {
                 match what.strip_suffix('!') {
-                    None if what == "advance" => drop(run.advance(said).await),
+                    None if what == "finish" => drop(run.finish(said).await),
                     // One that cannot be read.
                     Some(event) => run.deliver(event, &7).await.unwrap(),
                     None => run.deliver(what, &"word").await.unwrap(),
