@@ -6,8 +6,8 @@ use crate::Strategy;
 
 /// A strategy as a Mermaid flowchart, without a newline at the end.
 ///
-/// [`Strategy::mermaid`] returns it. The start stage is rounded, final stages have double borders, and the ids
-/// of the nodes are their positions in the table.
+/// Returned by [`Strategy::mermaid`]. The start stage is rounded, final stages have double borders,
+/// and the ids of the nodes are their positions in the table.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub struct StrategyMermaid<'a> {

@@ -3,16 +3,16 @@ use std::fmt;
 use cogwork_text::{Escaped, Name, OneLine};
 use serde::{Deserialize, Serialize};
 
-/// A parameter of another type than expected.
+/// A parameter that isn't of the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Mistyped {
-    /// Its name, and the place in it: `approaches[1].promise`.
+    /// The name of the parameter and the path inside it, as in `approaches[1].promise`.
     pub parameter: String,
-    /// What would be accepted.
+    /// The expected type.
     pub expected: String,
-    /// What was found.
+    /// The value that was found.
     pub found: String,
 }
 

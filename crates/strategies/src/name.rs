@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::{Strategies, Strategy, UnknownStrategy};
 
-/// The strategies that are part of the crate.
+/// The names of the built-in strategies.
 ///
 /// ```
 /// use cogwork_strategies::{Strategy, StrategyName};
@@ -22,29 +22,29 @@ use crate::{Strategies, Strategy, UnknownStrategy};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StrategyName {
-    /// One thought after another, with revision, branches, hypothesis and verification. Also called
-    /// `base_sequential`.
+    /// One thought after another, with revisions, branches, a hypothesis and its verification. Its
+    /// alias is `base_sequential`.
     Linear,
-    /// Steps, worked through in order (Wei et al. 2022).
+    /// Steps that are worked through in order (Wei et al. 2022).
     ChainOfThought,
-    /// Reason, act, observe (Yao et al. 2022).
+    /// Reasoning, action and observation in turn (Yao et al. 2022).
     React,
-    /// Plan all calls, gather the evidence, solve (Xu et al. 2023).
+    /// A plan of all tool calls, then the evidence, then the solution (Xu et al. 2023).
     Rewoo,
-    /// Variables on a scratchpad (Nye et al. 2021).
+    /// Calculation with variables on a scratchpad (Nye et al. 2021).
     Scratchpad,
-    /// Smaller questions first (Press et al. 2022).
+    /// Smaller questions before the problem itself (Press et al. 2022).
     SelfAsk,
-    /// Several paths and a majority (Wang et al. 2022).
+    /// A majority vote over several paths (Wang et al. 2022).
     SelfConsistency,
-    /// The principle first (Zheng et al. 2023).
+    /// The principle behind the problem before the problem itself (Zheng et al. 2023).
     StepBack,
-    /// Approaches as branches, evaluated and selected (Yao et al. 2023).
+    /// Approaches as branches, which are scored and selected (Yao et al. 2023).
     TreeOfThoughts,
 }
 
 impl StrategyName {
-    /// All of them, in the order of the document they come from.
+    /// All names, in the order of the built-in tables.
     pub const ALL: [Self; 9] = [
         Self::Linear,
         Self::ChainOfThought,
@@ -57,7 +57,7 @@ impl StrategyName {
         Self::TreeOfThoughts,
     ];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -72,7 +72,7 @@ impl StrategyName {
         }
     }
 
-    /// Its table. Read once and shared.
+    /// Returns the strategy. Its table is parsed once and shared.
     pub fn strategy(self) -> Strategy {
         built_in_strategy(self)
     }
@@ -89,7 +89,7 @@ fn built_in_strategy(name: StrategyName) -> Strategy {
         .clone()
 }
 
-/// The crate's own tables.
+/// Returns the built-in tables.
 #[expect(
     clippy::expect_used,
     reason = "the tables are part of the crate, and a test reads each"
@@ -134,7 +134,7 @@ impl From<StrategyName> for Strategy {
     }
 }
 
-/// One of the crate's own, by its name or by another name for it.
+/// Parses the name or an alias of a built-in strategy.
 impl FromStr for Strategy {
     type Err = UnknownStrategy;
 

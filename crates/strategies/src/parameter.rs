@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::mistyped::Mistyped;
 
-/// What a thought in a stage carries under one name.
+/// A parameter of the thoughts in a stage.
 ///
 /// | key | what it is |
 /// |---|---|
@@ -29,65 +29,65 @@ pub struct Parameter {
     pub(crate) kind: ParameterType,
 }
 
-/// What a parameter may be.
+/// The type of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParameterType {
-    /// `text`: any, or one of the choices where there are some.
+    /// `text`: any text, or one of the choices if there are some.
     Text {
-        /// The texts it may be; empty for any.
+        /// The accepted texts. If it is empty, any text is accepted.
         choices: Vec<String>,
     },
     /// `integer`.
     Integer {
-        /// The least it may be.
+        /// The minimum, which is included.
         min: Option<f64>,
-        /// The most it may be.
+        /// The maximum, which is included.
         max: Option<f64>,
     },
     /// `number`.
     Number {
-        /// The least it may be.
+        /// The minimum, which is included.
         min: Option<f64>,
-        /// The most it may be.
+        /// The maximum, which is included.
         max: Option<f64>,
     },
     /// `boolean`.
     Boolean,
-    /// `thought`: the number of a thought of the session. That it is there is the session's to check.
+    /// `thought`: the number of a thought. The session checks that the thought exists.
     Thought,
     /// `list`.
     List {
-        /// What each item is.
+        /// The type of the items.
         items: Box<ParameterType>,
-        /// The fewest items.
+        /// The minimum number of items.
         min_items: usize,
     },
-    /// `object`: these fields and no others.
+    /// `object`: exactly these fields.
     Object {
         /// The fields by name.
         fields: BTreeMap<String, Parameter>,
     },
-    /// `map`: values of one type under names of any kind.
+    /// `map`: values of one type, under any names.
     Map {
-        /// What each value is.
+        /// The type of the values.
         values: Box<ParameterType>,
     },
-    /// `any`: any JSON, at most 32 levels deep.
+    /// `any`: any JSON, up to 32 levels deep.
     Any,
 }
 
-/// Levels in a parameter of the type `any`.
+/// The maximum depth of a parameter of the type `any`.
 const MAX_DEPTH: usize = 32;
 
-/// Faults that are reported of one value; a list of thousands of wrong items is known by its first.
+/// The maximum number of faults that are reported for one value.
 const MAX_FAULTS: usize = 20;
 
-/// The characters of a place that are kept: a few more than messages show.
+/// The maximum length of a path, in characters. Messages show a little less.
 const MAX_PLACE: usize = 100;
 
 impl Parameter {
-    /// A parameter that a thought must carry.
+    /// Creates a required parameter. The model reads the description.
     pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
         Self {
             description: description.into(),
@@ -96,7 +96,7 @@ impl Parameter {
         }
     }
 
-    /// Any text.
+    /// Creates a required parameter that accepts any text.
     pub fn text(description: impl Into<String>) -> Self {
         Self::new(
             ParameterType::Text {
@@ -106,24 +106,24 @@ impl Parameter {
         )
     }
 
-    /// The same, for a thought that may do without.
+    /// Makes the parameter optional.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.required = false;
         self
     }
 
-    /// What the model is told about it.
+    /// Returns the description for the model.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Whether a thought must carry it.
+    /// Returns whether a thought must have the parameter.
     pub fn is_required(&self) -> bool {
         self.required
     }
 
-    /// What it may be.
+    /// Returns the type.
     pub fn kind(&self) -> &ParameterType {
         &self.kind
     }
@@ -135,7 +135,7 @@ impl ParameterType {
         "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",
     ];
 
-    /// The name of the type in tables.
+    /// Returns the name of the type in tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Text { .. } => "text",
@@ -150,7 +150,7 @@ impl ParameterType {
         }
     }
 
-    /// Adds what is wrong with a value to `faults`, each with its place from `place` on.
+    /// Adds the faults of a value to `faults`. `place` is the path of the value.
     pub(crate) fn check(&self, place: &str, value: &Value, faults: &mut Vec<Mistyped>) {
         if faults.len() >= MAX_FAULTS {
             return;
@@ -161,7 +161,7 @@ impl ParameterType {
             (Self::Text { choices }, Value::String(text)) => {
                 choices.is_empty() || choices.contains(text)
             }
-            // A number without a fraction is an integer, however it is written.
+            // A number without a fraction is an integer, even if it is written as `2.0`.
             (Self::Integer { min, max }, Value::Number(number)) => number
                 .as_f64()
                 .is_some_and(|number| number.fract() == 0.0 && within(number, *min, *max)),
@@ -237,7 +237,7 @@ impl ParameterType {
         }
     }
 
-    /// The numbers of thoughts that a value of this type names.
+    /// Adds the numbers of the thoughts that a value of this type names to `found`.
     pub(crate) fn thoughts(&self, value: &Value, found: &mut Vec<u32>) {
         match (self, value) {
             (Self::Thought, value) => found.extend(thought_number(value)),
@@ -261,20 +261,22 @@ impl ParameterType {
     }
 }
 
-/// The place of a field.
+/// Returns the path of a field.
 fn field_of(place: &str, name: &str) -> String {
     charge(name.len().min(MAX_PLACE));
     inside(place, format_args!(".{}", start(name)))
 }
 
-/// A place inside another. It is only as long as what is shown of it: a model may write a name of any length,
-/// and every item in it has that name in its place.
+/// Returns the path of a part of a value.
+///
+/// The outer path is truncated: a model may write a very long name, and the path of every item
+/// below repeats it.
 fn inside(place: &str, part: fmt::Arguments<'_>) -> String {
     charge(1 + place.len().min(MAX_PLACE));
     format!("{}{part}", start(place))
 }
 
-/// The beginning of a text, of at most [`MAX_PLACE`] characters.
+/// Returns the first [`MAX_PLACE`] characters.
 fn start(text: &str) -> &str {
     match text.char_indices().nth(MAX_PLACE) {
         Some((end, _)) => text.get(..end).unwrap_or_default(),
@@ -305,7 +307,7 @@ fn is_deeper_than(levels: usize, value: &Value) -> bool {
     }
 }
 
-/// What would be accepted: `a number from 0 to 10`.
+/// Writes what is accepted, as in `a number from 0 to 10`.
 impl fmt::Display for ParameterType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range =
@@ -337,7 +339,7 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// In the form in which tables are written.
+/// Serialises the parameter in the form of a table.
 impl Serialize for Parameter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -380,7 +382,7 @@ impl ParameterType {
     }
 }
 
-/// A type without the rest of a parameter.
+/// The type of an item, which has no description.
 struct Inner<'a>(&'a ParameterType);
 
 impl Serialize for Inner<'_> {
@@ -393,7 +395,7 @@ impl Serialize for Inner<'_> {
     }
 }
 
-/// What a value is, in a few words: `the text "abc"`, `12`, `a list`.
+/// Describes a value in a few words, as in `the text "abc"`, `12` or `a list`.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

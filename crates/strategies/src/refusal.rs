@@ -7,52 +7,52 @@ use serde_json::Value;
 
 use crate::{Mistyped, Stage, Strategy};
 
-/// A move that is not made, and why. Nothing has changed.
+/// A move that was refused, and why. Nothing has changed.
 ///
-/// It serialises with all its fields, so that a model or a program elsewhere can mend the move.
+/// It serialises with all its fields, so that a model or a remote program can correct the move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RefusedMove {
-    /// The strategy that refuses.
+    /// The strategy that refused the move.
     pub strategy: String,
-    /// The stage from which the move was tried; of another strategy where this one was to be entered.
+    /// The current stage. It belongs to a different strategy if the move was to enter this one.
     pub from: String,
-    /// The stage that was to be next.
+    /// The stage to which the move was to lead.
     pub attempted: String,
-    /// Why not.
+    /// Why the move was refused.
     pub reason: RefusalReason,
     /// The stages that may follow.
     pub allowed: Vec<String>,
-    /// Required parameters that are not there.
+    /// The required parameters that are missing.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// Parameters that are of another type than the stage says.
+    /// The parameters of the wrong type.
     #[serde(default)]
     pub mistyped: Vec<Mistyped>,
-    /// Parameters that the stage does not know.
+    /// The parameters that the stage doesn't have.
     #[serde(default)]
     pub unknown: Vec<String>,
 }
 
-/// Why a move is not made.
+/// Why a move was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RefusalReason {
-    /// The strategy has no such stage.
+    /// The strategy doesn't have the stage.
     UnknownStage,
-    /// The stage may not follow.
+    /// The stage may not follow the current one.
     IllegalMove,
-    /// It may follow, but its parameters are not right.
+    /// The stage may follow, but its parameters are wrong.
     Parameters,
 }
 
-/// What refusals are made from: where something stands, and where it may go.
+/// A position from which moves can be refused.
 pub(crate) trait Refuse {
     fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove;
 
-    /// The strategy of the stage that is to be next.
+    /// Returns the strategy of the next stage.
     fn strategy(&self) -> &Strategy;
 
     fn unreachable(&self, attempted: &str) -> Box<RefusedMove> {
@@ -114,7 +114,7 @@ pub(crate) trait Refuse {
         }))
     }
 
-    /// That a parameter is right by itself, but not here.
+    /// Returns the refusal of a parameter that has the right type, but the wrong value.
     fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<RefusedMove> {
         let refusal = self.refusal(to.name(), RefusalReason::Parameters);
         Box::new(RefusedMove {
@@ -124,14 +124,14 @@ pub(crate) trait Refuse {
     }
 }
 
-/// A stage of a strategy, from which its edges lead.
+/// A position inside a strategy.
 pub(crate) struct Standing<'a> {
     pub(crate) strategy: &'a Strategy,
     pub(crate) from: &'a Stage,
 }
 
 impl<'a> Standing<'a> {
-    /// The stage with this name, if it may follow.
+    /// Returns the stage with this name if it may follow.
     pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
         let next = self
             .strategy
@@ -157,7 +157,7 @@ impl Refuse for Standing<'_> {
     }
 }
 
-/// A stage, perhaps of another strategy, from which a strategy is entered: anywhere, or in its start alone.
+/// A position from which a strategy is entered: in any of its stages, or only in the start stage.
 pub(crate) struct Entry<'a> {
     pub(crate) from: &'a Stage,
     pub(crate) into: &'a Strategy,
@@ -165,7 +165,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The stage with this name, if the strategy can be entered there.
+    /// Returns the stage with this name if the strategy can be entered there.
     pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
         self.stages()
             .find(|stage| stage.name() == attempted)
@@ -217,7 +217,7 @@ impl fmt::Display for RefusedMove {
         let strategy = Name(&self.strategy);
         let from = Name(&self.from);
 
-        // The name is cut already, and longer by its escapes.
+        // The name was truncated before it was escaped.
         let attempted = Escaped::new(&self.attempted);
 
         match self.reason {

@@ -1,4 +1,4 @@
-//! JSON Schema, draft 2020-12: of what a thought may be in each stage.
+//! JSON Schema (draft 2020-12) of the thoughts in each stage.
 
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ fn of_type(kind: &ParameterType) -> Value {
     schema
 }
 
-/// `10` and not `10.0`, which some programs take for a fraction.
+/// Writes an integer as `10` rather than `10.0`, which some programs don't accept as an integer.
 fn number(number: f64) -> Value {
     #[expect(
         clippy::cast_possible_truncation,

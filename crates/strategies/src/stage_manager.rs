@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::refusal::{Refuse, Standing};
 use crate::{Parameter, RefusedMove, Stage, Strategy};
 
-/// Walks the stages of a strategy, without thoughts: where it stands, what may follow, where it has been.
+/// Moves through the stages of a strategy without recording thoughts.
 ///
-/// A [`Session`](crate::Session) keeps thoughts and branches as well, and holds its moves against the
-/// table in the same way.
+/// It keeps the current stage and the history. A [`Session`](crate::Session), which also has
+/// thoughts and branches, applies the same rules to its moves.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -36,11 +36,11 @@ pub struct StageManager {
     moves: u64,
 }
 
-/// Stages that the history keeps; a strategy with a cycle can be walked for ever.
+/// The maximum length of the history, since a strategy with a cycle has no last move.
 const HISTORY: usize = 10_000;
 
 impl StageManager {
-    /// Stands in the start stage.
+    /// Creates a manager in the start stage.
     pub fn new(strategy: impl Into<Strategy>) -> Self {
         let strategy = strategy.into();
         let current = strategy.start().index;
@@ -52,42 +52,41 @@ impl StageManager {
         }
     }
 
-    /// The strategy.
+    /// Returns the strategy.
     pub fn strategy(&self) -> &Strategy {
         &self.strategy
     }
 
-    /// The stage it stands in.
+    /// Returns the current stage.
     pub fn current(&self) -> &Stage {
         self.strategy.at(self.current)
     }
 
-    /// The stages that may follow; none in a final stage.
+    /// Returns the stages that may follow. There are none after a final stage.
     pub fn allowed(&self) -> impl Iterator<Item = &Stage> {
         self.strategy.next(self.current())
     }
 
-    /// What a stage that may follow needs, by name; those that are not required too.
+    /// Returns the parameters of a stage that may follow by name, including optional ones.
     ///
     /// # Errors
     ///
-    /// The refusal that a move there would meet.
+    /// Returns a [`RefusedMove`] if the stage may not follow.
     pub fn needs(&self, next: &str) -> Result<&BTreeMap<String, Parameter>, Box<RefusedMove>> {
         Ok(self.standing().next(next)?.parameters())
     }
 
-    /// Whether it stands in a final stage.
+    /// Returns whether the current stage is final.
     pub fn is_complete(&self) -> bool {
         self.current().is_final()
     }
 
-    /// Moves to another stage, and answers it.
+    /// Moves to the stage `next`, and returns it.
     ///
     /// # Errors
     ///
-    /// A [`RefusedMove`] when the stage may not follow, or its parameters are not right: one that is
-    /// required is missing, one is of another type, or the stage knows none of that name. Nothing has
-    /// changed then.
+    /// Returns a [`RefusedMove`] if the stage may not follow, or if a parameter is missing, unknown
+    /// or of the wrong type. In that case, the current stage doesn't change.
     pub fn move_to(
         &mut self,
         next: &str,
@@ -109,14 +108,14 @@ impl StageManager {
         Ok(self.current())
     }
 
-    /// The names of the stages it has left, in order; the last 10,000 of them.
+    /// Returns the names of the stages that were left, in order. Only the last 10,000 are kept.
     pub fn history(&self) -> impl Iterator<Item = &str> {
         self.history
             .iter()
             .map(|index| self.strategy.at(*index).name())
     }
 
-    /// How many moves it has made.
+    /// Returns the number of moves.
     pub fn moves(&self) -> u64 {
         self.moves
     }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::table::{self, Problems};
 use crate::{Strategy, TableError, TableProblemKind};
 
-/// Strategies under their names: the crate's own, or read from YAML or JSON.
+/// A set of strategies, built in or read from YAML or JSON.
 ///
-/// A text has one table or several, each under its name:
+/// A text contains one or more tables by name:
 ///
 /// | key of a strategy | what it is |
 /// |---|---|
@@ -28,7 +28,7 @@ use crate::{Strategy, TableError, TableProblemKind};
 /// | `final` | `true` where the strategy ends; nothing follows there |
 /// | `parameters` | what a thought in it carries, each under its name: see [`Parameter`](crate::Parameter) |
 ///
-/// A text is checked whole, and every problem reported at once: see [`TableProblemKind`].
+/// A text is checked as a whole, and all problems are reported together; see [`TableProblemKind`].
 ///
 /// ```
 /// use cogwork_strategies::{StageManager, Strategies};
@@ -73,23 +73,23 @@ pub struct Strategies {
 }
 
 impl Strategies {
-    /// Reads tables from YAML of at most [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
+    /// Reads tables from YAML of up to [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
     ///
     /// # Errors
     ///
-    /// The problems of the text, at most 100 of them, each with its line where it can be found. Tags,
-    /// directives and keys after a `?` are refused.
+    /// Returns the problems of the text, up to 100, each with its line if it can be determined.
+    /// Tags, directives and keys after a `?` aren't supported.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         Ok(Self {
             list: table::from_yaml(text)?,
         })
     }
 
-    /// Reads tables from JSON of at most [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
+    /// Reads tables from JSON of up to [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
     ///
     /// # Errors
     ///
-    /// The problems of the text, at most 100 of them, each with its line where it can be found.
+    /// Returns the problems of the text, up to 100, each with its line if it can be determined.
     pub fn from_json(text: &str) -> Result<Self, TableError> {
         Ok(Self {
             list: table::from_json(text)?,
@@ -100,7 +100,8 @@ impl Strategies {
     ///
     /// # Errors
     ///
-    /// Every name that both have, as [`TableProblemKind::NameTaken`]. Nothing is added then.
+    /// Returns a [`TableProblemKind::NameTaken`] for each name that is in both sets. In that case,
+    /// nothing is added.
     pub fn extend(&mut self, other: Self) -> Result<(), TableError> {
         let taken: HashSet<&str> = self.list.iter().flat_map(Strategy::names).collect();
         let mut problems = Problems::default();
@@ -118,11 +119,11 @@ impl Strategies {
         Ok(())
     }
 
-    /// The strategy with this name, its own or another for it.
+    /// Returns the strategy with this name or alias.
     ///
     /// # Errors
     ///
-    /// [`UnknownStrategy`], with the names there are.
+    /// Returns an [`UnknownStrategy`] that lists the known names.
     pub fn get(&self, name: &str) -> Result<&Strategy, UnknownStrategy> {
         self.find(name).ok_or_else(|| self.unknown(name))
     }
@@ -147,13 +148,13 @@ impl Strategies {
         }
     }
 
-    /// All of them, in the order of the text they were read from.
+    /// Returns the strategies in the order of the text they were read from.
     pub fn iter(&self) -> impl Iterator<Item = &Strategy> {
         self.list.iter()
     }
 }
 
-/// In the form in which tables are written.
+/// Serialises the strategies in the form of a table.
 impl Serialize for Strategies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.list.len()))?;
@@ -165,7 +166,8 @@ impl Serialize for Strategies {
     }
 }
 
-/// Checked like any text; the error tells the first problem and how many there are.
+/// Checks the tables like those of a text. The error has the first problem and the number of
+/// problems.
 impl<'de> Deserialize<'de> for Strategies {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let list = table::deserialize(deserializer)?.map_err(D::Error::custom)?;
@@ -174,7 +176,7 @@ impl<'de> Deserialize<'de> for Strategies {
 }
 
 impl FromIterator<Strategy> for Strategies {
-    /// Of several with one name the first is found.
+    /// If several strategies have the same name, [`get`](Self::get) returns the first one.
     fn from_iter<I: IntoIterator<Item = Strategy>>(strategies: I) -> Self {
         Self {
             list: strategies.into_iter().collect(),
@@ -182,7 +184,7 @@ impl FromIterator<Strategy> for Strategies {
     }
 }
 
-/// No strategy has this name.
+/// The error for a name that no strategy has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a strategy; expected {}", Name(name), NameList::or(known))]
 pub struct UnknownStrategy {
@@ -191,12 +193,12 @@ pub struct UnknownStrategy {
 }
 
 impl UnknownStrategy {
-    /// The name that was asked for.
+    /// Returns the unknown name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names there are, other names for the same strategy among them.
+    /// Returns the known names, including aliases.
     pub fn known(&self) -> &[String] {
         &self.known
     }

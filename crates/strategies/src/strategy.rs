@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 
 use crate::Parameter;
 
-/// A strategy: its stages, and which may follow which. Cloning shares the table.
+/// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///
-/// Whole by construction: every stage can be reached from the start and reaches a final one.
-/// Get one from a [`StrategyName`](crate::StrategyName), by `str::parse`, or from
+/// A strategy is always valid: every stage can be reached from the start and leads to a final one.
+/// It is obtained from a [`StrategyName`](crate::StrategyName), by `str::parse`, or from
 /// [`Strategies`](crate::Strategies).
 ///
 /// ```
@@ -46,43 +46,43 @@ pub struct Stage {
     pub(crate) prompt: String,
     pub(crate) parameters: BTreeMap<String, Parameter>,
     pub(crate) next: Vec<usize>,
-    /// The names of `next`, for errors and for writing the table.
+    /// The names of the stages in `next`, for errors and for writing the table.
     pub(crate) next_names: Vec<String>,
     pub(crate) is_final: bool,
 }
 
 impl Strategy {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Its name and the other names for it.
+    /// Returns the name, followed by the aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name()).chain(self.0.aliases.iter().map(String::as_str))
     }
 
-    /// What it does.
+    /// Returns the description.
     pub fn description(&self) -> &str {
         &self.0.description
     }
 
-    /// The stage where a session begins.
+    /// Returns the stage in which a session starts.
     pub fn start(&self) -> &Stage {
         self.at(self.0.start)
     }
 
-    /// The stages, in the order of the table.
+    /// Returns the stages in the order of the table.
     pub fn stages(&self) -> &[Stage] {
         &self.0.stages
     }
 
-    /// The stage with this name.
+    /// Returns the stage with this name.
     pub fn stage(&self, name: &str) -> Option<&Stage> {
         self.0.by_name.get(name).map(|index| self.at(*index))
     }
 
-    /// The stages that may follow a stage of this strategy, in the order of the table.
+    /// Returns the stages that may follow `stage`, in the order of the table.
     pub fn next<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = &'a Stage> {
         stage.next.iter().map(|index| self.at(*index))
     }
@@ -96,7 +96,7 @@ impl Strategy {
     }
 }
 
-/// By what they say: the order of stages does not count, since some forms of data do not keep it.
+/// Compares the contents. The order of stages is ignored, since some formats don't preserve it.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
         let a = &*self.0;
@@ -114,45 +114,46 @@ impl PartialEq for Strategy {
 }
 
 impl fmt::Debug for Strategy {
-    /// Its name: a table has hundreds of lines and is shared by every thought of a session.
+    /// Writes the name only: a table has hundreds of lines, and every thought of a session shares
+    /// it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Strategy").field(&self.name()).finish()
     }
 }
 
 impl Stage {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is for.
+    /// Returns the description.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// What the model is asked in it.
+    /// Returns the prompt for the model.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// What a thought in it carries, by name.
+    /// Returns the parameters of a thought in this stage by name.
     pub fn parameters(&self) -> &BTreeMap<String, Parameter> {
         &self.parameters
     }
 
-    /// The names of the stages that may follow.
+    /// Returns the names of the stages that may follow.
     pub fn next_names(&self) -> &[String] {
         &self.next_names
     }
 
-    /// Whether the strategy ends here.
+    /// Returns whether the strategy ends here.
     pub fn is_final(&self) -> bool {
         self.is_final
     }
 }
 
-/// By what they say.
+/// Compares the contents.
 impl PartialEq for Stage {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -164,8 +165,8 @@ impl PartialEq for Stage {
     }
 }
 
-/// In the form in which tables are written; the start is always said, since not every form of data
-/// keeps the order of stages.
+/// Serialises the strategy in the form of a table. The start is always included, since some formats
+/// don't preserve the order of stages.
 impl Serialize for Strategy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

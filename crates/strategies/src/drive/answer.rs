@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The answer.
     pub text: String,
-    /// How sure it is, from 0 to 1, in strategies that can tell.
+    /// The confidence in the answer, from 0 to 1, if the strategy provides one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
 }
 
 impl Answer {
-    /// An answer without a confidence.
+    /// Creates an answer without a confidence.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -20,7 +20,8 @@ impl Answer {
         }
     }
 
-    /// With a confidence from 0 to 1; what is outside is brought to the nearer end.
+    /// Sets the confidence. A value outside the range from 0 to 1 is moved to its nearer end, and
+    /// NaN is ignored.
     #[must_use]
     pub fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence =

@@ -6,12 +6,12 @@ use cogwork_llm::{LlmClient, Message, Messages, Role, ToolDefinition};
 use super::{StageReply, fields};
 use crate::{Parameter, Stage};
 
-/// A question to the model: a conversation, and what the reply must have.
+/// A question to the model: a conversation, and the form that the reply must have.
 ///
-/// Without fields and with fewer than two stages to choose from, any text is a reply. Else the model is
-/// told to write lines such as `action: search`, and a reply that lacks one, or has one of another type, is
-/// asked for again with the complaint. Where one text or one list is all that is asked for, a reply without
-/// any such line is that text or list.
+/// Without fields, and with fewer than two stages to choose from, any text is a valid reply.
+/// Otherwise, the model is instructed to write lines such as `action: search`. If a line is missing
+/// or has a value of the wrong type, the model is asked again with a description of the problem. If
+/// a single text or list is expected, a reply without such lines is taken as that text or list.
 ///
 /// ```
 /// use cogwork_llm::Messages;
@@ -36,22 +36,22 @@ use crate::{Parameter, Stage};
 pub struct Ask {
     pub(super) name: String,
     pub(super) messages: Messages,
-    /// In the order in which the model is to write them.
+    /// In the order in which the model writes them.
     pub(super) fields: Vec<(String, Parameter)>,
     pub(super) next: Vec<(String, String)>,
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<ToolDefinition>,
-    /// What is sent as the last message, once the fields are known.
+    /// The text of the last message, to which the form of the reply is added.
     pub(super) instruction: String,
     pub(super) check: Option<Check>,
     pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
-/// Says what is wrong with a reply beyond its form.
+/// Returns what is wrong with a reply that has the right form.
 type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Ask {
-    /// A question at the end of a conversation.
+    /// Creates a question that is asked at the end of a conversation.
     pub fn new(conversation: Messages, instruction: impl Into<String>) -> Self {
         Self {
             name: String::new(),
@@ -66,14 +66,15 @@ impl Ask {
         }
     }
 
-    /// What tells it from others that are asked side by side. Unset: empty.
+    /// Sets the name that distinguishes the question from others that are asked at the same time.
+    /// The default is empty.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Asks for a field, after those there are; a field of the same name is asked for in its place.
+    /// Adds a field to the form. It replaces a field of the same name.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
         let name = name.into();
@@ -85,7 +86,7 @@ impl Ask {
         self
     }
 
-    /// Asks for fields.
+    /// Adds several fields to the form.
     #[must_use]
     pub fn with_fields(self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
         fields.into_iter().fold(self, |ask, (name, parameter)| {
@@ -93,9 +94,10 @@ impl Ask {
         })
     }
 
-    /// What a reply in the right form must hold besides: a number that is known, a name that is free. What
-    /// the check says is wrong goes to the model, which is asked again as of any reply that cannot be used.
-    /// Replies that call tools are not checked.
+    /// Sets a check for what the form can't express, such as whether a name exists.
+    ///
+    /// If the check fails, its message is sent to the model, which is asked again like for any
+    /// other unusable reply. Replies that call tools aren't checked.
     #[must_use]
     pub fn with_check(
         mut self,
@@ -105,14 +107,14 @@ impl Ask {
         self
     }
 
-    /// Asks another client than that of the solver.
+    /// Sets the client that is asked. The default is the client of the solver.
     #[must_use]
     pub fn with_client(mut self, client: Arc<dyn LlmClient>) -> Self {
         self.client = Some(client);
         self
     }
 
-    /// Asks which of these stages is next. With one alone nothing is asked.
+    /// Asks the model which of these stages comes next, if there is more than one.
     #[must_use]
     pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
         let told = |stage: &Stage| (stage.name().to_owned(), stage.description().to_owned());
@@ -120,40 +122,40 @@ impl Ask {
         self
     }
 
-    /// The temperature of the sampling. Unset: that of the solver's request.
+    /// Sets the sampling temperature. The default is that of the solver's request.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Tools that the model may call instead of writing the fields. For clients that know
-    /// [tools](cogwork_llm::Capability::Tools).
+    /// Sets the tools that the model may call instead of writing the fields. The client must
+    /// support [tools](cogwork_llm::Capability::Tools).
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
         self.tools = tools.into_iter().collect();
         self
     }
 
-    /// What a reply of the model says.
+    /// Reads a reply of the model.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words for the model.
+    /// Returns a description of the problem for the model.
     pub fn read(&self, reply: &str) -> Result<StageReply, String> {
         let reply = fields::read(reply, &self.fields, &self.next)?;
         self.check.iter().try_for_each(|check| check(&reply))?;
         Ok(reply)
     }
 
-    /// The conversation with the question at its end.
+    /// Returns the conversation with the question at its end.
     pub(super) fn conversation(&self) -> Messages {
         let mut messages = self.messages.clone();
         tell(&mut messages, self.question());
         messages
     }
 
-    /// The question as the model reads it, with the form of the reply.
+    /// Returns the message for the model, which includes the form of the reply.
     pub fn question(&self) -> Message {
         Message::user(fields::instruction(
             &self.instruction,
@@ -174,8 +176,8 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// Adds a message. What is said to the model twice in a row is said in one message, since some servers
-/// refuse two of one role.
+/// Adds a message. Two consecutive messages of the user become one, since some servers refuse two
+/// messages of the same role.
 pub(super) fn tell(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
     let joined = match messages.last() {

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{EndReason, StageReply};
 
-/// What came of an [`Ask`].
+/// The result of an [`Ask`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asked {
     /// The [name](Ask::with_name) of the question.
     pub name: String,
-    /// The replies as the model wrote them, with the complaint about each that could not be used.
+    /// The raw replies of the model, each with the problem for which it couldn't be used.
     pub tries: Vec<Try>,
-    /// What the last of them says, or why there is none.
+    /// The usable reply, or the reason why there is none.
     pub reply: Result<StageReply, AskProblem>,
 }
 
 impl Asked {
-    /// Returns which limit of the budget left the question unanswered, if one did.
+    /// Returns the limit of the budget that left the question unanswered, if there is one.
     pub(super) fn out_of(&self) -> Option<&EndReason> {
         match &self.reply {
             Err(AskProblem::OutOf(reason)) => Some(reason),
@@ -34,13 +34,13 @@ pub enum AskProblem {
     /// The client failed.
     #[error("{}", OneLine::new(.0))]
     Client(String),
-    /// No reply had what was asked for.
+    /// No reply could be used.
     #[error("no reply could be used: {}", OneLine::new(.0))]
     Unreadable(String),
-    /// The budget was spent before it could be asked.
+    /// The budget was spent before the question was answered.
     #[error("{0}")]
     OutOf(EndReason),
-    /// It was not needed any more.
+    /// The reply was no longer needed.
     #[error("not needed any more")]
     NotNeeded,
 }

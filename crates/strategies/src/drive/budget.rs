@@ -5,8 +5,8 @@ use cogwork_ask::Spent;
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
-/// How much solving a problem may cost. When it is spent, the run ends in good order, with the best answer
-/// so far and the reason.
+/// The limits of a run. Once one is reached, the run stops and returns the best answer so far and
+/// the reason.
 ///
 /// | what | default |
 /// |---|---|
@@ -15,19 +15,20 @@ use serde::{Deserialize, Serialize};
 /// | thoughts in the session | 500 |
 /// | time of calls to the model and to tools | 15 minutes |
 ///
-/// A call that has begun is not cut short by the limits of calls and tokens; by that of time it is. A turn
-/// that has begun keeps all its thoughts, such as one for each of several paths.
+/// A running call isn't interrupted by the limits of calls and tokens, but it is by the limit of
+/// time. A turn that has started keeps all its thoughts, even if they exceed the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SolveBudget {
-    /// Calls of the model, those that ask again among them.
+    /// Maximum number of calls to the model, including those that ask again.
     pub calls: u32,
-    /// Tokens read and written, guessed from the length of the texts where a server does not say.
+    /// Maximum number of tokens read and written. They are estimated from the length of the texts
+    /// if the server doesn't report them.
     pub tokens: u64,
-    /// Thoughts in the session, on all branches.
+    /// Maximum number of thoughts on all branches of the session.
     pub thoughts: u32,
-    /// Time of calls to the model and to tools; calls side by side count once.
+    /// Maximum total time of calls to the model and to tools. Concurrent calls count once.
     pub time: Duration,
 }
 
@@ -43,32 +44,32 @@ impl Default for SolveBudget {
 }
 
 impl SolveBudget {
-    /// Another limit of calls.
+    /// Sets the maximum number of calls to the model.
     #[must_use]
     pub fn with_calls(self, calls: u32) -> Self {
         Self { calls, ..self }
     }
 
-    /// Another limit of tokens.
+    /// Sets the maximum number of tokens.
     #[must_use]
     pub fn with_tokens(self, tokens: u64) -> Self {
         Self { tokens, ..self }
     }
 
-    /// Another limit of thoughts.
+    /// Sets the maximum number of thoughts.
     #[must_use]
     pub fn with_thoughts(self, thoughts: u32) -> Self {
         Self { thoughts, ..self }
     }
 
-    /// Another limit of time.
+    /// Sets the maximum total time of calls.
     #[must_use]
     pub fn with_time(self, time: Duration) -> Self {
         Self { time, ..self }
     }
 
-    /// What is over, if something is: time and thoughts end a run wherever it stands, calls and tokens
-    /// only where the model is to be called.
+    /// Returns the limit that is reached, if there is one. Calls and tokens are only checked if the
+    /// model is to be called.
     pub(super) fn over(
         &self,
         spent: &Spent,
@@ -110,34 +111,34 @@ pub enum EndReason {
     Answered,
     /// The calls of the [`SolveBudget`] are spent.
     OutOfCalls {
-        /// How many there were.
+        /// The limit.
         limit: u32,
     },
     /// The tokens are spent.
     OutOfTokens {
-        /// How many there were.
+        /// The limit.
         limit: u64,
     },
-    /// There are as many thoughts as may be.
+    /// The maximum number of thoughts is reached.
     OutOfThoughts {
-        /// How many that are.
+        /// The limit.
         limit: u32,
     },
     /// The time is over.
     OutOfTime {
-        /// How much there was.
+        /// The limit.
         limit: Duration,
     },
-    /// The run goes in circles.
+    /// The run repeats itself.
     NoProgress {
-        /// The stage in which that was seen.
+        /// The stage in which that was detected.
         stage: String,
-        /// How often the same had come in a row.
+        /// The number of repetitions.
         times: u32,
     },
-    /// The driver sees no way to go on.
+    /// The driver gave up.
     GaveUp {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }

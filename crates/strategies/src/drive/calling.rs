@@ -1,4 +1,4 @@
-//! Calling tools, side by side as far as they do not need each other.
+//! Calls tools, concurrently unless one needs the output of another.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use tokio::time::timeout_at;
 
 use super::meter::Meter;
 
-/// A call of a tool that is to be made.
+/// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlannedCall {
-    /// What other calls name its outcome by, such as `#E1`.
+    /// The id by which other calls refer to the output, such as `#E1`.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it is given. A text in it that has the [id](Self::id) of an earlier call of the list has what
-    /// that call gave in its place.
+    /// The input. The [id](Self::id) of an earlier call in one of its texts is replaced by the
+    /// output of that call.
     pub input: Value,
-    /// Whether the input goes to the tool as it is, whatever other calls it names.
+    /// Whether the input is passed to the tool unchanged, even if it contains ids of other calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub literal: bool,
 }
 
 impl PlannedCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(id: impl Into<String>, tool: impl Into<String>, input: impl Into<Value>) -> Self {
         Self {
             id: id.into(),
@@ -39,8 +39,10 @@ impl PlannedCall {
         }
     }
 
-    /// Its input goes to the tool as it is: ids of other calls in it are words like any other, a text is
-    /// the arguments as a model wrote them, and [`fitted`](Self::fitted) changes nothing.
+    /// Passes the input to the tool unchanged.
+    ///
+    /// Ids of other calls aren't replaced, a text is taken as the arguments in the form the model
+    /// wrote them, and [`fitted`](Self::fitted) has no effect.
     #[must_use]
     pub fn literal(self) -> Self {
         Self {
@@ -49,7 +51,8 @@ impl PlannedCall {
         }
     }
 
-    /// With its input in the form that the tool wants: a value alone is that of its only property.
+    /// Returns the call with an input that fits the schema of the tool: a single value becomes the
+    /// only property.
     #[must_use]
     pub fn fitted(self, tools: &Tools) -> Self {
         let definition = tools.definitions().find(|tool| tool.name() == self.tool);
@@ -77,7 +80,7 @@ impl PlannedCall {
     }
 }
 
-/// A number that was kept as a text, such as `1.10`, where a number is wanted.
+/// Converts a number that was kept as a text, such as `1.10`, if the schema expects a number.
 fn numeric(input: Value, schema: &Value) -> Value {
     let kind = schema.get("type").and_then(Value::as_str);
     let number = input
@@ -89,24 +92,24 @@ fn numeric(input: Value, schema: &Value) -> Value {
     }
 }
 
-/// What came of a [`PlannedCall`].
+/// The result of a [`PlannedCall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Called {
     /// The id of the call.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it was given, with the outcomes of other calls in it.
+    /// The input, with the outputs of other calls filled in.
     pub input: Value,
-    /// What it gave; what went wrong, in words for the model, if it failed.
+    /// The output, or a description of the failure for the model.
     pub output: String,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// Makes the calls, each as soon as those that it names are made. Only earlier ones of the list count, so
-/// there is no circle. Answers what came of each, in their order; `None` for those the time did not allow.
+/// Makes the calls, each as soon as the earlier calls that it refers to have finished, and returns
+/// their results in order. Calls for which there wasn't enough time have no result.
 pub(super) async fn call_all(
     calls: &[PlannedCall],
     tools: &Tools,
@@ -195,7 +198,7 @@ async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
     }
 }
 
-/// Whether a value has the name of an outcome somewhere in its texts.
+/// Returns whether a text in the input contains the id.
 fn names(input: &Value, id: &str) -> bool {
     match input {
         Value::String(text) => places(text, id).next().is_some(),
@@ -205,7 +208,7 @@ fn names(input: &Value, id: &str) -> bool {
     }
 }
 
-/// Where a text has the id; `#E1` is not in `#E12`.
+/// Returns the offsets of an id in a text. `#E12` doesn't contain `#E1`.
 fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let found = (!id.is_empty())
@@ -220,11 +223,11 @@ fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
     })
 }
 
-/// Bytes of the outcomes of other calls in one input; without a bound, calls that each name the one before
-/// twice would double it every time.
+/// The maximum number of bytes that outputs of other calls add to one input. Without a limit, calls
+/// that each refer twice to the previous one would double it every time.
 const MAX_FILLED: usize = 256 * 1024;
 
-/// With outcomes in the place of their names, as long as there is room for them.
+/// Replaces ids by outputs as long as there is room for them.
 fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> Value {
     match input {
         Value::String(text) => Value::String(filled_text(text, outcomes, room)),
@@ -240,7 +243,7 @@ fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> V
     }
 }
 
-/// In one pass, so that an outcome that has a name in it is not filled in turn.
+/// Replaces ids in a single pass, so that ids in an output aren't replaced in turn.
 fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> String {
     let mut found: Vec<(usize, &str, &str)> = outcomes
         .iter()

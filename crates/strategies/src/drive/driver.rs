@@ -5,15 +5,17 @@ use serde_json::Value;
 use super::{Answer, Done, Next, SolveError, Solving, StageTurn, StageWork};
 use crate::{Parameter, Stage, Strategy, Thought};
 
-/// How a strategy is driven: what is done in each of its stages, and which stage comes next.
+/// Drives a strategy: decides what is done in each stage, and which stage comes next.
 ///
-/// A driver decides and does not wait: [`work`](Self::work) says what is to be done, a
-/// [`Solver`](super::Solver) does it, within its budget, and [`take`](Self::take) makes thoughts of what
-/// came. So a driver is tested without a model, and a run that is taken up again decides as before.
+/// A driver only decides. [`work`](Self::work) returns what is to be done, a
+/// [`Solver`](super::Solver) does it within its budget, and [`take`](Self::take) makes thoughts of
+/// the result. So a driver can be tested without a model, and a resumed run makes the same
+/// decisions again.
 ///
-/// All but the table has a default, which asks the model in every stage for its prompt and its parameters,
-/// and lets it choose where several stages may follow. A [`Strategy`] is such a driver as it is, and so is
-/// a [`StrategyName`](crate::StrategyName) the one made for it.
+/// Every method but [`strategy`](Self::strategy) has a default, with which the model is asked in
+/// each stage for its prompt and its parameters, and chooses where several stages may follow. A
+/// [`Strategy`] is a driver that uses these defaults, and a [`StrategyName`](crate::StrategyName)
+/// is the driver made for that strategy.
 ///
 /// ```
 /// use cogwork_llm::{LlmError, ScriptedClient};
@@ -36,15 +38,17 @@ use crate::{Parameter, Stage, Strategy, Thought};
 /// # }
 /// ```
 pub trait Driver: Send + Sync {
-    /// The table.
+    /// Returns the strategy.
     fn strategy(&self) -> Strategy;
 
-    /// What the model is told before the problem. Clients with `native_tools` tell it of the tools themselves
-    /// where a question [has some](Ask::with_tools).
+    /// Returns the system message that precedes the problem.
+    ///
+    /// With `native_tools`, the client sends the tools of a [question](Ask::with_tools) to the
+    /// model itself, and they needn't be described here.
     ///
     /// # Default
     ///
-    /// That it is asked stage by stage, with the description of the strategy.
+    /// Explains that the model is asked stage by stage, with the description of the strategy.
     fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
         let _ = (tools, native_tools);
         format!(
@@ -54,16 +58,16 @@ pub trait Driver: Send + Sync {
         )
     }
 
-    /// What is to be done in the stage of this turn.
+    /// Returns what is to be done in the stage of this turn.
     ///
     /// # Default
     ///
-    /// In the start stage, if it needs no parameter and one stage alone may follow: take the problem as it
-    /// is. Elsewhere: [`StageTurn::ask`].
+    /// Takes the problem as it is in the start stage, if that has no required parameter and a
+    /// single stage may follow. Otherwise, returns [`StageTurn::ask`].
     ///
     /// # Errors
     ///
-    /// When the turn cannot be made; the run then fails.
+    /// Returns an error if the turn can't be taken. The run then fails.
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let is_plain = || {
             let needs = turn.stage.parameters().values().any(Parameter::is_required);
@@ -75,28 +79,29 @@ pub trait Driver: Send + Sync {
         })
     }
 
-    /// Makes a thought, or several, of what was done, and says where to go.
+    /// Adds one or more thoughts for what was done, and returns where to go.
     ///
     /// # Default
     ///
-    /// One thought of text and fields on the current branch; next is the stage that the model chose, or the
-    /// only one there is.
+    /// Adds one thought with the text and the fields to the current branch. The next stage is the
+    /// one that the model chose, or the only one that may follow.
     ///
     /// # Errors
     ///
-    /// When the session refuses a thought; the run then fails.
+    /// Returns an error if the session refuses a thought. The run then fails.
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
         let next = done.next_of(stage);
         solving.think(done.draft_at(stage))?;
         Ok(next)
     }
 
-    /// The best answer that the thoughts so far hold.
+    /// Returns the best answer so far.
     ///
     /// # Default
     ///
-    /// The newest thought of the current branch that is in a final stage, or in one from which only final
-    /// stages follow: its text, or its parameters where it has none; without a confidence.
+    /// Returns the last thought on the current branch that is in a final stage, or in a stage that
+    /// only final stages may follow: its text, or its parameters if it has none, without a
+    /// confidence.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
         let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
@@ -121,12 +126,14 @@ pub trait Driver: Send + Sync {
         Some(Answer::new(text)).filter(|answer| !answer.text.is_empty())
     }
 
-    /// What of a thought shows whether the run gets on: when the same comes again and again, it does not.
-    /// `None` where a thought shows nothing either way.
+    /// Returns what shows whether the run makes progress. The run stops once the same values
+    /// repeat.
+    ///
+    /// `None` ignores the thought.
     ///
     /// # Default
     ///
-    /// Its text and its parameters.
+    /// Returns the text and the parameters.
     fn progress(&self, thought: &Thought) -> Option<String> {
         let parameters: Vec<_> = thought
             .parameters()
@@ -135,18 +142,18 @@ pub trait Driver: Send + Sync {
         Some(format!("{} {}", thought.text(), parameters.join(" ")))
     }
 
-    /// The plan, in strategies that have one.
+    /// Returns the plan, if the strategy has one.
     ///
     /// # Default
     ///
-    /// None.
+    /// Returns `None`.
     fn plan(&self, solving: &Solving) -> Option<Plan> {
         let _ = solving;
         None
     }
 }
 
-/// A table by itself: every stage is asked for.
+/// Asks the model in every stage.
 impl Driver for Strategy {
     fn strategy(&self) -> Strategy {
         self.clone()

@@ -8,15 +8,14 @@ use cogwork_text::{ErrorText, Name, OneLine};
 use super::{Call, Solving};
 use crate::SessionError;
 
-/// Why a problem was not worked through. What was thought until then is kept: see
-/// [`so_far`](Self::so_far).
+/// The error of a run that failed. [`so_far`](Self::so_far) has the thoughts up to that point.
 pub struct SolveError(Box<Failure>);
 
 struct Failure {
     stage: Option<String>,
     kind: Kind,
     so_far: Option<Box<Solving>>,
-    /// What the failed turn had done and spent.
+    /// The calls and the cost of the failed turn.
     calls: Vec<Call>,
     spent: Spent,
 }
@@ -33,7 +32,7 @@ enum Kind {
 }
 
 impl SolveError {
-    /// A driver cannot make a turn.
+    /// Creates an error of a driver that can't take a turn.
     pub fn driver(message: impl Into<String>) -> Self {
         Kind::Driver(message.into()).into()
     }
@@ -62,7 +61,7 @@ impl SolveError {
         self
     }
 
-    /// The error of a run, with the state it left.
+    /// Creates the error of a run, with the state in which it ended.
     pub(super) fn of_run(error: RunError, mut solving: Solving) -> Self {
         let mut error = match error.downcast_ref::<Self>().is_some() {
             true => match error.into_source().map(|source| source.downcast::<Self>()) {
@@ -80,7 +79,7 @@ impl SolveError {
         error
     }
 
-    /// What the model wrote last.
+    /// Returns the last reply of the model.
     fn last_reply(&self) -> Option<&str> {
         let calls = self
             .so_far()
@@ -91,12 +90,12 @@ impl SolveError {
         })
     }
 
-    /// The stage in which it happened.
+    /// Returns the stage in which the run failed.
     pub fn stage(&self) -> Option<&str> {
         self.0.stage.as_deref()
     }
 
-    /// The client's error, if that is what it was.
+    /// Returns the error of the client, if that is the cause.
     pub fn client_error(&self) -> Option<&LlmError> {
         match &self.0.kind {
             Kind::Client(error) => Some(error),
@@ -104,14 +103,16 @@ impl SolveError {
         }
     }
 
-    /// Whether no reply of the model had what a stage needs. The replies are in the
+    /// Returns whether no reply of the model could be used. The replies are in the
     /// [calls](Solving::calls).
     pub fn is_unreadable(&self) -> bool {
         matches!(self.0.kind, Kind::Unreadable(_))
     }
 
-    /// The run as far as it came, with all calls, from [`Solver::solve`](super::Solver::solve). Whoever
-    /// runs the flow has it already.
+    /// Returns the run up to the failure, with all calls.
+    ///
+    /// It is only set by [`Solver::solve`](super::Solver::solve), since a program that runs the
+    /// flow already has the state.
     pub fn so_far(&self) -> Option<&Solving> {
         self.0.so_far.as_deref()
     }
@@ -138,7 +139,7 @@ impl From<SessionError> for SolveError {
 }
 
 impl fmt::Debug for SolveError {
-    /// Without the run so far, which is long.
+    /// Omits the run so far, which is long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SolveError")
             .field("stage", &self.0.stage)
@@ -147,7 +148,7 @@ impl fmt::Debug for SolveError {
     }
 }
 
-/// `{:#}` adds the beginning of the reply that could not be used, or the long form of the client's error.
+/// `{:#}` adds the start of the unusable reply, or the long form of the client's error.
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stage) = &self.0.stage {

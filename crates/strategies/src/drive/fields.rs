@@ -1,5 +1,7 @@
-//! The form of a reply that has fields: lines such as `action: search`. A model of any size can write it,
-//! and what it writes beside it (bold names, a fence, prose before, JSON instead) does no harm.
+//! The form of a reply with fields: lines such as `action: search`.
+//!
+//! Models of any size can write these lines. Bold names, a code fence, prose before the first line
+//! and JSON are accepted as well.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,19 +15,19 @@ use super::StageReply;
 use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
-/// The line that holds the thought itself.
+/// The line with the thought itself.
 const THOUGHT: &str = "thought";
 
-/// The line that names the stage that is next.
+/// The line with the name of the next stage.
 const NEXT: &str = "next";
 
-/// Lines that a model adds of its own: what it imagines a tool to give. They are not read.
+/// A line that models add on their own, with the imagined output of a tool. It is ignored.
 const INVENTED: &str = "observation";
 
-/// Bytes of a reply that are read. What a model writes in one stage is a page, not a book.
+/// The maximum length of a reply, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// What the model is told: the instruction, and the form of the reply if it has one.
+/// Returns the text of a question: the instruction, and the form of the reply if it has one.
 pub(super) fn instruction(
     instruction: &str,
     fields: &[(String, Parameter)],
@@ -43,7 +45,7 @@ pub(super) fn instruction(
         "Write"
     };
 
-    // Writing to a string does not fail.
+    // Writing to a string doesn't fail.
     let _ = write!(
         text,
         "\n\n{unless} these lines, each name at the beginning of a line:"
@@ -80,7 +82,7 @@ pub(super) fn instruction(
     text
 }
 
-/// The line that names the next stage, where a field has its usual name.
+/// Returns the label of the next stage, which differs if a field has the usual one.
 fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
     if fields.iter().any(|(name, _)| folded(name) == NEXT) {
         "next_stage"
@@ -89,12 +91,12 @@ fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
     }
 }
 
-/// Whether any text will do.
+/// Returns whether the reply must have a form.
 fn has_form(fields: &[(String, Parameter)], next: &[(String, String)]) -> bool {
     !fields.is_empty() || next.len() > 1
 }
 
-/// How a value is to be written.
+/// Describes how a value is written.
 fn form(kind: &ParameterType) -> String {
     match kind {
         ParameterType::List { items, .. } => match &**items {
@@ -109,7 +111,7 @@ fn form(kind: &ParameterType) -> String {
     }
 }
 
-/// What the items of a list are.
+/// Describes the items of a list.
 fn plural(items: &ParameterType) -> String {
     match items {
         ParameterType::Object { fields } => {
@@ -127,7 +129,7 @@ fn plural(items: &ParameterType) -> String {
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words for the model.
+/// Returns a description of the problems for the model.
 pub(super) fn read(
     text: &str,
     fields: &[(String, Parameter)],
@@ -164,7 +166,7 @@ pub(super) fn read(
         .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
         .unwrap_or_else(|| only_field(text, fields, next));
 
-    // A field may have that name itself.
+    // Cloned, since a field may have this name.
     let thought = found.get(THOUGHT).cloned().map(plain).unwrap_or_default();
     let mut reply = StageReply {
         text: thought,
@@ -217,8 +219,10 @@ pub(super) fn read(
     }
 }
 
-/// A text as it was asked for. A model that has written forms in the stages before may go on with one; then
-/// it is the answer in it, else the thought.
+/// Returns the text of a reply without a form.
+///
+/// A model that wrote forms in earlier stages may write one again. In that case, the text is its
+/// answer, or else its thought.
 fn unlabelled(text: &str) -> String {
     const ANSWER: &str = "answer";
 
@@ -245,7 +249,7 @@ fn unlabelled(text: &str) -> String {
         .unwrap_or_else(|| text.to_owned())
 }
 
-/// Returns the reply without what a model thought aloud before it.
+/// Returns the reply without the thinking that precedes it.
 fn answer_of(text: &str) -> &str {
     let Some(split) = split_thinking(text) else {
         return text.trim();
@@ -253,12 +257,13 @@ fn answer_of(text: &str) -> &str {
 
     let answer = split.answer.trim();
 
-    // A closing tag by itself, with nothing after it, may be a word of the reply.
+    // A closing tag without an opening one and without text after it may be a part of the reply.
     let is_answered = split.is_opened || !answer.is_empty();
     if is_answered { answer } else { text.trim() }
 }
 
-/// Which of the names is meant: that very one, else the first that differs in nothing but case and signs.
+/// Returns a function that finds a name: the exact one, or the first one that differs only in case
+/// and punctuation.
 fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
     let folds: Vec<(String, &'n str)> = names.iter().map(|name| (folded(name), *name)).collect();
     move |written| {
@@ -274,7 +279,7 @@ fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
     }
 }
 
-/// The fields of a reply that is a JSON object.
+/// Returns the fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
     charge(text.len());
     let Value::Object(object) = serde_json::from_str(text).ok()? else {
@@ -290,9 +295,10 @@ fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>>
     )
 }
 
-/// The fields of a reply in lines; `None` if no line has the name of one. What stands before the first of
-/// them belongs to the thought. A name that comes twice counts the first time: what follows the form is
-/// often the form again, or an invented next turn.
+/// Returns the fields of a reply in lines, or `None` if there is no line with a known name.
+///
+/// Text before the first of these lines belongs to the thought. The first occurrence of a name
+/// counts, since models often repeat the form or invent the next turn.
 fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
     let known = known(names);
     let mut before = String::new();
@@ -340,7 +346,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// A text without an end of a fence whose other end is elsewhere: models put a fence around the form.
+/// Returns a text without an unpaired code fence, since models put a fence around the form.
 fn whole(text: &str) -> String {
     charge(text.len());
     let is_fence = |line: &&str| line.trim_start().starts_with("```");
@@ -357,11 +363,11 @@ fn whole(text: &str) -> String {
     kept.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Name and value of a line such as `**Action:** search`.
+/// Returns the name and the value of a line such as `**Action:** search`.
 fn label(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once([':', '：'])?;
 
-    // A name is short; a sentence with a colon in it is not one, and neither is a key of JSON.
+    // A longer name is a sentence with a colon, and one with quotes or braces is JSON.
     if name.len() > 80 || name.contains(['"', '{']) {
         return None;
     }
@@ -373,7 +379,7 @@ fn label(line: &str) -> Option<(&str, &str)> {
         .find(|sign| !matches!(sign, '*' | '_' | '`'))
         .and_then(|end| bare.get(..end));
 
-    // What makes a name bold may end behind the colon, or behind the value.
+    // The end of bold text may follow the colon or the value.
     let value = match begins.filter(|mark| !mark.is_empty() && !name.trim_end().ends_with(mark)) {
         Some(mark) => value
             .strip_prefix(mark)
@@ -385,7 +391,7 @@ fn label(line: &str) -> Option<(&str, &str)> {
     Some((name, value.trim()))
 }
 
-/// The text as the one text or list that is asked for.
+/// Returns the text as the only field, if that is a text or a list.
 fn only_field<'n>(
     text: &str,
     fields: &'n [(String, Parameter)],
@@ -408,7 +414,7 @@ fn only_field<'n>(
         .collect()
 }
 
-/// The one stage that is named: alone, or in a sentence that names no other.
+/// Returns the stage that a text names, alone or in a sentence that names no other stage.
 fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
     if let Some(stage) = known(stages)(said) {
         return Some(stage);

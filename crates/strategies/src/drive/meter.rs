@@ -1,4 +1,4 @@
-//! What a turn spends, counted while it is spent.
+//! Measures the cost of a turn.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,17 +9,17 @@ use tokio::time::Instant;
 
 use super::{EndReason, SolveBudget};
 
-/// Counts what a turn spends. Calls that run side by side share one meter.
+/// Measures the cost of a turn. Concurrent calls share one meter.
 pub(super) struct Meter {
     budget: SolveBudget,
-    /// What earlier turns have spent.
+    /// The cost of earlier turns.
     before: Spent,
-    /// What this turn has spent, except for the time.
+    /// The cost of this turn, except for its time.
     spent: Mutex<Spent>,
     started: Instant,
 }
 
-/// Longer than any run, and short enough for every clock.
+/// Longer than any run, and short enough not to overflow a clock.
 const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 impl Meter {
@@ -32,7 +32,7 @@ impl Meter {
         }
     }
 
-    /// Returns what this turn has spent.
+    /// Returns the cost of this turn.
     pub(super) fn spent(&self) -> Spent {
         let mut spent = *self.locked();
         spent.time = self.started.elapsed();
@@ -45,7 +45,7 @@ impl Meter {
         self.started + left.min(LONGEST)
     }
 
-    /// Counts a call that is about to be made, or returns why it may not be made.
+    /// Counts a call before it is made, or returns the limit that doesn't allow it.
     pub(super) fn begin_call(&self) -> Result<(), EndReason> {
         let mut spent = self.locked();
 
@@ -75,7 +75,7 @@ impl Meter {
         }
     }
 
-    /// A panic elsewhere cannot leave the numbers half changed, so a poisoned lock is still good.
+    /// A panic can't leave the numbers half changed, so a poisoned lock can still be used.
     fn locked(&self) -> MutexGuard<'_, Spent> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! A strategy that runs by itself: the stages of its table as the nodes of a flow, each of which asks the
-//! model, calls tools or draws its own conclusion.
+//! Solving problems: each stage of a strategy becomes a node of a flow, which asks the model, calls
+//! tools or adds a thought without a call.
 
 mod answer;
 mod ask;

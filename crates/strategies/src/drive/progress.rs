@@ -1,11 +1,11 @@
-//! Whether a run goes in circles: the newest thoughts are the ones before them, again and again.
+//! Detects runs that repeat themselves.
 
 use super::{Driver, Solving};
 
-/// Thoughts of a circle.
+/// The maximum number of thoughts that repeat.
 const LONGEST: usize = 24;
 
-/// Whether the newest thoughts of the current branch are the same circle, `times` over.
+/// Returns whether the last thoughts of the current branch repeat the same sequence `times` times.
 pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving, times: u32) -> bool {
     let times = usize::try_from(times).unwrap_or(usize::MAX).clamp(2, 100);
     let shown = |thought: &crate::Thought| {
@@ -14,7 +14,7 @@ pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving, times: u32) -> bo
             .map(|shown| (thought.stage().name().to_owned(), shown))
     };
 
-    // The newest first.
+    // The last thought first.
     let shown: Vec<_> = solving
         .path()
         .take(LONGEST * times * 2)
@@ -34,8 +34,9 @@ pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving, times: u32) -> bo
     })
 }
 
-/// Whether two texts say the same: case and spaces aside. Looks no further than to where they part, since
-/// every turn compares many and a model may write long ones.
+/// Returns whether two texts are equal except for case and whitespace.
+///
+/// It stops at the first difference, since every turn compares many texts, which may be long.
 fn is_same(one: &str, other: &str) -> bool {
     fn folded(text: &str) -> impl Iterator<Item = char> {
         text.split_whitespace()

@@ -1,4 +1,4 @@
-//! Asking the model one question, or several side by side, within what is left of the budget.
+//! Asks the model one or several questions within the rest of the budget.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::meter::Meter;
 use super::work::Enough;
 use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 
-/// How questions are asked: which client, with which settings.
+/// The client and the settings for asking questions.
 #[derive(Clone)]
 pub(super) struct Questions {
     pub(super) client: Arc<dyn LlmClient>,
@@ -23,30 +23,30 @@ pub(super) struct Questions {
     pub(super) at_once: usize,
 }
 
-/// What came of several questions.
+/// The results of several questions.
 pub(super) struct AllAsked {
-    /// Of each question what came of it, in their order.
+    /// The result of each question, in order.
     pub(super) asked: Vec<Asked>,
     /// The first error of a client.
     pub(super) error: Option<LlmError>,
 }
 
-/// What came of one question.
+/// The result of one question.
 struct OneAsked {
-    /// The place of the question among those asked together.
+    /// The index of the question.
     place: usize,
     asked: Asked,
     error: Option<LlmError>,
 }
 
 impl Questions {
-    /// Returns whether the client supports tools natively.
+    /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)
     }
 
-    /// Asks questions, [`at_once`](Self::at_once) at a time, until all are answered, `enough` says
-    /// that the answers so far suffice, or the time of the budget is over.
+    /// Asks questions, up to [`at_once`](Self::at_once) concurrently, until all are answered,
+    /// `enough` returns `true`, or the time of the budget is over.
     pub(super) async fn ask_all(
         &self,
         asks: &[Ask],
@@ -56,7 +56,7 @@ impl Questions {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
 
-        // Collected, since a stream over borrowed items is not general enough over their lifetimes.
+        // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls: Vec<_> = asks
             .iter()
             .enumerate()
@@ -106,7 +106,7 @@ impl Questions {
         AllAsked { asked, error }
     }
 
-    /// Asks one question until its reply can be used.
+    /// Asks one question until the reply can be used.
     async fn ask(&self, ask: &Ask, place: usize, meter: &Meter, is_alone: bool) -> OneAsked {
         let client = ask.client.as_ref().unwrap_or(&self.client);
         let ladder = Ladder::default();
@@ -116,7 +116,7 @@ impl Questions {
             meter,
         };
 
-        // Only a question that is asked alone is streamed: the pieces of several would be mixed up.
+        // Only a single question is streamed, since the chunks of several would be interleaved.
         let mut asking = Asking::new(client, &ladder, vec![Rung::Text])
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
@@ -160,7 +160,7 @@ impl Questions {
         }
 
         if let Some(seed) = request.seed() {
-            // The same question asked several times with one seed would get the same reply each time.
+            // With the same seed, the same question would get the same reply each time.
             request = request.with_seed(seed.wrapping_add(place as u64));
         }
 
@@ -214,7 +214,7 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<StageReply, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
-        // Each of them is made and answered.
+        // Every one of the calls will be made.
         ResponseLimits::default()
             .check(response)
             .map_err(|error| error.to_string())?;

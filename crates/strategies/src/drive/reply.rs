@@ -4,25 +4,25 @@ use cogwork_llm::ToolCall;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A reply that has what was asked for.
+/// A usable reply to a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StageReply {
     /// The thought: the text without the fields.
     pub text: String,
-    /// The fields, each of the type that was asked for.
+    /// The fields, each of the expected type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// The stage that is to be next, where that was asked.
+    /// The stage that the model chose as the next one, if it had a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// The calls that the model asks for; with some there may be no fields.
+    /// The tools that the model calls. If there are any, fields may be missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
 }
 
 impl StageReply {
-    /// A field that is a text; empty where it is none.
+    /// Returns a text field. It is empty if the field is missing or isn't a text.
     pub fn field(&self, name: &str) -> &str {
         self.fields
             .get(name)

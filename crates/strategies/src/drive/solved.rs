@@ -8,7 +8,7 @@ use super::{Answer, Call, EndReason, Solving};
 use crate::Session;
 use crate::Spent;
 
-/// What came of a problem, in one form for all strategies.
+/// The result of a run, which has the same form for all strategies.
 #[derive(Debug, Clone, Serialize)]
 pub struct Solved {
     answer: Option<Answer>,
@@ -17,9 +17,9 @@ pub struct Solved {
     trace: SolveTrace,
 }
 
-/// How the answer was found: thoughts, calls, and the plan where there is one.
+/// How an answer was found: the thoughts, the calls, and the plan if there is one.
 ///
-/// [`Display`](fmt::Display) writes the thoughts in lines, for people.
+/// [`Display`](fmt::Display) writes the thoughts in lines.
 #[derive(Debug, Clone, Serialize)]
 pub struct SolveTrace {
     strategy: String,
@@ -60,67 +60,67 @@ impl Solved {
         }
     }
 
-    /// The answer; where the run was stopped, the best there was, if there was one.
+    /// Returns the answer. If the run was stopped, this is the best answer so far, if there is one.
     pub fn answer(&self) -> Option<&str> {
         self.answer.as_ref().map(|answer| answer.text.as_str())
     }
 
-    /// How sure the answer is, from 0 to 1, in strategies that can tell.
+    /// Returns the confidence in the answer, from 0 to 1, if the strategy provides one.
     pub fn confidence(&self) -> Option<f64> {
         self.answer.as_ref().and_then(|answer| answer.confidence)
     }
 
-    /// Why the run ended.
+    /// Returns why the run ended.
     pub fn end(&self) -> &EndReason {
         &self.end
     }
 
-    /// Whether the strategy came to its final stage.
+    /// Returns whether the strategy reached its final stage.
     pub fn is_answered(&self) -> bool {
         self.end == EndReason::Answered
     }
 
-    /// What it cost.
+    /// Returns the cost of the run.
     pub fn spent(&self) -> Spent {
         self.spent
     }
 
-    /// How it was found.
+    /// Returns how the answer was found.
     pub fn trace(&self) -> &SolveTrace {
         &self.trace
     }
 }
 
 impl SolveTrace {
-    /// The name of the strategy.
+    /// Returns the name of the strategy.
     pub fn strategy(&self) -> &str {
         &self.strategy
     }
 
-    /// The problem.
+    /// Returns the problem.
     pub fn problem(&self) -> &str {
         &self.problem
     }
 
-    /// The thoughts, on branches, each in its stage.
+    /// Returns the session with the thoughts.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The calls of the model and of tools, with the raw replies.
+    /// Returns the calls to the model and to tools, with the raw replies.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// The plan, in strategies that have one.
+    /// Returns the plan, if the strategy has one.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 }
 
 impl fmt::Display for SolveTrace {
-    /// A line for each thought: its number, its branch where that is not `main`, its stage, its text with
-    /// its parameters. Texts are one line each, cut after 200 characters.
+    /// Writes a line for each thought: its number, its branch unless that is `main`, its stage, its
+    /// text and its parameters. Each text is on one line and truncated after 200 characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for thought in self.session.thoughts() {
             write!(f, "{:>3} ", thought.id())?;
@@ -133,7 +133,7 @@ impl fmt::Display for SolveTrace {
 
             write!(f, "{}: {}", thought.stage().name(), line(thought.text()))?;
 
-            // What the text says already is not said twice.
+            // A parameter that repeats the text is left out.
             for (name, value) in thought
                 .parameters()
                 .filter(|(_, value)| value.as_str() != Some(thought.text()))
@@ -151,7 +151,7 @@ impl fmt::Display for SolveTrace {
     }
 }
 
-/// Characters shown of a text.
+/// The maximum number of characters of a text.
 const MOST: usize = 200;
 
 fn line<T>(text: T) -> OneLine<T> {

@@ -10,7 +10,7 @@ use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
 use super::{Driver, SolveBudget, SolveError, Solved, Solving};
 
-/// Solves problems by a strategy, with a model.
+/// Solves problems with a strategy and a model.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -32,19 +32,22 @@ use super::{Driver, SolveBudget, SolveError, Solved, Solving};
 /// # }
 /// ```
 ///
-/// It is a [flow](Self::into_flow) with a node for each stage and the edges of the table, so it can be
-/// drawn, watched, recorded, limited and put into a larger flow like any other.
+/// A solver is a [flow](Self::into_flow) with a node for each stage and the edges of the table. It
+/// can be drawn, observed, recorded, limited and embedded in a larger flow like any other flow.
 #[derive(Clone)]
 pub struct Solver(Shared);
 
 impl Solver {
-    /// The run came to the final stage: its answer is [`Solving::best`].
+    /// The action of a run that reached its final stage. The answer is [`Solving::best`].
     pub const SOLVED: Action = edges::SOLVED;
-    /// The run was stopped before; [`Solving::end`] says why, and [`Solving::best`] is what there is.
+    /// The action of a run that was stopped before its final stage. [`Solving::end`] is the reason,
+    /// and [`Solving::best`] the best answer so far.
     pub const STOPPED: Action = edges::STOPPED;
 
-    /// A solver that asks this client. The strategy is a [`StrategyName`](crate::StrategyName), a
-    /// [`Strategy`](crate::Strategy) read from a file, or any [`Driver`].
+    /// Creates a solver that asks `client`.
+    ///
+    /// `driver` is a [`StrategyName`](crate::StrategyName), a [`Strategy`](crate::Strategy) read
+    /// from a file, or a custom [`Driver`].
     pub fn new(client: impl LlmClient + 'static, driver: impl Driver + 'static) -> Self {
         let client = Arc::new(client);
         let request = ChatRequest::default();
@@ -63,51 +66,52 @@ impl Solver {
         })
     }
 
-    /// Tools that the model may use. Default: none.
+    /// Sets the tools that the model may use. By default, there are none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.0.tools = tools;
         self
     }
 
-    /// How much a problem may cost. Default: see [`SolveBudget`].
+    /// Sets the limits of a run. The defaults are those of [`SolveBudget`].
     #[must_use]
     pub fn with_budget(mut self, budget: SolveBudget) -> Self {
         self.0.budget = budget;
         self
     }
 
-    /// The settings of every request: tokens of a reply, temperature and so on. Its messages are not used.
-    /// Default: all left to the client.
+    /// Sets the parameters of every request, such as the temperature and the maximum number of
+    /// tokens of a reply. The messages of `request` are ignored. By default, the client chooses all
+    /// parameters.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.0.questions.request = request;
         self
     }
 
-    /// How often a question is asked again when its reply cannot be used. Default: 2.
+    /// Sets how often the model is asked again when a reply can't be used. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
         self.0.questions.asks_again = times;
         self
     }
 
-    /// How many calls are made at once where several can be. Default: 8; at least 1.
+    /// Sets the maximum number of concurrent calls, which is at least 1. The default is 8.
     #[must_use]
     pub fn with_calls_at_once(mut self, calls: usize) -> Self {
         self.0.questions.at_once = calls.max(1);
         self
     }
 
-    /// How often in a row the same may come before the run is stopped for want of progress. Default: 3; at
-    /// least 2, at most 100.
+    /// Sets how often thoughts may repeat before the run is stopped, from 2 to 100 times. The
+    /// default is 3.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
         self.0.patience = times.clamp(2, 100);
         self
     }
 
-    /// The state of a run on this problem that has not begun.
+    /// Returns the initial state of a run on a problem.
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
         let opening = [
@@ -122,17 +126,18 @@ impl Solver {
         Solving::new(self.0.strategy.clone(), problem, opening)
     }
 
-    /// Solves a problem, or stops when the budget is spent or nothing moves any more.
+    /// Solves a problem, or stops once the budget is spent or the thoughts repeat.
     ///
     /// # Errors
     ///
-    /// When the problem is empty, a call of the model fails, or no reply has what a stage needs. The thoughts
-    /// so far are in [the error](SolveError::so_far).
+    /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
+    /// be used. [`SolveError::so_far`] has the thoughts up to that point.
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
 
-        // The budget of thoughts is to end the run before the flow does; a few stages think nothing.
+        // The budget of thoughts should end the run before the flow does. A few stages add no
+        // thought.
         let steps = u64::from(self.0.budget.thoughts)
             .saturating_mul(4)
             .max(10_000);
@@ -147,19 +152,22 @@ impl Solver {
         }
     }
 
-    /// The result of a run of the flow.
+    /// Returns the result of a run of the flow.
     pub fn solved(&self, solving: Solving) -> Solved {
         let plan = self.0.driver.plan(&solving);
         Solved::new(solving, plan)
     }
 
-    /// The strategy as a flow: a node for each stage, named as the stage, and an edge for each of the
-    /// table, by the name of the stage that it leads to (to a stage `stopped`, by `to stopped`). It ends on [`SOLVED`](Self::SOLVED) or
-    /// [`STOPPED`](Self::STOPPED). [`begin`](Self::begin) makes its state.
+    /// Returns the strategy as a flow.
+    ///
+    /// The flow has a node for each stage, with the name of the stage. The action of an edge is the
+    /// name of the next stage; for a stage called `stopped`, it is `to stopped`. The flow ends with
+    /// the action [`SOLVED`](Self::SOLVED) or [`STOPPED`](Self::STOPPED). [`begin`](Self::begin)
+    /// returns its initial state.
     ///
     /// # Errors
     ///
-    /// When a name in a table of one's own cannot be that of a node.
+    /// Returns an error if the name of a stage can't be used for a node.
     pub fn into_flow(self) -> Result<Flow<Solving>, BuildError> {
         let shared = Arc::new(self.0);
         let strategy = shared.strategy.clone();

@@ -10,8 +10,9 @@ use crate::{
     EndRule, Session, SessionError, SessionPolicy, Strategy, Thought, ThoughtDraft, ThoughtId,
 };
 
-/// The state of a run that solves a problem: what a [`Solver`](super::Solver)'s flow works on. It
-/// serialises, so runs can be recorded and saved.
+/// The state of a run, on which the flow of a [`Solver`](super::Solver) works.
+///
+/// It serialises, so that runs can be recorded and saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Solving {
     pub(super) problem: String,
@@ -25,36 +26,37 @@ pub struct Solving {
     pub(super) end: Option<EndReason>,
 }
 
-/// One call, as the trace keeps it.
+/// A call in the trace of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Call {
-    /// Of the model.
+    /// A call to the model.
     Model {
-        /// The stage in which it was asked.
+        /// The stage of the question.
         stage: String,
-        /// What told the question from others side by side; empty where there were none.
+        /// The name of the question. It is empty unless several questions were asked at the same
+        /// time.
         name: String,
-        /// Its replies, raw.
+        /// The raw replies.
         tries: Vec<Try>,
-        /// Why there is no reply, if so.
+        /// Why no reply could be used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// Of a tool.
+    /// A call of a tool.
     Tool {
-        /// The stage in which it was called.
+        /// The stage of the call.
         stage: String,
-        /// The name of the call.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What it was given.
+        /// The input.
         input: Value,
-        /// What it gave, or what went wrong.
+        /// The output, or a description of the failure.
         output: String,
-        /// Whether it failed.
+        /// Whether the call failed.
         failed: bool,
     },
 }
@@ -65,7 +67,8 @@ impl Solving {
         problem: String,
         opening: impl IntoIterator<Item = Message>,
     ) -> Self {
-        // A run whose budget is spent ends its session early; the table is held to in every other move.
+        // A run whose budget is spent ends its session early. All other moves must follow the
+        // table.
         let policy = SessionPolicy {
             early_end: EndRule::Allow,
             ..SessionPolicy::default()
@@ -82,62 +85,63 @@ impl Solving {
         }
     }
 
-    /// The problem.
+    /// Returns the problem.
     pub fn problem(&self) -> &str {
         &self.problem
     }
 
-    /// The thoughts, on branches, each in its stage.
+    /// Returns the session with the thoughts.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The thoughts, for a driver to add to.
+    /// Returns the session, to which a driver can add thoughts.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// The conversation with the model so far: instructions, problem, questions and replies.
+    /// Returns the conversation with the model so far: instructions, problem, questions and
+    /// replies.
     pub fn transcript(&self) -> &Messages {
         &self.transcript
     }
 
-    /// Adds to the conversation. Two plain messages of the user in a row become one, since some servers
-    /// refuse two of one role.
+    /// Adds a message to the conversation. Two consecutive plain messages of the user become one,
+    /// since some servers refuse two messages of the same role.
     pub fn tell(&mut self, message: Message) {
         ask::tell(&mut self.transcript, message);
     }
 
-    /// Something a driver keeps from stage to stage.
+    /// Returns a note, which a driver keeps from stage to stage.
     pub fn note(&self, name: &str) -> Option<&Value> {
         self.notes.get(name)
     }
 
-    /// Keeps something from stage to stage.
+    /// Sets a note.
     pub fn set_note(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.notes.insert(name.into(), value.into());
     }
 
-    /// Takes a note out.
+    /// Removes a note, and returns it.
     pub fn take_note(&mut self, name: &str) -> Option<Value> {
         self.notes.remove(name)
     }
 
-    /// Adds a thought to the current branch.
+    /// Adds a thought to the current branch, and returns its id.
     ///
     /// # Errors
     ///
-    /// As [`Session::think`].
+    /// Returns an error in the same cases as [`Session::think`].
     pub fn think(&mut self, draft: ThoughtDraft) -> Result<ThoughtId, SessionError> {
         self.session.think(draft)
     }
 
-    /// The newest thought of the current branch in a stage.
+    /// Returns the last thought on the current branch that is in `stage`.
     pub fn last_at(&self, stage: &str) -> Option<&Thought> {
         self.path().find(|thought| thought.stage().name() == stage)
     }
 
-    /// The thoughts from the last one of the current branch back to the first.
+    /// Returns the thoughts from the last one of the current branch back to the first.
     pub fn path(&self) -> impl Iterator<Item = &Thought> {
         let tip = self
             .session
@@ -147,22 +151,22 @@ impl Solving {
         self.session.path(tip)
     }
 
-    /// The calls so far.
+    /// Returns the calls so far.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// What was spent so far.
+    /// Returns the cost so far.
     pub fn spent(&self) -> Spent {
         self.spent
     }
 
-    /// The best answer so far.
+    /// Returns the best answer so far.
     pub fn best(&self) -> Option<&Answer> {
         self.best.as_ref()
     }
 
-    /// Why the run ended, once it has.
+    /// Returns why the run ended, once it has.
     pub fn end(&self) -> Option<&EndReason> {
         self.end.as_ref()
     }

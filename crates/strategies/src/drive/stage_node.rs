@@ -1,5 +1,5 @@
-//! One turn of a strategy: the driver says what is to be done in the stage, it is done within the budget,
-//! and the driver makes a thought of it and chooses the edge.
+//! One turn of a strategy: the driver decides what is to be done in the stage, the solver does it
+//! within the budget, and the driver adds a thought and chooses the next stage.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) enum Brief {
         work: StageWork,
         spent: Spent,
     },
-    /// The run is over before the stage begins.
+    /// The run ends before the stage begins.
     Over(EndReason),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Outcome {
     asked: Vec<Asked>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     called: Vec<Called>,
-    /// What ran out before there was anything to go on with.
+    /// The limit that was reached before there was a usable result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     out_of: Option<EndReason>,
     spent: Spent,
@@ -204,7 +204,7 @@ impl Node<Solving> for StageNode {
     }
 }
 
-/// What was done, and the first error of a client on the way.
+/// What was done, and the first error of a client.
 #[derive(Default)]
 struct WorkDone {
     outcome: Outcome,
@@ -255,15 +255,14 @@ impl StageNode {
         error.at(self.stage.name(), Vec::new(), Spent::default())
     }
 
-    /// The run is over without its final stage; what it has is its best.
+    /// Ends the run before its final stage, with the best answer so far.
     fn stop(&self, solving: &mut Solving, reason: EndReason) -> Action {
         solving.best = self.shared.driver.answer(solving).or(solving.best.take());
         solving.end = Some(reason);
         edges::STOPPED
     }
 
-    /// Puts what was said and called on record; a question that was asked alone becomes a part of the
-    /// conversation.
+    /// Records the calls, and adds a single question to the conversation.
     fn keep(
         &self,
         solving: &mut Solving,
@@ -316,7 +315,7 @@ impl StageNode {
     }
 }
 
-/// The model's side of a question: its words as they were, so that the conversation stays what it was.
+/// Returns the reply as the model wrote it, so that the conversation stays unchanged.
 fn said(ask: &Ask, calls: &[Call], reply: &StageReply) -> Message {
     let raw = match calls.last() {
         Some(Call::Model { name, tries, .. }) if *name == ask.name => {

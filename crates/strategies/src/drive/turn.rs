@@ -6,34 +6,36 @@ use super::{Ask, Solving, StageReply};
 use crate::session::REVISES;
 use crate::{Stage, Strategy};
 
-/// One pass through a stage, as a [`Driver`] sees it.
+/// One turn, which is a visit to a stage, as a [`Driver`](super::Driver) sees it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StageTurn<'a> {
-    /// The run so far.
+    /// The state of the run.
     pub solving: &'a Solving,
-    /// The stage that is to be thought in.
+    /// The stage.
     pub stage: &'a Stage,
-    /// Its strategy.
+    /// The strategy.
     pub strategy: &'a Strategy,
-    /// The tools there are.
+    /// The tools.
     pub tools: &'a Tools,
-    /// Whether the client takes tools itself. Else the model is told of them in text.
+    /// Whether the client supports tools. Otherwise, the model needs a description of them in the
+    /// text.
     pub native_tools: bool,
 }
 
 impl StageTurn<'_> {
-    /// Whether this is the first thought of the run.
+    /// Returns whether this is the first thought of the run.
     pub fn is_start(&self) -> bool {
         self.solving.session().thoughts().is_empty()
     }
 
-    /// The question that a stage asks by itself: its prompt, its parameters, and which stage is next.
+    /// Returns the default question of the stage: its prompt, its parameters, and which stage comes
+    /// next.
     pub fn ask(&self) -> Ask {
         self.ask_for(self.stage.prompt())
     }
 
-    /// The same with another text in the place of the prompt.
+    /// Returns the default question of the stage with a different prompt.
     pub fn ask_for(&self, instruction: impl Into<String>) -> Ask {
         let parameters = self.stage.parameters().iter();
         Ask::new(self.solving.transcript().clone(), instruction)
@@ -42,7 +44,8 @@ impl StageTurn<'_> {
             .with_check(self.names_thoughts())
     }
 
-    /// Whether the thoughts that a reply names are there: the session would refuse it else.
+    /// Returns a check that the thoughts a reply names exist, since the session would refuse it
+    /// otherwise.
     fn names_thoughts(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let kinds = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();

@@ -1,11 +1,12 @@
-//! Values as models write them: a number in a sentence, a list in lines, text where another type is asked for.
+//! Reads values as models write them: a number in a sentence, a list in lines, or text for another
+//! type.
 
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use crate::{Parameter, ParameterType};
 
-/// A name as a model may have written it: in capitals, with spaces, in bold.
+/// Returns a name without case, spaces and decoration.
 pub(super) fn folded(name: &str) -> String {
     charge(1 + name.len());
     name.chars()
@@ -14,7 +15,8 @@ pub(super) fn folded(name: &str) -> String {
         .collect()
 }
 
-/// A value in the type that is asked for, where what was written can be read as that; else as it is.
+/// Converts a value to the expected type if it can be read as that type. Other values aren't
+/// changed.
 pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
     match (value, kind) {
         (Value::String(text), kind) => read(&text, kind).unwrap_or(Value::String(text)),
@@ -43,7 +45,7 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
     }
 }
 
-/// The same inside of JSON, where a text is in quotes because it is one.
+/// Converts a value inside JSON, where a text in quotes is meant as one.
 fn inner(value: Value, kind: &ParameterType) -> Value {
     if *kind == ParameterType::Any {
         value
@@ -52,7 +54,8 @@ fn inner(value: Value, kind: &ParameterType) -> Value {
     }
 }
 
-/// JSON, unless it is a number that would be another text: `1.10` is a version or a price as well.
+/// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a
+/// price.
 fn lossless(text: &str) -> Option<Value> {
     match serde_json::from_str(text).ok()? {
         Value::Number(number) if number.to_string() != text.trim() => None,
@@ -65,7 +68,7 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
     let inside = unfenced(text);
     let json = || serde_json::from_str::<Value>(inside.trim_matches('`'));
 
-    // JSON that is itself a text would be read again without end.
+    // JSON that contains a text would otherwise be read again and again.
     let of_kind = |value: Value| {
         if value.is_string() {
             value
@@ -108,8 +111,8 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
     }
 }
 
-/// `8`, and also `8/10`, `8 out of 10`, `8.`, `about 8` and `1,024`: the first number there is. `1,5` may
-/// be one number or two, and is none.
+/// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or
+/// `1,024`. `1,5` may be one number or two, and isn't accepted.
 fn number(text: &str) -> Option<Value> {
     let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
     let is_digit = |character: char| character.is_ascii_digit();
@@ -119,7 +122,7 @@ fn number(text: &str) -> Option<Value> {
         return Some(whole.into());
     }
 
-    // The forms that JSON knows, such as `1e6`; `inf` and `nan` have no digit.
+    // The forms that JSON has, such as `1e6`. `inf` and `nan` have no digits.
     if let Ok(number) = text.parse::<f64>() {
         return number.is_finite().then(|| exact(number));
     }
@@ -151,7 +154,7 @@ fn number(text: &str) -> Option<Value> {
         .then(|| exact(if negative { -number } else { number }))
 }
 
-/// An integer where it is one, so that `8.0` is shown as `8`.
+/// Returns an integer for a number without a fraction, so that `8.0` is written as `8`.
 fn exact(number: f64) -> Value {
     #[expect(
         clippy::cast_possible_truncation,
@@ -172,7 +175,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// The items of a list in lines, without what marks them as such.
+/// Returns the items of a list in lines, without bullets and numbers.
 pub(super) fn items_of(text: &str) -> Value {
     charge(text.len());
     let items = text
@@ -182,7 +185,8 @@ pub(super) fn items_of(text: &str) -> Value {
     items.map(Value::String).collect()
 }
 
-/// A line without its bullet or its number: the one that is followed by a space, so that `-5` stays.
+/// Returns a line without its bullet or number, which must be followed by a space, so that `-5` is
+/// kept.
 fn bare(line: &str) -> &str {
     let line = line.trim();
     let bullet = line.strip_prefix(['-', '*', '•', '–']);
@@ -197,7 +201,8 @@ fn bare(line: &str) -> &str {
     rest.map_or(line, str::trim)
 }
 
-/// A map in lines such as `total = 5` or `- total: 5`; `None` unless every line is one.
+/// Reads a map from lines such as `total = 5` or `- total: 5`. Returns `None` if any line is
+/// different.
 fn pairs_of(text: &str) -> Option<Value> {
     charge(text.len());
     let pair = |line: &str| {
@@ -214,7 +219,7 @@ fn pairs_of(text: &str) -> Option<Value> {
     (!pairs.is_empty()).then(|| pairs.into())
 }
 
-/// Whether a model wrote that there is no value.
+/// Returns whether a model wrote that there is no value.
 pub(super) fn says_nothing(value: &Value, parameter: &Parameter) -> bool {
     match value {
         Value::Null => true,
@@ -234,7 +239,7 @@ pub(super) fn plain(value: Value) -> String {
     }
 }
 
-/// What stands in a fence, where that is all there is.
+/// Returns the text inside a code fence, if the fence is all there is.
 pub(super) fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inside = text

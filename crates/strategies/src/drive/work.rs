@@ -1,4 +1,4 @@
-//! What is done in a stage, before and after.
+//! What is to be done in a stage, what was done, and where to go next.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,32 +12,33 @@ use crate::{Stage, ThoughtDraft};
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum StageWork {
-    /// Nothing is called: the driver knows what the thought says.
+    /// Adds a thought without a call.
     Say {
-        /// Its text.
+        /// The text of the thought.
         text: String,
-        /// Its parameters.
+        /// The parameters of the thought.
         parameters: Vec<(String, Value)>,
     },
-    /// The model is asked. Question and reply become a part of the [transcript](super::Solving::transcript).
+    /// Asks the model. The question and the reply are added to the
+    /// [transcript](super::Solving::transcript).
     Ask(Ask),
-    /// The model is asked several questions, side by side. None of it becomes a part of the transcript.
+    /// Asks the model several questions concurrently. The transcript doesn't change.
     AskAll {
         /// The questions.
         asks: Vec<Ask>,
-        /// Whether those that are answered are enough; the others are given up then. Those not answered yet
-        /// are `None`.
+        /// Whether the answers so far are enough, in which case the remaining questions are
+        /// dropped. Questions that aren't answered yet are `None`.
         enough: Option<Enough>,
     },
-    /// Tools are called, side by side as far as they do not need each other.
+    /// Calls tools, concurrently unless one needs the output of another.
     Call(Vec<PlannedCall>),
 }
 
-/// Says of the questions of a [`StageWork::AskAll`] whether the answers so far are enough.
+/// Returns whether the answers to a [`StageWork::AskAll`] so far are enough.
 pub(super) type Enough = Arc<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
 
 impl StageWork {
-    /// A thought that needs no call.
+    /// Creates a thought that needs no call.
     pub fn say(text: impl Into<String>) -> Self {
         Self::Say {
             text: text.into(),
@@ -45,7 +46,7 @@ impl StageWork {
         }
     }
 
-    /// The same with a parameter. Other kinds of work take none.
+    /// Sets a parameter of a [`Say`](Self::Say). Other kinds of work aren't changed.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         if let Self::Say { parameters, .. } = &mut self {
@@ -72,7 +73,7 @@ impl fmt::Debug for StageWork {
     }
 }
 
-/// What was done, in the kind of the [`StageWork`].
+/// What was done for a [`StageWork`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Done {
@@ -85,15 +86,15 @@ pub enum Done {
     },
     /// The model replied.
     Replied(StageReply),
-    /// Of each question what came of it, in their order. At least one has a reply.
+    /// The result of each question, in order. At least one has a reply.
     AllAsked(Vec<Asked>),
-    /// Of each call what came of it, in their order.
+    /// The result of each call, in order.
     Called(Vec<Called>),
 }
 
 impl Done {
-    /// The thought that it is worth by itself: text and parameters. Of several questions the first with a
-    /// reply, of calls what they gave.
+    /// Returns the default thought: the text and the parameters. Of several questions, it is the
+    /// first reply; of calls, the outputs.
     pub fn draft_at(&self, stage: &Stage) -> ThoughtDraft {
         match self {
             Self::Said { text, parameters } => {
@@ -115,8 +116,8 @@ impl Done {
         }
     }
 
-    /// Where a stage leads by itself: to the end, to the stage that the model chose, or to the first of its
-    /// edges.
+    /// Returns the default next stage: the one that the model chose, or the first that may follow.
+    /// After a final stage, it is the end.
     pub fn next_of(&self, stage: &Stage) -> Next {
         let chosen = match self {
             Self::Replied(reply) => reply.next.clone(),
@@ -128,7 +129,7 @@ impl Done {
         }
     }
 
-    /// The reply, of work that is one question.
+    /// Returns the reply to a single question.
     pub fn reply(&self) -> Option<&StageReply> {
         match self {
             Self::Replied(reply) => Some(reply),
@@ -148,16 +149,16 @@ fn drafted(stage: &Stage, reply: &StageReply) -> ThoughtDraft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
-    /// Along the edge to this stage.
+    /// To this stage.
     Stage(String),
-    /// The final stage is done.
+    /// To the end, from a final stage.
     End,
-    /// It sees no way to go on, for this reason. The best answer so far counts.
+    /// To the end, for this reason. The best answer so far is the result.
     GiveUp(String),
 }
 
 impl Next {
-    /// Along the edge to this stage.
+    /// Goes to a stage.
     pub fn stage(name: impl Into<String>) -> Self {
         Self::Stage(name.into())
     }

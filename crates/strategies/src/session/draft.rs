@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::id::ThoughtId;
 
-/// A thought that is to be added to a session. It serialises in the form that
-/// [`Strategy::json_schema`](crate::Strategy::json_schema) describes, so a model may write it.
+/// A thought that is to be added to a session.
+///
+/// It serialises in the form that [`Strategy::json_schema`](crate::Strategy::json_schema)
+/// describes, so that a model can write it.
 ///
 /// ```
 /// use cogwork_strategies::ThoughtDraft;
@@ -20,26 +22,27 @@ use super::id::ThoughtId;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ThoughtDraft {
-    /// The stage it moves to. `None`: it stays in the stage where the branch stands, and no parameter
-    /// is required of it.
+    /// The stage to move to. If it is `None`, the thought stays in the stage of the branch and no
+    /// parameter is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// Its text.
+    /// The text.
     pub thought: String,
-    /// What it carries for its stage.
+    /// The parameters of the stage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Value>,
-    /// The earlier thought of the same path that it takes the place of. Both are kept. In a stage with
-    /// the parameter `revises_thought` the two are the same, and one of them is enough.
+    /// The earlier thought of the same path that this one replaces. Both are kept. In a stage with
+    /// the parameter `revises_thought`, setting either of the two is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revises: Option<ThoughtId>,
-    /// How many thoughts the branch will have, as far as is known. `None`: as it was.
+    /// The expected number of thoughts on the branch. If it is `None`, the number doesn't change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_thoughts: Option<u32>,
-    /// The branch will have at least one thought after this one, whatever was expected.
+    /// Whether the branch needs at least one more thought, even if the expected number is reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_more_thoughts: bool,
-    /// `false` ends the branch here, early unless the stage is final. The final stage ends it anyway.
+    /// Whether another thought follows. `false` ends the branch, early if the stage isn't final. A
+    /// final stage always ends it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub next_thought_needed: bool,
 }
@@ -57,7 +60,8 @@ fn is_yes(value: &bool) -> bool {
 }
 
 impl ThoughtDraft {
-    /// A thought that moves to a stage. The first of a session may name the start stage.
+    /// Creates a thought that moves to a stage. The first thought of a session may name the start
+    /// stage.
     pub fn at(stage: impl Into<String>, thought: impl Into<String>) -> Self {
         Self {
             stage: Some(stage.into()),
@@ -65,7 +69,7 @@ impl ThoughtDraft {
         }
     }
 
-    /// A thought in the stage where the branch stands.
+    /// Creates a thought that stays in the stage of the branch.
     pub fn here(thought: impl Into<String>) -> Self {
         Self {
             stage: None,
@@ -78,31 +82,31 @@ impl ThoughtDraft {
         }
     }
 
-    /// With a parameter.
+    /// Sets a parameter.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
         self
     }
 
-    /// In the place of an earlier thought.
+    /// Sets the earlier thought that this one replaces.
     pub fn revises(mut self, thought: ThoughtId) -> Self {
         self.revises = Some(thought);
         self
     }
 
-    /// With another number of thoughts expected.
+    /// Sets the expected number of thoughts on the branch.
     pub fn with_total_thoughts(mut self, total: u32) -> Self {
         self.total_thoughts = Some(total);
         self
     }
 
-    /// With at least one more thought expected.
+    /// Expects at least one more thought on the branch.
     pub fn needs_more_thoughts(mut self) -> Self {
         self.needs_more_thoughts = true;
         self
     }
 
-    /// The last of its branch.
+    /// Ends the branch with this thought.
     pub fn ends(mut self) -> Self {
         self.next_thought_needed = false;
         self

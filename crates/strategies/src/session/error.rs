@@ -8,33 +8,33 @@ use super::id::{BranchId, ThoughtId};
 use super::merged::Conflict;
 use crate::RefusedMove;
 
-/// Why a session did not do what it was asked. Nothing has changed.
+/// An operation that a session refused. The session hasn't changed.
 ///
 /// It serialises with a `kind` and its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionError {
-    /// The strategy does not allow the move, or the parameters are not right.
+    /// The strategy doesn't allow the move, or the parameters are wrong.
     #[error(transparent)]
     Refused(#[from] Box<RefusedMove>),
-    /// There is no such thought.
+    /// The thought doesn't exist.
     #[error("there is no thought {thought}; expected a number from 1 to {thoughts}")]
     NoSuchThought {
-        /// What was asked for.
+        /// The number of the thought.
         thought: ThoughtId,
-        /// How many there are.
+        /// The number of thoughts in the session.
         thoughts: usize,
     },
-    /// There is no such branch.
+    /// The branch doesn't exist.
     #[error("there is no branch {branch}; expected a number from 0 to {}", branches.saturating_sub(1))]
     NoSuchBranch {
-        /// What was asked for.
+        /// The number of the branch.
         branch: BranchId,
-        /// How many there are.
+        /// The number of branches in the session.
         branches: usize,
     },
-    /// The thought is there, but not on the path of the branch.
+    /// The thought exists, but isn't on the path of the branch.
     #[error(
         "thought {thought} is not on the path of the branch `{}`; expected an earlier one that is",
         Name(branch)
@@ -45,21 +45,21 @@ pub enum SessionError {
         /// The name of the branch.
         branch: String,
     },
-    /// The text of the thought was dropped to make room.
+    /// The thought was forgotten to make room.
     #[error("thought {thought} was forgotten; expected one that still has its text")]
     Forgotten {
         /// The thought.
         thought: ThoughtId,
     },
-    /// The branch takes no more thoughts.
+    /// The branch isn't open.
     #[error("the branch `{}` is {status}; expected an open one", Name(branch))]
     BranchClosed {
         /// The name of the branch.
         branch: String,
-        /// What became of it.
+        /// The status of the branch.
         status: BranchStatus,
     },
-    /// The name cannot be that of a new branch.
+    /// The name can't be used for a new branch.
     #[error(
         "`{}` cannot be the name of a branch; expected 1 to 64 characters that no branch has yet",
         Name(name)
@@ -68,31 +68,31 @@ pub enum SessionError {
         /// The name.
         name: String,
     },
-    /// The branch is the current one.
+    /// The branch is the current one, which can't be pruned.
     #[error("the branch `{}` is the current one; expected another", Name(branch))]
     CurrentBranch {
         /// The name of the branch.
         branch: String,
     },
-    /// The branches to merge are none, or one of them twice, or the target.
+    /// The branches to merge are empty, repeated, or include the target.
     #[error("expected one or more branches to merge, each once, and the target not among them")]
     MergeSources,
-    /// Branches that are to be merged say different things.
+    /// The branches to merge have set parameters to different values.
     #[error(
         "the branches differ in {}; expected another rule, or values that agree",
         Conflicts(conflicts)
     )]
     Conflicts {
-        /// Where they differ.
+        /// The conflicts.
         conflicts: Vec<Conflict>,
     },
-    /// A score out of range.
+    /// The score is out of range.
     #[error("a score is a number from 0 to 10")]
     Score,
-    /// No branch has a score.
+    /// No open or complete branch has a score.
     #[error("no branch that could be selected has a score; expected one or more")]
     NothingScored,
-    /// The branch would end before a final stage.
+    /// The thought would end the branch before a final stage.
     #[error(
         "the thought would end the branch in the stage `{}`; expected one of the final stages {}, or a policy that allows it",
         Name(stage),
@@ -104,7 +104,7 @@ pub enum SessionError {
         /// The final stages of the strategy.
         finals: Vec<String>,
     },
-    /// A session keeps one strategy under one name.
+    /// The session already has a different strategy of this name.
     #[error(
         "the session has another strategy of the name `{}`; expected one of another name",
         Name(strategy)
@@ -113,30 +113,30 @@ pub enum SessionError {
         /// The name.
         strategy: String,
     },
-    /// No room.
+    /// A limit is reached.
     #[error("the limit of {most} {limit} is reached")]
     Full {
-        /// What there is too much of.
+        /// The limit.
         limit: SessionLimit,
-        /// How much there may be.
+        /// The value of the limit.
         most: usize,
     },
 }
 
-/// What a session may hold only so much of.
+/// A limit of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionLimit {
-    /// Thoughts of all branches.
+    /// Thoughts on all branches.
     Thoughts,
-    /// Branches that were ever made.
+    /// Branches, including closed ones.
     Branches,
     /// Bytes.
     Bytes,
     /// Strategies in one session: 64.
     Strategies,
-    /// Strategies that are parts of one another: 8.
+    /// Strategies nested in one another: 8.
     Parts,
 }
 

@@ -10,19 +10,20 @@ use super::merged::{Conflict, ConflictRule, Merged};
 use super::{BranchStatus, Session, SessionError, ThoughtDraft};
 
 impl Session {
-    /// Takes branches into another one, with a thought that has the last thoughts of all of them as
-    /// parents. The sources are closed; where one of them is current, the target is from now on.
+    /// Merges branches into another one, by a thought whose parents are the last thoughts of all of
+    /// them, and returns the id of that thought.
     ///
-    /// The stage is the target's, and the thought moves on from there like any other. Texts are not
-    /// joined: they stay on their branches, and the new thought says what came of them. Parameters are:
-    /// what a source has set since it parted from the target is taken over, and where two have set one to
-    /// different values the rule decides, on record.
+    /// The source branches are closed. If one of them is the current branch, the target becomes the
+    /// current one. The thought moves on from the stage of the target, like any other thought. The
+    /// texts of the sources aren't merged. Their parameters are: the target takes over the values
+    /// that a source has set since the two diverged, and `rule` decides between different values.
+    /// The thought [records](super::Thought::merged) each decision.
     ///
     /// # Errors
     ///
-    /// When the sources are none, or one of them twice or the target; when a branch is not there or not
-    /// open; when the rule is to refuse conflicts and there are some; and whenever
-    /// [`think_on`](Self::think_on) refuses the thought.
+    /// Returns an error if `sources` is empty, contains a branch twice or contains the target, if a
+    /// branch doesn't exist or isn't open, if `rule` refuses conflicts and there are some, or if
+    /// [`think_on`](Self::think_on) would refuse the thought.
     pub fn merge(
         &mut self,
         sources: &[BranchId],
@@ -42,7 +43,7 @@ impl Session {
         self.add(prepared)
     }
 
-    /// Closes the branches that a thought has taken in.
+    /// Closes the branches that a thought has merged.
     pub(super) fn close_merged(&mut self, merged: &Merged, by: ThoughtId, into: BranchId) {
         for source in &merged.sources {
             if let Ok(branch) = self.branch_mut(*source) {
@@ -54,7 +55,7 @@ impl Session {
         }
     }
 
-    /// What a merge finds; `decide` says which branch has its way.
+    /// Returns the result of a merge. `decide` returns the branch whose value is taken.
     pub(super) fn merged(
         &self,
         sources: &[BranchId],
@@ -70,7 +71,8 @@ impl Session {
 
         let mut parents = Vec::with_capacity(sources.len());
 
-        // For each parameter: who set it to what, and since when the target is asked too.
+        // For each parameter: the values that sources set, and the depth since which the target is
+        // compared.
         let mut set: BTreeMap<String, (Vec<(BranchId, Value)>, u32)> = BTreeMap::new();
         let mut least = u32::MAX;
         for source in sources {
@@ -86,7 +88,7 @@ impl Session {
             }
         }
 
-        // Nothing to compare where no source has set anything.
+        // The target is only compared if a source has set something.
         let target = if set.is_empty() { None } else { target };
         for (name, (value, depth)) in self.values_since(target, least) {
             match set.get_mut(&name) {

@@ -3,12 +3,12 @@ use std::sync::Arc;
 use crate::refusal::Standing;
 use crate::{RefusedMove, Stage, Strategy};
 
-/// Where a thought stands: a stage of a strategy, which may be a part of another strategy.
+/// The position of a thought: a stage of a strategy, which may be nested in another strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
     pub(super) strategy: Strategy,
     pub(super) stage: usize,
-    /// Where the strategy around it goes on when this one has ended.
+    /// Where the outer strategy continues after this one has ended.
     pub(super) outer: Option<Arc<Self>>,
 }
 
@@ -25,12 +25,13 @@ impl Place {
         self.strategy.at(self.stage)
     }
 
-    /// Whether all strategies have ended.
+    /// Returns whether this strategy and all outer ones have ended.
     pub(super) fn is_end(&self) -> bool {
         self.stage().is_final() && self.outer.is_none()
     }
 
-    /// The place that says what may follow: where a part has ended, the one around it.
+    /// Returns the place whose strategy determines what may follow: the innermost one that hasn't
+    /// ended.
     pub(super) fn leading(&self) -> &Self {
         let mut place = self;
         while let (true, Some(outer)) = (place.stage().is_final(), &place.outer) {
@@ -65,7 +66,7 @@ impl Place {
         })
     }
 
-    /// How many strategies are around this one.
+    /// Returns the number of outer strategies.
     pub(super) fn depth(&self) -> usize {
         std::iter::successors(self.outer.as_ref(), |place| place.outer.as_ref()).count()
     }

@@ -1,43 +1,45 @@
 use serde::{Deserialize, Serialize};
 
-/// What a session allows. The default refuses early ends and whatever passes a limit.
+/// What a session allows. By default, early ends and thoughts beyond a limit are refused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SessionPolicy {
-    /// Whether a branch may end before a final stage.
+    /// Whether a branch may end before it reaches a final stage.
     pub early_end: EndRule,
-    /// What to do when there is no room for a thought.
+    /// What happens when a thought exceeds the limit of bytes.
     pub when_full: WhenFull,
-    /// How much a session may hold.
+    /// The limits of the session's size.
     pub limits: SessionLimits,
 }
 
-/// Whether a branch may end before a final stage.
+/// Whether a branch may end before it reaches a final stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndRule {
-    /// A thought that says no other follows is refused unless its stage is final.
+    /// Refuses a thought that ends its branch in a stage that isn't final.
     #[default]
     Refuse,
-    /// It ends its branch, and the [`Completion`](super::Completion) says that it was early.
+    /// Lets the thought end its branch. The [`Completion`](super::Completion) is marked as early.
     Allow,
 }
 
-/// What to do when the bytes of a thought have no room.
+/// What happens when a thought exceeds the limit of bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
-    /// The thought is refused.
+    /// Refuses the thought.
     #[default]
     Refuse,
-    /// Texts and parameters of pruned branches are forgotten, all at once, except where another branch
-    /// stands on them. Number, stage and place of a forgotten thought stay. If that is not enough, the
-    /// thought is refused and nothing is forgotten.
+    /// Drops the texts and parameters of all pruned branches to make room.
+    ///
+    /// Thoughts that a branch in use builds on are kept, and so are the number and the stage of a
+    /// forgotten thought. If that doesn't free enough bytes, the thought is refused and nothing is
+    /// dropped.
     ForgetPruned,
 }
 
-/// How much a session may hold. What is set above the greatest limit is the greatest limit.
+/// Limits of a session's size. Each limit is capped at its value in [`MAX`](Self::MAX).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct SessionLimits {
@@ -47,17 +49,18 @@ pub struct SessionLimits {
 }
 
 impl SessionLimits {
-    /// The greatest limits there can be: 250,000 thoughts, 2,000 branches, 256 MiB.
+    /// The maximum limits: 250,000 thoughts, 2,000 branches and 256 MiB.
     ///
-    /// To merge every branch costs thoughts times branches at worst; with these that is still a matter of
-    /// seconds.
+    /// Merging all branches takes time proportional to thoughts times branches in the worst case.
+    /// Within these limits, that is a few seconds.
     pub const MAX: Self = Self {
         thoughts: 250_000,
         branches: 2_000,
         bytes: 256 * 1024 * 1024,
     };
 
-    /// Thoughts of all branches together, forgotten ones too. Default: 100,000.
+    /// Sets the maximum number of thoughts on all branches, including forgotten ones. The default
+    /// is 100,000.
     pub fn with_thoughts(self, thoughts: usize) -> Self {
         Self {
             thoughts: thoughts.min(Self::MAX.thoughts),
@@ -65,7 +68,7 @@ impl SessionLimits {
         }
     }
 
-    /// Branches that were ever made, `main` and closed ones too, since each stays on record. Default:
+    /// Sets the maximum number of branches, including `main` and closed branches. The default is
     /// 1,000.
     pub fn with_branches(self, branches: usize) -> Self {
         Self {
@@ -74,8 +77,8 @@ impl SessionLimits {
         }
     }
 
-    /// Bytes of memory that the thoughts take, about: texts, parameters, and a fixed share for each
-    /// thought. Default: 64 MiB.
+    /// Sets the maximum number of bytes that the thoughts take in memory, approximately: their
+    /// texts and parameters, and a fixed amount for each thought. The default is 64 MiB.
     pub fn with_bytes(self, bytes: usize) -> Self {
         Self {
             bytes: bytes.min(Self::MAX.bytes),

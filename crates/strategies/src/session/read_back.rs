@@ -1,4 +1,4 @@
-//! Reading a session: thoughts, paths, differences, histories.
+//! Reading thoughts, paths, differences and values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,25 +7,25 @@ use serde_json::Value;
 use super::id::{BranchId, ThoughtId};
 use super::{Session, SessionError, Thought};
 
-/// What two branches have and the other has not, each list from old to new.
+/// The thoughts that two branches don't share, oldest first.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Difference<'s> {
-    /// The last thought that both have.
+    /// The last thought that both branches share.
     pub parted: Option<ThoughtId>,
-    /// The thoughts of the one since then.
+    /// The thoughts after it on the first branch.
     pub ours: Vec<&'s Thought>,
-    /// The thoughts of the other since then.
+    /// The thoughts after it on the second branch.
     pub theirs: Vec<&'s Thought>,
 }
 
 impl Session {
-    /// All thoughts of all branches, in the order in which they were thought.
+    /// Returns the thoughts of all branches, in the order in which they were added.
     pub fn thoughts(&self) -> &[Thought] {
         &self.thoughts
     }
 
-    /// A thought.
+    /// Returns the thought with this id.
     pub fn thought(&self, thought: ThoughtId) -> Option<&Thought> {
         thought.index().and_then(|index| self.thoughts.get(index))
     }
@@ -38,18 +38,19 @@ impl Session {
         self.thought(thought).ok_or(missing)
     }
 
-    /// From a thought to the first one of the session, itself included, along the first parent of each.
-    /// Nothing for a thought that is not there.
+    /// Returns the thoughts from `from` back to the first one, following the first parent of each.
+    ///
+    /// The path starts with `from` itself. It is empty if that thought doesn't exist.
     pub fn path(&self, from: impl Into<Option<ThoughtId>>) -> impl Iterator<Item = &Thought> {
         let first = from.into().and_then(|thought| self.thought(thought));
         std::iter::successors(first, |thought| self.thought(thought.parent?))
     }
 
-    /// What two branches have thought since they parted.
+    /// Returns the thoughts that each of two branches has and the other one doesn't.
     ///
     /// # Errors
     ///
-    /// When one of them is not there.
+    /// Returns an error if one of the branches doesn't exist.
     pub fn difference(
         &self,
         ours: BranchId,
@@ -74,12 +75,14 @@ impl Session {
         })
     }
 
-    /// The last thoughts on the path of a branch, from old to new: at most so many, and with at most so
-    /// many bytes of text. No thought is cut.
+    /// Returns the last thoughts on the path of a branch, oldest first.
+    ///
+    /// There are up to `max_thoughts` of them, with up to `max_bytes` bytes of text in total. Texts
+    /// aren't cut: a thought that doesn't fit is left out, and so are all earlier ones.
     ///
     /// # Errors
     ///
-    /// When the branch is not there.
+    /// Returns an error if the branch doesn't exist.
     pub fn history(
         &self,
         branch: BranchId,
@@ -103,11 +106,11 @@ impl Session {
         Ok(history)
     }
 
-    /// What the path of a branch says of each parameter: the last value, merged ones included.
+    /// Returns the last value of each parameter on the path of a branch, including merged values.
     ///
     /// # Errors
     ///
-    /// When the branch is not there.
+    /// Returns an error if the branch doesn't exist.
     pub fn values(&self, branch: BranchId) -> Result<BTreeMap<String, Value>, SessionError> {
         let values = self.values_since(self.branch(branch)?.tip(), 0);
         Ok(values
@@ -116,7 +119,8 @@ impl Session {
             .collect())
     }
 
-    /// The last value of each parameter on a path below a depth, and the depth where it was set.
+    /// Returns the last value of each parameter on a path below `depth`, and the depth at which it
+    /// was set.
     pub(super) fn values_since(
         &self,
         tip: Option<ThoughtId>,
@@ -134,7 +138,7 @@ impl Session {
         values
     }
 
-    /// The last thought that two paths share.
+    /// Returns the last thought that two paths share.
     pub(super) fn common(&self, a: Option<ThoughtId>, b: Option<ThoughtId>) -> Option<ThoughtId> {
         let ours: HashMap<BranchId, u32> = self.lines(a).collect();
         let shared = self
@@ -147,16 +151,16 @@ impl Session {
             .copied()
     }
 
-    /// The branches of a path from its end on, each with the number of its last thought on the path. Goes
-    /// from fork to fork and not from thought to thought, so that what needs no more costs the same in a
-    /// long session as in a short one.
+    /// Returns the branches of a path, the last one first, each with the number of its last thought
+    /// on the path. It moves from fork to fork, so its cost doesn't depend on the number of
+    /// thoughts.
     fn lines(&self, tip: Option<ThoughtId>) -> impl Iterator<Item = (BranchId, u32)> {
         let thought = |id: Option<ThoughtId>| self.thought(id?);
         let before = move |last: &&Thought| thought(self.branch(last.branch).ok()?.from);
         std::iter::successors(thought(tip), before).map(|last| (last.branch, last.number))
     }
 
-    /// Thoughts from the root to this one, itself counted.
+    /// Returns the number of thoughts from the first one to `thought`, which is included.
     pub(super) fn depth(&self, thought: Option<ThoughtId>) -> u32 {
         thought
             .and_then(|thought| self.thought(thought))

@@ -1,11 +1,11 @@
-//! How many bytes thoughts take, and forgetting some to make room.
+//! How many bytes thoughts take, and forgetting some of them to make room.
 
 use serde_json::Value;
 
 use super::id::ThoughtId;
 use super::{Branch, Session, SessionError, SessionLimit, Thought, WhenFull};
 
-/// About what a thought takes in memory.
+/// Returns the approximate number of bytes that a thought takes in memory.
 pub(super) fn bytes(thought: &Thought) -> usize {
     let merged = thought.merged.as_ref().map_or(0, |merged| {
         let lists = size_of_val(&merged.sources[..]) + size_of_val(&merged.parents[..]);
@@ -20,11 +20,11 @@ pub(super) fn bytes(thought: &Thought) -> usize {
         size_of_val(&**merged) + lists + tree_bytes(merged.values.iter()) + conflicts.sum::<usize>()
     });
 
-    // Its number stands on its branch too.
+    // The branch stores the id of the thought as well.
     size_of::<Thought>() + size_of::<ThoughtId>() + content_bytes(thought) + merged
 }
 
-/// What a thought gives back when it is forgotten.
+/// Returns the number of bytes that forgetting the thought frees.
 fn content_bytes(thought: &Thought) -> usize {
     let parameters = thought.parameters.iter();
     let parameters =
@@ -32,7 +32,7 @@ fn content_bytes(thought: &Thought) -> usize {
     thought.text.len() + parameters.sum::<usize>()
 }
 
-/// Nodes of the standard library's trees have room for 11 entries and are at least half full.
+/// A node of the standard library's B-tree has room for 11 entries and is at least half full.
 fn tree_bytes<'a>(entries: impl ExactSizeIterator<Item = (&'a String, &'a Value)>) -> usize {
     let nodes = entries.len().div_ceil(6) * 11 * size_of::<(String, Value)>();
     nodes
@@ -41,7 +41,7 @@ fn tree_bytes<'a>(entries: impl ExactSizeIterator<Item = (&'a String, &'a Value)
             .sum::<usize>()
 }
 
-/// Values are at most as deep as their type, and where that is any, 32 levels.
+/// The recursion is bounded, since the type of a parameter bounds its depth; 32 levels for `any`.
 fn value_bytes(value: &Value) -> usize {
     size_of::<Value>()
         + match value {
@@ -53,7 +53,7 @@ fn value_bytes(value: &Value) -> usize {
 }
 
 impl Session {
-    /// Makes room for so many bytes, or changes nothing.
+    /// Makes room for `needed` bytes, or returns an error without changing anything.
     pub(super) fn make_room(&mut self, needed: usize) -> Result<(), SessionError> {
         let most = self.policy.limits.bytes;
         let excess = self.bytes.saturating_add(needed).saturating_sub(most);
@@ -93,12 +93,12 @@ impl Session {
             }
         }
 
-        // Nothing more to forget until another branch is pruned: the search need not be made again.
+        // Until another branch is pruned, there is nothing more to forget.
         self.may_forget = false;
         Ok(())
     }
 
-    /// For each thought whether a branch that was not given up stands on it.
+    /// Returns for each thought whether a branch in use builds on it.
     pub(super) fn kept(&self) -> Vec<bool> {
         let mut kept = vec![false; self.thoughts.len()];
         let in_use = self.branches.iter().filter(|branch| branch.is_in_use());

@@ -1,4 +1,4 @@
-//! Sessions as JSON, and by serde.
+//! Snapshots of sessions, as JSON and by serde.
 
 use std::fmt;
 
@@ -13,16 +13,18 @@ use super::replay::restored;
 use super::written::{Snapshot, VERSION, WrittenBranch};
 use crate::Strategies;
 
-/// The maximum length of a snapshot, in bytes: a full session with every character of its texts escaped.
+/// The maximum length of a snapshot, in bytes. It fits a full session in which every character is
+/// escaped.
 const MAX_BYTES: usize = 1024 * 1024 * 1024;
 
 impl Session {
-    /// Reads a snapshot in JSON, of at most 1 GiB.
+    /// Reads a snapshot from JSON of up to 1 GiB.
     ///
     /// # Errors
     ///
-    /// When the text is longer, is no JSON, has another version, or is no session: a move that the strategy
-    /// does not allow, a branch from a thought that is not there, a number that does not fit.
+    /// Returns an error if the text is longer, isn't JSON, has an unknown version, or doesn't
+    /// describe a possible session: a move that the strategy doesn't allow, a fork of a thought
+    /// that doesn't exist, or a number out of range.
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
         if text.len() > MAX_BYTES {
             let message = format!("{} bytes; at most {MAX_BYTES} are read", text.len());
@@ -44,10 +46,12 @@ impl Session {
     }
 }
 
-/// Characters shown of what is wrong with a snapshot.
+/// The maximum number of characters of a message.
 const MESSAGE: usize = 400;
 
-/// Why a snapshot could not be read. One line, fit for a terminal whatever the snapshot holds.
+/// A snapshot that can't be read.
+///
+/// The message is a single line and is safe to print to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotError {
     message: String,
@@ -55,7 +59,7 @@ pub struct SnapshotError {
 }
 
 impl SnapshotError {
-    /// The line in the text, from 1, where there is one.
+    /// Returns the line in the text, counted from 1, if it is known.
     pub fn line(&self) -> Option<usize> {
         self.place.map(|(line, _)| line)
     }

@@ -6,14 +6,15 @@ use super::id::{BranchId, ThoughtId};
 use super::{Branch, BranchStatus, SessionError, SessionPolicy, Thought};
 use crate::{Stage, Strategy};
 
-/// A session of thoughts: each in a stage of a strategy, on a branch.
+/// A session: thoughts on branches, each in a stage of a strategy.
 ///
-/// It begins in the start stage, on the branch `main`, without any thought. A branch is complete when a
-/// thought reaches a final stage, or when one says that it is the last and the [`SessionPolicy`] allows it;
-/// other branches may go on. Whatever is refused changes nothing.
+/// A new session has the branch `main`, without thoughts, in the start stage. A branch is complete
+/// once a thought reaches a final stage, or once a thought says that it is the last one and the
+/// [`SessionPolicy`] allows that. Other branches can still continue. If a method returns an error,
+/// the session hasn't changed.
 ///
-/// A session serialises as a snapshot: read back, with [`from_json`](Self::from_json) or by serde, it goes
-/// on as if it had never stopped.
+/// A session serialises as a snapshot. A session restored by [`from_json`](Self::from_json) or
+/// serde equals the one that was saved.
 ///
 /// ```
 /// use cogwork_strategies::{ConflictRule, ThoughtDraft, Session, StrategyName};
@@ -45,7 +46,7 @@ use crate::{Stage, Strategy};
 #[derive(Debug, Clone)]
 pub struct Session {
     pub(super) policy: SessionPolicy,
-    /// Those in use, the first one first.
+    /// The strategies in use. The session started with the first one.
     pub(super) strategies: Vec<Strategy>,
     pub(super) thoughts: Vec<Thought>,
     pub(super) branches: Vec<Branch>,
@@ -53,7 +54,7 @@ pub struct Session {
     pub(super) current: BranchId,
     pub(super) completions: Vec<Completion>,
     pub(super) bytes: usize,
-    /// Whether a branch was pruned since the last forgetting.
+    /// Whether a branch was pruned since thoughts were last forgotten.
     pub(super) may_forget: bool,
 }
 
@@ -64,19 +65,19 @@ pub struct Session {
 pub struct Completion {
     /// The branch.
     pub branch: BranchId,
-    /// Its last thought.
+    /// The last thought of the branch.
     pub thought: ThoughtId,
-    /// Whether it ended before a final stage.
+    /// Whether the branch ended before it reached a final stage.
     pub early: bool,
 }
 
 impl Session {
-    /// A session with the default [`SessionPolicy`].
+    /// Creates a session with the default [`SessionPolicy`].
     pub fn new(strategy: impl Into<Strategy>) -> Self {
         Self::with_policy(strategy, SessionPolicy::default())
     }
 
-    /// A session with a policy of one's own.
+    /// Creates a session with a custom policy.
     pub fn with_policy(strategy: impl Into<Strategy>, policy: SessionPolicy) -> Self {
         let main = Branch::new(BranchId::MAIN, "main".to_owned(), None);
         Self {
@@ -92,7 +93,9 @@ impl Session {
         }
     }
 
-    /// The strategy that the session began with; those of later thoughts are theirs to say.
+    /// Returns the strategy that the session started with.
+    ///
+    /// Later thoughts may use a different one; see [`Thought::strategy`].
     #[expect(
         clippy::indexing_slicing,
         reason = "a session is made with a strategy and drops none"
@@ -101,28 +104,30 @@ impl Session {
         &self.strategies[0]
     }
 
-    /// The stage where the current branch stands; the start stage before the first thought.
+    /// Returns the stage of the last thought on the current branch, or the start stage if there is
+    /// none.
     pub fn stage(&self) -> &Stage {
         self.stage_on(self.current)
             .unwrap_or_else(|_| self.strategy().start())
     }
 
-    /// The stage where a branch stands.
+    /// Returns the stage of the last thought on a branch, or the start stage if there is none.
     ///
     /// # Errors
     ///
-    /// When the branch is not there.
+    /// Returns an error if the branch doesn't exist.
     pub fn stage_on(&self, branch: BranchId) -> Result<&Stage, SessionError> {
         let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
         Ok(tip.map_or_else(|| self.strategy().start(), Thought::stage))
     }
 
-    /// The stages that may follow on a branch: none when it is not open. Where a part has ended, those of
-    /// the strategy around it.
+    /// Returns the stages that may follow on a branch. The list is empty unless the branch is open.
+    ///
+    /// If a nested strategy has ended, these are stages of the strategy that contains it.
     ///
     /// # Errors
     ///
-    /// When the branch is not there.
+    /// Returns an error if the branch doesn't exist.
     pub fn allowed(&self, branch: BranchId) -> Result<Vec<&Stage>, SessionError> {
         let line = self.branch(branch)?;
         if line.status != BranchStatus::Open {
@@ -138,33 +143,35 @@ impl Session {
         Ok(leading.strategy.next(leading.stage()).collect())
     }
 
-    /// The branch on which [`think`](Self::think) goes on.
+    /// Returns the branch to which [`think`](Self::think) adds thoughts.
     pub fn current(&self) -> BranchId {
         self.current
     }
 
-    /// What the session allows.
+    /// Returns the policy.
     pub fn policy(&self) -> SessionPolicy {
         self.policy
     }
 
-    /// The ends of branches, in the order in which they came.
+    /// Returns the ends of branches, in the order in which the branches ended.
     pub fn completions(&self) -> &[Completion] {
         &self.completions
     }
 
-    /// Whether a branch has ended.
+    /// Returns whether any branch has ended.
     pub fn is_complete(&self) -> bool {
         !self.completions.is_empty()
     }
 
-    /// About how many bytes its thoughts take in memory: what the limit of bytes is held against.
+    /// Returns the approximate number of bytes that the thoughts take in memory.
+    ///
+    /// [`SessionLimits::with_bytes`](super::SessionLimits::with_bytes) limits this number.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// By what it holds: thoughts, branches, policy, strategies.
+/// Compares thoughts, branches, policy and strategies.
 impl PartialEq for Session {
     fn eq(&self, other: &Self) -> bool {
         self.policy == other.policy

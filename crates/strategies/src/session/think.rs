@@ -14,18 +14,24 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`think_on`](Self::think_on).
+    /// Returns an error in the same cases as [`think_on`](Self::think_on).
     pub fn think(&mut self, draft: ThoughtDraft) -> Result<ThoughtId, SessionError> {
         self.think_on(self.current, draft)
     }
 
-    /// Adds a thought to a branch.
+    /// Adds a thought to a branch, and returns its id.
     ///
     /// # Errors
     ///
-    /// When the branch is not there or not open, the strategy does not allow the move, a parameter is
-    /// missing, of another type or not known, a thought is named that is not there, the one to revise is
-    /// not on the path of the branch, the branch would end early and may not, or there is no room.
+    /// Returns an error if
+    ///
+    /// - the branch doesn't exist or isn't open,
+    /// - the strategy doesn't allow the move,
+    /// - a parameter is missing, unknown or of the wrong type, or names a thought that doesn't
+    ///   exist,
+    /// - the revised thought isn't on the path of the branch,
+    /// - the thought would end the branch early and the policy doesn't allow that, or
+    /// - a [limit](super::SessionLimits) is reached.
     pub fn think_on(
         &mut self,
         branch: BranchId,
@@ -35,14 +41,16 @@ impl Session {
         self.add(prepared)
     }
 
-    /// Changes the strategy of a branch, with a thought that says why. It stands in the start stage of the
-    /// new one, or in the stage that the draft names. What was thought so far stays; parts that the branch
-    /// was in are left.
+    /// Switches a branch to a different strategy, with a thought that explains why.
+    ///
+    /// The thought is in the start stage of the new strategy, or in the stage that the draft names.
+    /// Earlier thoughts are kept. If the branch is in a nested strategy, it leaves that one as
+    /// well.
     ///
     /// # Errors
     ///
-    /// As [`think_on`](Self::think_on), and when the session has another strategy under that name, or 64
-    /// of them already.
+    /// Returns an error in the same cases as [`think_on`](Self::think_on), if the session already
+    /// has a different strategy of that name, or if it has 64 strategies.
     pub fn change_strategy(
         &mut self,
         branch: BranchId,
@@ -53,13 +61,15 @@ impl Session {
         self.enter(Proposal::new(branch, draft), start, ThoughtKind::Strategy)
     }
 
-    /// Begins another strategy as a part of the one that a branch is in, in its start stage. When the part
-    /// has reached a final stage, the next move is one that the strategy around it allows from the stage
-    /// where the part began.
+    /// Starts a nested strategy on a branch, in its start stage.
+    ///
+    /// Once the nested strategy has reached a final stage, the branch continues in the outer
+    /// strategy, with a stage that may follow the one in which the nested strategy started.
     ///
     /// # Errors
     ///
-    /// As [`change_strategy`](Self::change_strategy), and when eight strategies are around one another.
+    /// Returns an error in the same cases as [`change_strategy`](Self::change_strategy), and if
+    /// eight strategies are nested already.
     pub fn begin_part(
         &mut self,
         branch: BranchId,

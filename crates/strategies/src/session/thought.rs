@@ -6,7 +6,7 @@ use super::merged::Merged;
 use super::place::Place;
 use crate::{Stage, Strategy};
 
-/// The parameter that names the thought that is revised, in stages that have it.
+/// The parameter that names the revised thought, in stages that have it.
 pub(crate) const REVISES: &str = "revises_thought";
 
 /// How a thought came to its stage.
@@ -14,13 +14,13 @@ pub(crate) const REVISES: &str = "revises_thought";
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThoughtKind {
-    /// Along an edge of the strategy.
+    /// By a move that the strategy allows.
     Move,
-    /// It stayed in the stage of the one before, or is the first, in the start stage.
+    /// It stayed in the stage of the previous thought, or is the first one, in the start stage.
     Stay,
-    /// By a change of the strategy.
+    /// By a change of strategy.
     Strategy,
-    /// As the first of another strategy, which is a part of the one before.
+    /// As the first thought of a nested strategy.
     Part,
 }
 
@@ -30,7 +30,7 @@ pub struct Thought {
     pub(super) id: ThoughtId,
     pub(super) branch: BranchId,
     pub(super) number: u32,
-    /// Thoughts from the root to it, itself counted.
+    /// The number of thoughts from the first one to this one, which is included.
     pub(super) depth: u32,
     pub(super) parent: Option<ThoughtId>,
     pub(super) revises: Option<ThoughtId>,
@@ -39,33 +39,34 @@ pub struct Thought {
     pub(super) forgotten: bool,
     pub(super) place: Place,
     pub(super) text: Box<str>,
-    /// By name. A tree of them would take five times the memory for the one or two there are.
+    /// Sorted by name. For the usual one or two parameters, a tree would take five times the
+    /// memory.
     pub(super) parameters: Box<[(Box<str>, Value)]>,
     pub(super) merged: Option<Box<Merged>>,
 }
 
 impl Thought {
-    /// Its number in the session.
+    /// Returns the number of the thought in its session.
     pub fn id(&self) -> ThoughtId {
         self.id
     }
 
-    /// The branch it was thought on.
+    /// Returns the branch.
     pub fn branch(&self) -> BranchId {
         self.branch
     }
 
-    /// Its number on that branch, from 1.
+    /// Returns the number of the thought on its branch, counted from 1.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The thought before it: of its branch, or where the branch was forked.
+    /// Returns the previous thought on the branch, or the one that the branch was forked from.
     pub fn parent(&self) -> Option<ThoughtId> {
         self.parent
     }
 
-    /// The thought before it, and the last ones of the branches that it merged.
+    /// Returns the previous thought, and the last thoughts of the branches that this one merged.
     pub fn parents(&self) -> impl Iterator<Item = ThoughtId> {
         let merged = self
             .merged
@@ -74,65 +75,66 @@ impl Thought {
         self.parent.into_iter().chain(merged)
     }
 
-    /// Its stage.
+    /// Returns the stage.
     pub fn stage(&self) -> &Stage {
         self.place.stage()
     }
 
-    /// The strategy of its stage.
+    /// Returns the strategy that the stage belongs to.
     pub fn strategy(&self) -> &Strategy {
         &self.place.strategy
     }
 
-    /// The strategies around that one and the stages they wait in, the nearest first.
+    /// Returns the strategies in which that one is nested, and the stages they paused in, innermost
+    /// first.
     pub fn around(&self) -> impl Iterator<Item = (&Strategy, &Stage)> {
         std::iter::successors(self.place.outer.as_deref(), |place| place.outer.as_deref())
             .map(|place| (&place.strategy, place.stage()))
     }
 
-    /// How it came to its stage.
+    /// Returns how the thought came to its stage.
     pub fn kind(&self) -> ThoughtKind {
         self.kind
     }
 
-    /// Its text; empty when it was forgotten.
+    /// Returns the text. It is empty if the thought was forgotten.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it carries for its stage, by name.
+    /// Returns the parameters by name.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.parameters.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// What it carries under a name.
+    /// Returns a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         self.parameters()
             .find(|(known, _)| *known == name)
             .map(|(_, value)| value)
     }
 
-    /// The thought that it takes the place of.
+    /// Returns the thought that this one replaces.
     pub fn revises(&self) -> Option<ThoughtId> {
         self.revises
     }
 
-    /// Whether it said that another follows.
+    /// Returns whether the thought said that another one follows.
     pub fn next_thought_needed(&self) -> bool {
         self.next_thought_needed
     }
 
-    /// What it merged, if it did.
+    /// Returns the record of the merge, if this thought merged branches.
     pub fn merged(&self) -> Option<&Merged> {
         self.merged.as_deref()
     }
 
-    /// Whether text and parameters were dropped to make room.
+    /// Returns whether the text and the parameters were dropped to make room.
     pub fn is_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    /// What it says of parameters: what it merged, and over it what it carries.
+    /// Returns the parameters, followed by the merged values.
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
         let merged = self.merged.iter().flat_map(|merged| &merged.values);
         self.parameters()

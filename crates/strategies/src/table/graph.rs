@@ -1,10 +1,10 @@
-//! Whether every stage can be reached, and reaches an end.
+//! Which stages can be reached, and which lead to an end.
 
 use cogwork_read::charge;
 
 use crate::Stage;
 
-/// For each stage whether it is reached from `from`, along the edges or against them.
+/// Returns for each stage whether it can be reached from `from`, along the edges or against them.
 pub(super) fn reached(
     stages: &[Stage],
     from: impl Iterator<Item = usize>,

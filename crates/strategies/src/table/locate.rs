@@ -1,5 +1,7 @@
-//! In which line of a text something stands. Readers tell a place only with their own errors, so what
-//! was read without one is looked for again: key by key, each behind the one before.
+//! Finds the lines of problems in a text.
+//!
+//! Parsers only give positions in their own errors, so the position of anything else is searched
+//! for, one key after another.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -8,7 +10,7 @@ use cogwork_read::charge;
 
 pub(super) struct Locator<'t> {
     text: &'t str,
-    /// Made when the first line is asked for: most tables have no problem.
+    /// Created for the first problem, since most tables have none.
     index: OnceCell<Index<'t>>,
 }
 
@@ -20,14 +22,16 @@ impl<'t> Locator<'t> {
         }
     }
 
-    /// The line, from 1, of the last of these keys, each looked for behind the one before; of its `nth`
-    /// occurrence there, from 0. Without the last key, the line of the one before.
+    /// Returns the line, counted from 1, of the last of `keys`, each of which is searched for after
+    /// the previous one. `nth` selects one of several occurrences, counted from 0. If the last key
+    /// isn't found, the line of the previous one is returned.
     pub(super) fn line(&self, keys: &[&str], nth: usize) -> Option<usize> {
         let at = self.offset(keys, nth)?;
         Some(self.index().line_at(at))
     }
 
-    /// The line of a word behind these keys, or else of the last key.
+    /// Returns the line of a word after `keys`, or the line of the last key if the word isn't
+    /// found.
     pub(super) fn word(&self, keys: &[&str], word: &str) -> Option<usize> {
         let key = self.offset(keys, 0)?;
         let index = self.index();
@@ -47,7 +51,7 @@ impl<'t> Locator<'t> {
             let nth = if is_last { nth } else { 0 };
             let found = self.index().key(key, from, nth);
 
-            // A name that no index can hold may still be found, one by one.
+            // A name with special characters isn't in the index, but can be searched for.
             match found.or_else(|| self.odd_key(key, from, nth)) {
                 Some(found) => at = Some(found),
                 None => break,
@@ -74,17 +78,17 @@ impl<'t> Locator<'t> {
     }
 }
 
-/// The keys of a text, by their names, and its lines.
+/// The keys of a text by name, and its lines.
 struct Index<'t> {
-    /// Where each key stands, in order.
+    /// The offsets of each key, in order.
     keys: HashMap<&'t str, Vec<usize>>,
-    /// Where each line but the first begins.
+    /// The offset of each line but the first.
     lines: Vec<usize>,
 }
 
-/// What ends the name of a key that the index holds.
+/// The characters that end the name of a key in the index.
 const ENDS_A_NAME: [char; 5] = [':', ',', '{', '}', '\n'];
-/// What may stand between a key and what is around it.
+/// The characters that may surround a key.
 const AROUND_A_KEY: [char; 4] = [' ', '\t', '"', '\''];
 
 impl<'t> Index<'t> {
@@ -110,7 +114,7 @@ impl<'t> Index<'t> {
         index
     }
 
-    /// Adds the key before a colon, if one begins behind the last sign.
+    /// Adds the key before a colon, if there is one between `begins` and the colon.
     fn add_key(&mut self, text: &'t str, begins: usize, colon: usize) {
         let before = begins.checked_sub(1).and_then(|at| text.get(at..begins));
         if !matches!(before, None | Some("\n" | "{" | ",")) {
@@ -127,19 +131,19 @@ impl<'t> Index<'t> {
             .push(at);
     }
 
-    /// Where a key stands the `nth` time from an offset on.
+    /// Returns the offset of the `nth` occurrence of a key at or after `from`.
     fn key(&self, name: &str, from: usize, nth: usize) -> Option<usize> {
         let places = self.keys.get(name)?;
         let first = places.partition_point(|at| *at < from);
         places.get(first + nth).copied()
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line of an offset, counted from 1.
     fn line_at(&self, at: usize) -> usize {
         self.lines.partition_point(|begins| *begins <= at) + 1
     }
 
-    /// Where a line begins.
+    /// Returns the offset of a line.
     fn start_of(&self, line: usize) -> usize {
         line.checked_sub(2)
             .and_then(|before| self.lines.get(before))
@@ -148,7 +152,7 @@ impl<'t> Index<'t> {
     }
 }
 
-/// Whether a name that stands here is a key.
+/// Returns whether the name at an offset is a key.
 fn is_key(text: &str, at: usize, name: &str) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let opens = before.trim_end_matches(AROUND_A_KEY);
@@ -161,7 +165,7 @@ fn is_key(text: &str, at: usize, name: &str) -> bool {
     is_first && rest.starts_with(':')
 }
 
-/// Where a name stands as a whole word.
+/// Returns the offsets of a name as a whole word.
 fn occurrences<'a>(text: &'a str, name: &'a str, from: usize) -> impl Iterator<Item = usize> + 'a {
     let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
     let behind = text.get(from..).unwrap_or_default();

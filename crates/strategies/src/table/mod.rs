@@ -1,4 +1,4 @@
-//! From a text to strategies: read within bounds, checked whole, every problem reported at once.
+//! Reads strategies from a text within limits, and reports all problems together.
 
 mod graph;
 mod locate;
@@ -19,8 +19,8 @@ use crate::Strategy;
 use locate::Locator;
 use tree::{Budget, ReadTree, Tree};
 
-/// Collections within one another that the YAML library is given: more than any table has, and few enough
-/// that it is fast.
+/// The maximum depth of nested collections for the YAML parser: more than a table needs, and few
+/// enough to be fast.
 const MAX_NESTING: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
@@ -60,7 +60,7 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
     read::strategies(tree, Locator::new(text))
 }
 
-/// The outer error is the reader's own, the inner one what is wrong with the tables.
+/// The outer error is that of the deserializer, the inner one describes the tables.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Result<Vec<Strategy>, TableError>, D::Error> {
@@ -68,12 +68,12 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     Ok(read::strategies(tree, Locator::new("")))
 }
 
-/// A problem found outside of any text.
+/// Returns a problem that isn't from a text.
 pub(crate) fn problem(strategy: &str, kind: TableProblemKind) -> TableProblem {
     TableProblem::new(&[strategy], kind)
 }
 
-/// The line of an offset, from 1.
+/// Returns the line of an offset, counted from 1.
 fn line_at(text: &str, offset: usize) -> usize {
     let before = text.bytes().take(offset);
     before.filter(|byte| *byte == b'\n').count() + 1
@@ -88,7 +88,7 @@ fn check_length(text: &str) -> Result<(), TableError> {
     Err(TableError::syntax(message, None))
 }
 
-/// Without the place, which is told apart.
+/// Returns the message without the position, which is reported separately.
 fn without_place(message: &str) -> String {
     let cut = message.find(" at line ").unwrap_or(message.len());
     message.get(..cut).unwrap_or(message).to_owned()

@@ -4,18 +4,19 @@ use cogwork_text::{Name, NameList, OneLine};
 
 use crate::ParameterType;
 
-/// Tables that are not whole, with every problem they have; of very many the first 100.
+/// The problems of a text with tables: the first 100, if there are more.
 ///
-/// `{}` is one line, `{:#}` a line for each problem. What the tables say is escaped and cut.
+/// `{}` writes a single line, and `{:#}` a line for each problem. Text from the tables is escaped
+/// and truncated.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TableError {
     problems: Vec<TableProblem>,
-    /// How many more there are.
+    /// The number of problems beyond the first 100.
     more: usize,
 }
 
-/// The problems of one text. Of very many only the first are kept: nobody reads more, and each costs
-/// a search for its line.
+/// The problems of one text. Only the first 100 are kept, since each one costs a search for its
+/// line.
 #[derive(Default)]
 pub(crate) struct Problems {
     kept: Vec<TableProblem>,
@@ -25,7 +26,7 @@ pub(crate) struct Problems {
 impl Problems {
     const MAX: usize = 100;
 
-    /// Whether further problems are only counted.
+    /// Returns whether further problems are only counted.
     pub(super) fn is_full(&self) -> bool {
         self.kept.len() >= Self::MAX
     }
@@ -38,12 +39,13 @@ impl Problems {
         }
     }
 
-    /// Counts a problem that there is no room for.
+    /// Counts a problem without keeping it.
     pub(super) fn count(&mut self) {
         self.more += 1;
     }
 
-    /// An error with the problems by their lines, if there are any. What has no line comes last.
+    /// Returns an error with the problems sorted by line, if there are any. Problems without a line
+    /// come last.
     pub(crate) fn into_result(self) -> Result<(), TableError> {
         let Self { mut kept, more } = self;
         if kept.is_empty() {
@@ -58,86 +60,86 @@ impl Problems {
     }
 }
 
-/// One problem of a table, and where it is.
+/// A problem of a table, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableProblem {
-    /// The line in the text, from 1, where it was found. Where something is said more than once it is
-    /// the line of the first.
+    /// The line in the text, counted from 1, if it is known. A duplicate is reported at the first
+    /// occurrence.
     pub line: Option<usize>,
-    /// The strategy.
+    /// The name of the strategy.
     pub strategy: Option<String>,
-    /// The stage of it.
+    /// The name of the stage.
     pub stage: Option<String>,
-    /// The parameter of the stage, and the place in it.
+    /// The name of the parameter, and the path inside it.
     pub parameter: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub kind: TableProblemKind,
 }
 
-/// What can be wrong with a table.
+/// A kind of problem in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableProblemKind {
-    /// The text cannot be read, or is larger than what is read.
+    /// The text can't be parsed, or is too long.
     Syntax(String),
-    /// A name is not 1 to 64 letters, digits, `_` and `-`.
+    /// A name isn't 1 to 64 letters, digits, `_` and `-`.
     Name(String),
-    /// A name of a strategy that another one has.
+    /// The name or alias of a strategy is already in use.
     NameTaken(String),
-    /// A key, a stage or a parameter that is there twice.
+    /// A key, a stage or a parameter is defined twice.
     Duplicate(String),
-    /// A key that is not known there.
+    /// A key isn't known.
     UnknownKey {
         /// The key.
         key: String,
-        /// The keys that are.
+        /// The known keys.
         known: Vec<&'static str>,
     },
-    /// A value of another kind than its key has.
+    /// A value is of the wrong type.
     WrongValue {
         /// The key.
         key: String,
-        /// What it is.
+        /// The value that was found.
         found: String,
-        /// What would be accepted.
+        /// The expected value.
         expected: &'static str,
     },
-    /// No description, or an empty one.
+    /// The description is missing or empty.
     NoDescription,
-    /// No prompt, or an empty one.
+    /// The prompt is missing or empty.
     NoPrompt,
-    /// A parameter without a type.
+    /// A parameter has no type.
     NoType,
-    /// A type that lacks the key that makes it whole: `items`, `fields` or `values`.
+    /// A type lacks a key that it needs: `items`, `fields` or `values`.
     NoInnerType(&'static str),
-    /// A least bound above the most.
+    /// The minimum is greater than the maximum.
     EmptyRange,
-    /// A strategy without stages.
+    /// A strategy has no stages.
     NoStages,
-    /// A strategy without a final stage.
+    /// A strategy has no final stage.
     NoFinalStage,
-    /// A stage that may follow is not there.
+    /// `next` names a stage that doesn't exist.
     UndefinedTarget {
-        /// The name of it.
+        /// The name.
         target: String,
-        /// The stages there are.
+        /// The existing stages.
         stages: Vec<String>,
     },
-    /// A stage that may follow is named twice.
+    /// `next` names a stage twice.
     RepeatedTarget(String),
-    /// The start is not there.
+    /// `start` names a stage that doesn't exist.
     UndefinedStart {
-        /// The name of it.
+        /// The name.
         start: String,
-        /// The stages there are.
+        /// The existing stages.
         stages: Vec<String>,
     },
-    /// No way leads from the start to the stage.
+    /// The stage can't be reached from the start.
     Unreachable,
-    /// No way leads from the stage to a final one.
+    /// The stage doesn't lead to a final one.
     NoWayToTheEnd,
-    /// A final stage that something follows.
+    /// A final stage has a `next`.
     FinalLeadsOn,
 }
 
@@ -153,14 +155,14 @@ impl TableError {
         }
     }
 
-    /// Returns the problems by line, those without one last. Of more than 100 problems it has the first 100 that
-    /// were found.
+    /// Returns the problems sorted by line, those without a line last. There are at most 100, the
+    /// first that were found.
     pub fn problems(&self) -> &[TableProblem] {
         &self.problems
     }
 }
 
-/// Characters shown of what the YAML library says of a text.
+/// The maximum number of characters of a message from the YAML parser.
 const MESSAGE: usize = 200;
 
 impl fmt::Display for TableError {
@@ -186,7 +188,7 @@ impl fmt::Display for TableError {
 }
 
 impl fmt::Debug for TableError {
-    /// The lines of `{:#}`: what a program shows that returns the error from `main`.
+    /// Writes the same as `{:#}`, since a program that returns the error from `main` prints this.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }
@@ -195,7 +197,8 @@ impl fmt::Debug for TableError {
 impl std::error::Error for TableError {}
 
 impl TableProblem {
-    /// `place`: strategy, stage, parameter, as far as it goes.
+    /// Creates a problem. `place` has the names of the strategy, the stage and the parameter, as
+    /// far as they apply.
     pub(super) fn new(place: &[&str], kind: TableProblemKind) -> Self {
         let part = |index: usize| place.get(index).map(|part| (*part).to_owned());
         Self {

@@ -1,4 +1,4 @@
-//! From what stands in the text to strategies, collecting every problem on the way.
+//! Builds strategies from the tree of a text, and collects all problems.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::tree::Tree;
 use crate::strategy::Table;
 use crate::{Stage, Strategy};
 
-/// The longest name, in bytes.
+/// The maximum length of a name, in bytes.
 pub(super) const MAX_NAME: usize = 64;
 
 pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strategy>, TableError> {
@@ -51,7 +51,7 @@ pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strateg
     Ok(strategies)
 }
 
-/// Where the reader is.
+/// The position in the tables.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place<'a> {
     pub(super) strategy: Option<&'a str>,
@@ -67,12 +67,12 @@ impl<'a> Place<'a> {
             .collect()
     }
 
-    /// The keys that lead there in the text.
+    /// Returns the keys that lead to this place in the text.
     fn keys(&self) -> Vec<&'a str> {
         let mut keys: Vec<&str> = self.strategy.into_iter().collect();
         keys.extend(self.stage.into_iter().flat_map(|stage| ["stages", stage]));
 
-        // A parameter may be a place inside one: `approaches[].promise`.
+        // A parameter may have a path inside it, as in `approaches[].promise`.
         let parameter = self
             .parameter
             .into_iter()
@@ -144,7 +144,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The entries of a mapping, each key once.
+    /// Returns the entries of a mapping, and reports duplicate keys.
     pub(super) fn entries(
         &mut self,
         place: &Place<'_>,
@@ -175,7 +175,7 @@ impl Reader<'_> {
         kept
     }
 
-    /// The values of these keys; all others are problems.
+    /// Returns the values of the `known` keys, and reports all other keys.
     pub(super) fn keys<const N: usize>(
         &mut self,
         place: &Place<'_>,
@@ -292,7 +292,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Finds the stages that may follow.
+    /// Resolves the names of the stages that may follow.
     fn join(
         &mut self,
         place: &Place<'_>,
@@ -313,7 +313,7 @@ impl Reader<'_> {
                 match by_name.get(target) {
                     Some(index) if seen.insert(*index) => stage.next.push(*index),
                     Some(_) => self.report(&place, Kind::RepeatedTarget(target.clone())),
-                    // Each of these problems has a copy of all names.
+                    // Each of these problems contains a copy of all names.
                     None if self.problems.is_full() => self.problems.count(),
                     None => {
                         charge(names.len());
@@ -341,7 +341,7 @@ impl Reader<'_> {
 
         let there = reached(stages, std::iter::once(start), false);
 
-        // Without any end the reason is told once and not for every stage.
+        // Without a final stage, the problem is reported once rather than for every stage.
         let ends = if finals.peek().is_some() {
             reached(stages, finals, true)
         } else {

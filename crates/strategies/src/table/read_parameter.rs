@@ -1,4 +1,4 @@
-//! What the text says of the parameters of a stage.
+//! Builds the parameters of a stage.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 
 impl Reader<'_> {
-    /// `inside`: the place in a parameter, if these are the fields of an object.
+    /// Returns the parameters of a stage, or the fields of an object at the path `inside`.
     pub(super) fn parameters(
         &mut self,
         place: &Place<'_>,
@@ -23,7 +23,7 @@ impl Reader<'_> {
             .unwrap_or_default();
         let mut parameters = BTreeMap::new();
         for (name, tree) in entries {
-            // It is a part of the path of all that is in it.
+            // The paths of everything below contain the name.
             if name.len() > MAX_NAME {
                 self.report(place, Kind::Name(name));
                 continue;

@@ -1,5 +1,7 @@
-//! A text as it stands, within a budget: with all its keys, known or not, once or twice, so that every
-//! problem can be told at once and not only the first a typed reader stumbles over.
+//! The tree of a text, read within a budget.
+//!
+//! It keeps unknown and duplicate keys, so that all problems can be reported rather than only the
+//! first.
 
 use std::fmt;
 
@@ -20,7 +22,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// What it is, for messages.
+    /// Returns a description of the type, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -33,8 +35,8 @@ impl Tree {
     }
 }
 
-/// What is left to be read. Aliases of YAML let a short text stand for a huge one, so what counts is
-/// what is made and not what is read.
+/// The values and bytes that may still be created. YAML aliases can expand a short text enormously,
+/// so the size of the result is limited, and not only that of the text.
 pub(super) struct Budget {
     values: usize,
     bytes: usize,
@@ -64,7 +66,7 @@ impl Budget {
     }
 }
 
-/// Levels of a table: strategies, strategy, stages, stage, parameters, parameter, and types in types.
+/// The maximum depth: strategies, strategy, stages, stage, parameters, parameter, and nested types.
 const MAX_DEPTH: usize = 16;
 
 pub(super) struct ReadTree<'b> {
