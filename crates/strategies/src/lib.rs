@@ -78,6 +78,7 @@ mod mistyped;
 pub use mistyped::Mistyped;
 
 mod parameter;
+mod parameter_check;
 pub use parameter::{Parameter, ParameterType};
 
 mod table;

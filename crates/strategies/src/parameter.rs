@@ -1,13 +1,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cogwork_read::charge;
-use cogwork_text::{Name, NameList};
+use cogwork_text::NameList;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
-
-use crate::mistyped::Mistyped;
 
 /// A parameter of the thoughts in a stage.
 ///
@@ -78,13 +74,7 @@ pub enum ParameterType {
 }
 
 /// The maximum depth of a parameter of the type `any`.
-const MAX_DEPTH: usize = 32;
-
-/// The maximum number of faults that are reported for one value.
-const MAX_FAULTS: usize = 20;
-
-/// The maximum length of a path, in characters. Messages show a little less.
-const MAX_PLACE: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 impl Parameter {
     /// Creates a required parameter. The model reads the description.
@@ -148,162 +138,6 @@ impl ParameterType {
             Self::Map { .. } => "map",
             Self::Any => "any",
         }
-    }
-
-    /// Adds the faults of a value to `faults`. `place` is the path of the value.
-    pub(crate) fn check(&self, place: &str, value: &Value, faults: &mut Vec<Mistyped>) {
-        if faults.len() >= MAX_FAULTS {
-            return;
-        }
-
-        charge(1);
-        let fits = match (self, value) {
-            (Self::Text { choices }, Value::String(text)) => {
-                choices.is_empty() || choices.contains(text)
-            }
-            // A number without a fraction is an integer, even if it is written as `2.0`.
-            (Self::Integer { min, max }, Value::Number(number)) => number
-                .as_f64()
-                .is_some_and(|number| number.fract() == 0.0 && within(number, *min, *max)),
-            (Self::Number { min, max }, Value::Number(number)) => number
-                .as_f64()
-                .is_some_and(|number| number.is_finite() && within(number, *min, *max)),
-            (Self::Boolean, Value::Bool(_)) => true,
-            (Self::Thought, value) => thought_number(value).is_some(),
-            (Self::List { items, min_items }, Value::Array(list)) => {
-                for (index, item) in list.iter().enumerate() {
-                    items.check(&inside(place, format_args!("[{index}]")), item, faults);
-                    if faults.len() >= MAX_FAULTS {
-                        break;
-                    }
-                }
-
-                list.len() >= *min_items
-            }
-            (Self::Object { fields }, Value::Object(object)) => {
-                for (name, field) in fields {
-                    let place = field_of(place, name);
-                    match object.get(name) {
-                        Some(value) => field.kind.check(&place, value, faults),
-                        None if field.required => {
-                            faults.push(Mistyped::new(&place, &field.kind, "nothing"))
-                        }
-                        None => {}
-                    }
-                }
-
-                for (name, value) in object
-                    .iter()
-                    .filter(|(name, _)| !fields.contains_key(*name))
-                    .take(MAX_FAULTS)
-                {
-                    faults.push(Mistyped::new(
-                        &field_of(place, name),
-                        "nothing",
-                        shown(value),
-                    ));
-                }
-
-                true
-            }
-            (Self::Map { values }, Value::Object(object)) => {
-                for (name, value) in object {
-                    values.check(&field_of(place, name), value, faults);
-                    if faults.len() >= MAX_FAULTS {
-                        break;
-                    }
-                }
-
-                true
-            }
-            (Self::Any, value) => {
-                if !is_deeper_than(MAX_DEPTH, value) {
-                    return;
-                }
-
-                faults.push(Mistyped::new(
-                    place,
-                    self,
-                    format!("more than {MAX_DEPTH} levels"),
-                ));
-
-                return;
-            }
-            _ => false,
-        };
-
-        if !fits {
-            faults.push(Mistyped::new(place, self, shown(value)));
-        }
-    }
-
-    /// Adds the numbers of the thoughts that a value of this type names to `found`.
-    pub(crate) fn thoughts(&self, value: &Value, found: &mut Vec<u32>) {
-        match (self, value) {
-            (Self::Thought, value) => found.extend(thought_number(value)),
-            (Self::List { items, .. }, Value::Array(list)) => {
-                list.iter().for_each(|item| items.thoughts(item, found));
-            }
-            (Self::Object { fields }, Value::Object(object)) => {
-                for (name, field) in fields {
-                    if let Some(value) = object.get(name) {
-                        field.kind.thoughts(value, found);
-                    }
-                }
-            }
-            (Self::Map { values }, Value::Object(object)) => {
-                object
-                    .values()
-                    .for_each(|value| values.thoughts(value, found));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Returns the path of a field.
-fn field_of(place: &str, name: &str) -> String {
-    charge(name.len().min(MAX_PLACE));
-    inside(place, format_args!(".{}", start(name)))
-}
-
-/// Returns the path of a part of a value.
-///
-/// The outer path is truncated: a model may write a very long name, and the path of every item
-/// below repeats it.
-fn inside(place: &str, part: fmt::Arguments<'_>) -> String {
-    charge(1 + place.len().min(MAX_PLACE));
-    format!("{}{part}", start(place))
-}
-
-/// Returns the first [`MAX_PLACE`] characters.
-fn start(text: &str) -> &str {
-    match text.char_indices().nth(MAX_PLACE) {
-        Some((end, _)) => text.get(..end).unwrap_or_default(),
-        None => text,
-    }
-}
-
-fn within(number: f64, min: Option<f64>, max: Option<f64>) -> bool {
-    min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max)
-}
-
-fn thought_number(value: &Value) -> Option<u32> {
-    value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .filter(|number| *number > 0)
-}
-
-fn is_deeper_than(levels: usize, value: &Value) -> bool {
-    let Some(below) = levels.checked_sub(1) else {
-        return true;
-    };
-
-    match value {
-        Value::Array(list) => list.iter().any(|item| is_deeper_than(below, item)),
-        Value::Object(object) => object.values().any(|value| is_deeper_than(below, value)),
-        _ => false,
     }
 }
 
@@ -392,17 +226,5 @@ impl Serialize for Inner<'_> {
         self.0.write_keys(&mut map)?;
 
         map.end()
-    }
-}
-
-/// Describes a value in a few words, as in `the text "abc"`, `12` or `a list`.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("the text \"{}\"", Name(text)),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
     }
 }

@@ -96,7 +96,7 @@ pub(crate) trait Refuse {
 
         for (name, value) in given {
             match to.parameters().get(name) {
-                Some(parameter) => parameter.kind().check(name, value, &mut mistyped),
+                Some(parameter) => mistyped.extend(parameter.kind().faults(name, value)),
                 None => unknown.push(Name(name).to_string()),
             }
         }

@@ -23,7 +23,7 @@ impl Answer {
     /// Sets the confidence. A value outside the range from 0 to 1 is moved to its nearer end, and
     /// NaN is ignored.
     #[must_use]
-    pub fn with_confidence(mut self, confidence: f64) -> Self {
+    pub(crate) fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence =
             Some(confidence.clamp(0.0, 1.0)).filter(|confidence| !confidence.is_nan());
         self

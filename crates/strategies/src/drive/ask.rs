@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use cogwork_llm::{LlmClient, Message, Messages, Role, ToolDefinition};
 
-use super::{StageReply, fields};
+use super::{StageReply, fields, form};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and the form that the reply must have.
@@ -88,7 +88,7 @@ impl Ask {
 
     /// Adds several fields to the form.
     #[must_use]
-    pub fn with_fields(self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
+    pub(crate) fn with_fields(self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
         fields.into_iter().fold(self, |ask, (name, parameter)| {
             ask.with_field(name, parameter)
         })
@@ -157,7 +157,7 @@ impl Ask {
 
     /// Returns the message for the model, which includes the form of the reply.
     pub fn question(&self) -> Message {
-        Message::user(fields::instruction(
+        Message::user(form::instruction(
             &self.instruction,
             &self.fields,
             &self.next,

@@ -4,7 +4,6 @@
 //! and JSON are accepted as well.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
@@ -12,118 +11,15 @@ use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::StageReply;
+use super::form::{THOUGHT, has_form, label_of_next};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
-use crate::{Mistyped, Parameter, ParameterType};
-
-/// The line with the thought itself.
-const THOUGHT: &str = "thought";
-
-/// The line with the name of the next stage.
-const NEXT: &str = "next";
+use crate::{Parameter, ParameterType};
 
 /// A line that models add on their own, with the imagined output of a tool. It is ignored.
 const INVENTED: &str = "observation";
 
 /// The maximum length of a reply, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
-
-/// Returns the text of a question: the instruction, and the form of the reply if it has one.
-pub(super) fn instruction(
-    instruction: &str,
-    fields: &[(String, Parameter)],
-    next: &[(String, String)],
-    with_tools: bool,
-) -> String {
-    let mut text = instruction.to_owned();
-    if !has_form(fields, next) {
-        return text;
-    }
-
-    let unless = if with_tools {
-        "If you call no tool, write"
-    } else {
-        "Write"
-    };
-
-    // Writing to a string doesn't fail.
-    let _ = write!(
-        text,
-        "\n\n{unless} these lines, each name at the beginning of a line:"
-    );
-    if !fields.iter().any(|(name, _)| name == THOUGHT) {
-        let _ = write!(text, "\n{THOUGHT}: your thought");
-    }
-
-    for (name, parameter) in fields {
-        let optional = if parameter.is_required() {
-            ""
-        } else {
-            ", may be left out"
-        };
-        let _ = write!(
-            text,
-            "\n{name}: {} ({}{optional})",
-            parameter.description(),
-            form(parameter.kind())
-        );
-    }
-
-    if next.len() > 1 {
-        let _ = write!(
-            text,
-            "\n{}: the name of the stage that is next, one of",
-            label_of_next(fields)
-        );
-        for (name, description) in next {
-            let _ = write!(text, "\n  {name} ({description})");
-        }
-    }
-
-    text
-}
-
-/// Returns the label of the next stage, which differs if a field has the usual one.
-fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
-    if fields.iter().any(|(name, _)| folded(name) == NEXT) {
-        "next_stage"
-    } else {
-        NEXT
-    }
-}
-
-/// Returns whether the reply must have a form.
-fn has_form(fields: &[(String, Parameter)], next: &[(String, String)]) -> bool {
-    !fields.is_empty() || next.len() > 1
-}
-
-/// Describes how a value is written.
-fn form(kind: &ParameterType) -> String {
-    match kind {
-        ParameterType::List { items, .. } => match &**items {
-            ParameterType::Text { .. } | ParameterType::Any => {
-                format!("{kind}, each item on a line of its own that begins with -")
-            }
-            items => format!("{kind}, as a JSON array of {}", plural(items)),
-        },
-        ParameterType::Object { .. } | ParameterType::Map { .. } => format!("{kind}, as JSON"),
-        ParameterType::Any => "text or JSON".to_owned(),
-        kind => kind.to_string(),
-    }
-}
-
-/// Describes the items of a list.
-fn plural(items: &ParameterType) -> String {
-    match items {
-        ParameterType::Object { fields } => {
-            let typed: Vec<_> = fields
-                .iter()
-                .map(|(name, field)| format!("{name}: {}", field.kind()))
-                .collect();
-            format!("objects {{{}}}", typed.join(", "))
-        }
-        kind => kind.name().to_owned(),
-    }
-}
 
 /// Reads a reply.
 ///
@@ -180,8 +76,7 @@ pub(super) fn read(
             .map(|value| typed(value, parameter.kind()));
         match value.filter(|value| !says_nothing(value, parameter)) {
             Some(value) => {
-                let mut faults: Vec<Mistyped> = Vec::new();
-                parameter.kind().check(name, &value, &mut faults);
+                let faults = parameter.kind().faults(name, &value);
                 problems.extend(faults.iter().map(ToString::to_string));
                 reply.fields.insert(name.clone(), value);
             }

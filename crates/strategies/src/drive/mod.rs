@@ -10,6 +10,7 @@ mod driver;
 mod edges;
 mod error;
 mod fields;
+mod form;
 mod meter;
 mod progress;
 mod questions;

@@ -25,7 +25,7 @@ pub struct StageTurn<'a> {
 
 impl StageTurn<'_> {
     /// Returns whether this is the first thought of the run.
-    pub fn is_start(&self) -> bool {
+    pub(super) fn is_start(&self) -> bool {
         self.solving.session().thoughts().is_empty()
     }
 

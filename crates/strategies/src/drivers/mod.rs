@@ -1,7 +1,6 @@
 //! A driver for each of the crate's own strategies.
 
 mod answering;
-mod blueprint;
 mod chain_of_thought;
 mod linear;
 mod normal_form;
@@ -11,7 +10,6 @@ mod scratchpad;
 mod self_ask;
 mod self_consistency;
 mod stage_names;
-mod state;
 mod step_back;
 mod tool_list;
 mod tree_of_thoughts;

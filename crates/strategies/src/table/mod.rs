@@ -5,6 +5,7 @@ mod locate;
 mod problem;
 mod read;
 mod read_parameter;
+mod reader;
 mod tree;
 
 pub(crate) use problem::Problems;

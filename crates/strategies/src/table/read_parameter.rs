@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cogwork_read::charge;
 
 use super::problem::TableProblemKind as Kind;
-use super::read::{MAX_NAME, Place, Reader};
+use super::reader::{MAX_NAME, Place, Reader};
 use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 

@@ -1,3 +1,5 @@
+mod names;
+mod paths;
 mod votes;
 
 use std::fmt;
@@ -6,14 +8,15 @@ use std::sync::Arc;
 use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
+use self::names::{ANSWER, ANSWERS, PATHS};
+use self::paths::{answer_of, merge, take_paths};
 use self::votes::{Votes, is_decided};
 use super::answering::{ask, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, AskProblem, Asked, Branch, BranchId, BranchStatus, ConflictRule, Done, Driver,
-    Next, Parameter, SolveError, Solving, Stage, StageReply, StageTurn, StageWork, Strategy,
-    StrategyName, Thought, ThoughtDraft, ThoughtId,
+    Answer, Ask, Asked, Branch, BranchStatus, Done, Driver, Next, Parameter, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
 };
 
 /// Takes several independent paths and the answer of the majority (Wang et al. 2022).
@@ -158,18 +161,6 @@ stage_names! {
         FinalResponse = "final_response",
     }
 }
-
-/// The note and the parameter with the answers by path.
-const ANSWERS: &str = "answers";
-
-/// The field with the answer of a path.
-const ANSWER: &str = "answer";
-
-/// The parameter with the number of paths.
-const PATHS: &str = "paths";
-
-/// The parameter with the name of the path.
-const PATH: &str = "path_id";
 
 /// The maximum number of characters of an answer. A longer one is a path, not an answer.
 const MAX_CHARACTERS: usize = 1_000;
@@ -327,10 +318,6 @@ impl SelfConsistency {
     }
 }
 
-fn answer_of(reply: &StageReply) -> &str {
-    reply.field(ANSWER).trim()
-}
-
 /// Checks that a reply has an answer rather than a path. A reply in which no answer is
 /// marked is taken for the answer as a whole, and would agree with no other.
 fn is_short(reply: &StageReply) -> Result<(), String> {
@@ -346,84 +333,4 @@ fn is_short(reply: &StageReply) -> Result<(), String> {
         "`answer` has {lines} lines and {characters} characters, expected the answer alone, of at most \
          {MAX_LINES} lines and {MAX_CHARACTERS} characters"
     ))
-}
-
-/// Puts each path on a branch, and keeps the answers.
-fn take_paths(solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-    let next = done.next_of(stage);
-    let Done::AllAsked(asked) = done else {
-        return take_as_it_is(solving, stage, &done);
-    };
-
-    let Some(sampled) = solving.path().next().map(Thought::id) else {
-        return Err(SolveError::driver("the paths have nothing to begin from"));
-    };
-
-    let mut answers: Vec<(String, String)> = Vec::new();
-    for path in asked {
-        let name = path.name.clone();
-        if let Some(answer) = take_path(solving, stage, sampled, path)? {
-            answers.push((name, answer));
-        }
-    }
-
-    solving.set_note(ANSWERS, json!(answers));
-    Ok(next)
-}
-
-/// Puts a path on a branch, and returns its answer. A branch without an answer is pruned.
-fn take_path(
-    solving: &mut Solving,
-    stage: &Stage,
-    sampled: ThoughtId,
-    path: Asked,
-) -> Result<Option<String>, SolveError> {
-    if path.reply == Err(AskProblem::NotNeeded) {
-        return Ok(None);
-    }
-
-    let session = solving.session_mut();
-    let branch = session.fork(sampled, path.name.as_str())?;
-    let draft = ThoughtDraft::at(stage.name(), path_text(&path)).with(PATH, path.name);
-    session.think_on(branch, draft)?;
-
-    match path.reply {
-        Ok(reply) => Ok(Some(answer_of(&reply).to_owned())),
-        Err(_) => {
-            session.prune(branch)?;
-            Ok(None)
-        }
-    }
-}
-
-fn path_text(path: &Asked) -> String {
-    match &path.reply {
-        Ok(reply) if reply.text.is_empty() => answer_of(reply).to_owned(),
-        Ok(reply) => reply.text.clone(),
-        Err(problem) => format!("No answer: {problem}"),
-    }
-}
-
-/// Merges the branches that have an answer into one that has the winning answer, and goes
-/// on there.
-fn merge(solving: &mut Solving, votes: &Votes, draft: ThoughtDraft) -> Result<(), SolveError> {
-    let session = solving.session_mut();
-    let branch = |path: &str| session.branch_named(path).map(Branch::id);
-    let branches: Vec<BranchId> = votes.paths().filter_map(branch).collect();
-
-    let Some((target, others)) = branches.split_first() else {
-        return Err(SolveError::driver("no path has an answer"));
-    };
-
-    let mut others = others.to_vec();
-    others.sort_unstable();
-
-    session.switch(*target)?;
-    if others.is_empty() {
-        session.think(draft)?;
-    } else {
-        session.merge(&others, *target, ConflictRule::KeepTarget, draft)?;
-    }
-
-    Ok(())
 }

@@ -1,8 +1,12 @@
+mod approach;
+mod branches;
 mod names;
 mod questions;
+mod selection;
 mod settings;
 mod stages;
 mod tree;
+mod way;
 
 pub use settings::{Search, TreeOfThoughts, Worth};
 

@@ -1,9 +1,10 @@
 //! What the model is asked, and what its replies are worth. Every question follows the
 //! problem alone: it includes what is needed of its branch, and nothing of the others.
 
+use super::approach;
 use super::names::{ANSWER, APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
-use super::tree::{self, Tree};
+use super::tree::Tree;
 use crate::drivers::answering::{ask, says_yes};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
@@ -32,7 +33,7 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask
 }
 
 fn has_approaches(reply: &StageReply) -> Result<(), String> {
-    if tree::approaches(reply.fields.get(APPROACHES)).is_empty() {
+    if approach::approaches(reply.fields.get(APPROACHES)).is_empty() {
         return Err(format!(
             "`{APPROACHES}` has none with an id and a description"
         ));

@@ -118,7 +118,7 @@ impl Worth {
     }
 
     /// Returns whether the branch holds the whole solution.
-    pub fn is_solved(self) -> bool {
+    pub(super) fn is_solved(self) -> bool {
         self.solved
     }
 }

@@ -6,16 +6,20 @@ use std::iter::repeat_n;
 
 use serde_json::{Value, json};
 
+use super::approach::{Approach, approaches, cut};
+use super::branches::{end_branch, fork, prune_all, prune_with_remark};
 use super::names::{ANSWER, APPROACH, APPROACHES, SCORE, TreeStage};
 use super::questions::{self, Judged};
+use super::selection::{Selected, selected};
 use super::settings::{Evaluation, TreeOfThoughts};
-use super::tree::{self, Approach, Tree, Way};
+use super::tree::{self, Tree};
+use super::way::Way;
 use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, AskProblem, Asked, BranchId, Done, Next, SessionError, SessionLimit, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Thought, ThoughtDraft, ThoughtId,
+    Ask, AskProblem, Asked, BranchId, Done, Next, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Thought, ThoughtDraft,
 };
 
 impl TreeOfThoughts {
@@ -60,7 +64,7 @@ impl TreeOfThoughts {
         done: &Done,
     ) -> Result<(), SolveError> {
         let mut thought = done.draft_at(stage);
-        let approaches = self.best_approaches(tree::approaches(thought.parameters.get(APPROACHES)));
+        let approaches = self.best_approaches(approaches(thought.parameters.get(APPROACHES)));
 
         if thought.thought.is_empty() {
             let ids: Vec<&str> = approaches
@@ -199,7 +203,7 @@ impl TreeOfThoughts {
         known.insert("none".to_owned());
         known.insert("nothing".to_owned());
 
-        let steps = proposed.into_iter().map(|step| tree::cut(step.trim()));
+        let steps = proposed.into_iter().map(|step| cut(step.trim()));
         let is_new = |step: &String| !step.is_empty() && known.insert(normal_form(step));
         steps.filter(is_new).take(self.proposals).collect()
     }
@@ -384,121 +388,4 @@ pub(super) fn think_if_said(
     }
 
     Ok(())
-}
-
-/// What the selection says of a branch, on that branch or on another.
-struct Selected {
-    /// The branch that gets the thought.
-    branch: BranchId,
-    text: String,
-    /// The approach of the branch that the text is about.
-    approach: String,
-}
-
-/// Returns what the selection says of those branches among the `chosen` that were just
-/// `judged`. If there are none, the best judged branch says what was chosen instead.
-fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]) -> Vec<Selected> {
-    let chosen_with_score = |branch: BranchId| Selected {
-        branch,
-        text: format!("Chosen with a score of {}.", tree.score(branch)),
-        approach: tree.approach(branch).to_owned(),
-    };
-
-    let just_judged = chosen
-        .iter()
-        .copied()
-        .filter(|branch| judged.contains(branch));
-    let all: Vec<Selected> = just_judged.map(chosen_with_score).collect();
-    if !all.is_empty() {
-        return all;
-    }
-
-    let Some(last) = judged.first().copied() else {
-        return Vec::new();
-    };
-
-    vec![none_selected(tree, last, chosen.first().copied())]
-}
-
-/// Returns what the best judged branch says if it isn't chosen.
-fn none_selected(tree: &Tree<'_>, branch: BranchId, chosen: Option<BranchId>) -> Selected {
-    let about = chosen.unwrap_or(branch);
-    let score = tree.score(about);
-    let approach = tree.approach(about).to_owned();
-
-    let text = match chosen {
-        Some(chosen) => format!(
-            "`{}` stays the best, with a score of {score}.",
-            tree.name(chosen)
-        ),
-        None => format!("None is good enough; this is the best, with a score of {score}."),
-    };
-
-    Selected {
-        branch,
-        text,
-        approach,
-    }
-}
-
-/// Opens a branch of an approach under a free name; `None` if the session holds no more
-/// branches.
-fn fork(
-    solving: &mut Solving,
-    from: ThoughtId,
-    approach: &str,
-) -> Result<Option<BranchId>, SolveError> {
-    let session = solving.session_mut();
-    let name = tree::free_name(session, approach);
-
-    match session.fork(from, name) {
-        Ok(branch) => Ok(Some(branch)),
-        Err(SessionError::Full {
-            limit: SessionLimit::Branches,
-            ..
-        }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Marks a branch on which no step is left as ended. One that was never judged is pruned.
-fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
-    let session = solving.session_mut();
-    session.think_on(branch, ThoughtDraft::here("No step is left to take."))?;
-
-    if session.branch(branch)?.score().is_none() {
-        return prune(solving, branch);
-    }
-
-    tree::mark(solving, tree::ENDED, branch);
-    Ok(())
-}
-
-fn prune_with_remark(
-    solving: &mut Solving,
-    branch: BranchId,
-    why: String,
-) -> Result<(), SolveError> {
-    solving
-        .session_mut()
-        .think_on(branch, ThoughtDraft::here(why))?;
-    prune(solving, branch)
-}
-
-fn prune_all(
-    solving: &mut Solving,
-    branches: impl IntoIterator<Item = BranchId>,
-) -> Result<(), SolveError> {
-    branches
-        .into_iter()
-        .try_for_each(|branch| prune(solving, branch))
-}
-
-fn prune(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
-    let session = solving.session_mut();
-    if session.current() == branch {
-        session.switch(BranchId::MAIN)?;
-    }
-
-    Ok(session.prune(branch)?)
 }

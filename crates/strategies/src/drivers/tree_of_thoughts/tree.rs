@@ -2,14 +2,11 @@
 //! finds it as it was and nothing is kept twice.
 
 use std::cmp::{Ordering, Reverse};
-use std::fmt;
 
-use cogwork_text::is_invisible;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
+use super::approach::{Approach, approaches};
 use super::names::{APPROACH, APPROACHES, TreeStage};
 use super::settings::{Search, TreeOfThoughts};
+use super::way::Way;
 use crate::drivers::stage_names::StageName;
 use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought, ThoughtKind};
 
@@ -19,70 +16,13 @@ pub(super) const SOLVED: &str = "solved";
 /// The note with the branches on which no step is left.
 pub(super) const ENDED: &str = "ended";
 
-/// The maximum number of characters of a step. The rest is cut off, since every question
-/// about the branch repeats the step.
-const MAX_STEP: usize = 4_000;
-
-/// The maximum number of characters of an approach that go into the name of a branch.
-const MAX_NAME: usize = 40;
-
 /// The maximum number of other branches that a justification names.
 const MAX_OTHERS: usize = 5;
-
-/// An approach as the model names it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Approach {
-    pub(super) id: String,
-    pub(super) description: String,
-    pub(super) promise: f64,
-}
 
 /// The tree of a run.
 pub(super) struct Tree<'a> {
     settings: &'a TreeOfThoughts,
     solving: &'a Solving,
-}
-
-/// How the search goes on.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Way {
-    /// With these branches.
-    Develop { first: BranchId, names: Vec<String> },
-    /// With approaches that weren't tried.
-    Open { ids: Vec<String> },
-    /// With the solution of this branch.
-    Formulate {
-        branch: BranchId,
-        name: String,
-        solved: bool,
-    },
-    /// No branch and no approach is left.
-    Exhausted { threshold: f64 },
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Develop { names, .. } => write!(f, "Go on with {}.", names.join(", ")),
-            Self::Open { ids } => write!(f, "Try {}.", ids.join(", ")),
-            Self::Formulate {
-                name, solved: true, ..
-            } => {
-                write!(f, "`{name}` holds the solution.")
-            }
-            Self::Formulate {
-                name,
-                solved: false,
-                ..
-            } => {
-                write!(f, "`{name}` has come to its end and is the best.")
-            }
-            Self::Exhausted { threshold } => write!(
-                f,
-                "every approach was tried, and no branch with a score of {threshold} or more is left"
-            ),
-        }
-    }
 }
 
 impl<'a> Tree<'a> {
@@ -449,48 +389,6 @@ fn steps<'a>(path: impl Iterator<Item = &'a Thought>) -> Vec<&'a str> {
 /// Returns the name of the approach that a thought belongs to.
 fn approach_of(thought: &Thought) -> Option<&str> {
     thought.parameter(APPROACH)?.as_str()
-}
-
-/// Returns the approaches of a parameter that was checked, in their order. Texts are cut to
-/// the length of a step.
-pub(super) fn approaches(parameter: Option<&Value>) -> Vec<Approach> {
-    let read = |value: &Value| serde_json::from_value::<Approach>(value.clone()).ok();
-    let items = parameter.and_then(Value::as_array).into_iter().flatten();
-
-    let approaches = items.filter_map(read).map(|approach| Approach {
-        id: cut(approach.id.trim()),
-        description: cut(approach.description.trim()),
-        promise: approach.promise,
-    });
-
-    approaches
-        .filter(|approach| !approach.id.is_empty() && !approach.description.is_empty())
-        .collect()
-}
-
-/// Returns a text that is short enough to be repeated in every question.
-pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_STEP) {
-        Some((end, _)) => format!("{} […]", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
-/// Returns the name of a branch of an approach, with a number after it if the name is
-/// taken.
-pub(super) fn free_name(session: &Session, approach: &str) -> String {
-    let letters = approach.chars().filter(|letter| !is_invisible(*letter));
-    let short: String = letters.take(MAX_NAME).collect();
-    let base = match short.trim() {
-        "" => "approach",
-        name => name,
-    };
-
-    let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
-    let mut names = std::iter::once(base.to_owned()).chain(numbered);
-    let free = names.find(|name| session.branch_named(name).is_none());
-
-    free.unwrap_or_else(|| base.to_owned())
 }
 
 /// Returns the branches with a mark.

@@ -1,132 +1,22 @@
+mod settings;
+mod state;
+
+pub use settings::Scratchpad;
+
 use std::fmt::Write;
 
 use cogwork_tools::Tools;
 use serde_json::{Map, Value};
 
+use self::state::Variable;
 use super::answering::{
     ANSWER, answer_field, answered, ask, draft, say_answer, says_yes, take_answer,
 };
 use super::stage_names::{StageName, stage_names};
-use super::state::{self, Variable};
 use crate::{
     Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage,
     StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
-
-/// Keeps named variables and calculates with them until they hold the result (Nye et al.
-/// 2021).
-///
-/// The model is called once for the first values, once for each step, and not at all for
-/// the result if that is [a variable](Self::with_result). The program keeps the variables:
-/// a step gives only those that change, and each thought of `state_tracking` holds them
-/// all. A value of the wrong type and an unknown variable are asked for again with the
-/// complaint. There may be up to 64 variables, and 64 KiB of JSON in all.
-///
-/// | stage | who speaks |
-/// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
-/// | `scratchpad_initialization` | the model: the variables and their first values |
-/// | `iterative_calculation` | the model: a step, what it changes, and whether it was the last |
-/// | `state_tracking` | the program: all variables after the step |
-/// | `continuation_decision` | the program: what the model said |
-/// | `result_extraction` | the program: the value of the result variable; without one, the model |
-/// | `final_response` | the program: the same |
-///
-/// ```
-/// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{ParameterType, Scratchpad, Solver};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let number = ParameterType::Number { min: None, max: None };
-/// let driver = Scratchpad::new().with_variable("total", number, "the product so far").with_result("total");
-/// let client = ScriptedClient::new([
-///     r#"state_variables: {"total": 0}"#,
-///     "thought: 17 * 3 is 51.\nstate_variables: total = fifty-one\ndone: yes",
-///     "thought: 17 * 3 is 51.\nstate_variables: total = 51\ndone: yes",
-/// ]);
-/// let solved = Solver::new(client.clone(), driver).solve("What is 17 * 3?").await?;
-/// assert_eq!(solved.answer(), Some("51"));
-/// let last = client.requests().pop().ok_or("no request")?;
-/// assert_eq!(
-///     last.messages().last().map(|message| message.text()),
-///     Some(
-///         "That reply cannot be used: `state_variables.total` is the text \"fifty-one\", expected a number.\n\
-///          Write the whole reply again, in the form that was asked for."
-///     ),
-/// );
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scratchpad {
-    variables: Vec<Variable>,
-    others: Option<bool>,
-    result: Option<String>,
-    max_steps: usize,
-}
-
-impl Default for Scratchpad {
-    fn default() -> Self {
-        Self {
-            variables: Vec::new(),
-            others: None,
-            result: None,
-            max_steps: 30,
-        }
-    }
-}
-
-impl Scratchpad {
-    /// Creates a driver with the default settings: the model chooses the variables, of any
-    /// type.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a variable, with its type and a description for the model. It replaces a
-    /// variable of the same name. There are none by default.
-    #[must_use]
-    pub fn with_variable(
-        mut self,
-        name: impl Into<String>,
-        kind: ParameterType,
-        description: impl Into<String>,
-    ) -> Self {
-        let variable = Variable {
-            name: name.into(),
-            parameter: Parameter::new(kind, description),
-        };
-        self.variables.retain(|known| known.name != variable.name);
-        self.variables.push(variable);
-
-        self
-    }
-
-    /// Sets whether the model may add variables, of any type. By default, it may if no
-    /// [variable](Self::with_variable) is set.
-    #[must_use]
-    pub fn with_other_variables(mut self, others: bool) -> Self {
-        self.others = Some(others);
-        self
-    }
-
-    /// Sets the variable that holds the result. Its value is the answer, which saves the
-    /// call that asks for it. By default, the model is asked.
-    #[must_use]
-    pub fn with_result(mut self, variable: impl Into<String>) -> Self {
-        self.result = Some(variable.into());
-        self
-    }
-
-    /// Sets the maximum number of steps, which is at least 1. After them, the result is
-    /// read from what there is. The default is 30.
-    #[must_use]
-    pub fn with_max_steps(mut self, steps: usize) -> Self {
-        self.max_steps = steps.max(1);
-        self
-    }
-}
 
 stage_names! {
     /// The stages of `scratchpad`.

@@ -1,6 +1,13 @@
-use std::fmt;
+mod settings;
+
+pub use settings::SelfAsk;
+
 use std::sync::Arc;
 
+use cogwork_llm::{Message, Messages};
+use cogwork_text::{Name, NameList};
+
+use self::settings::Answerer;
 use super::answering::{
     ANSWER, answer_field, answered, ask, draft, keep_answer, noted, say_answer, take_answer,
 };
@@ -9,104 +16,6 @@ use crate::{
     Answer, Ask, Done, Driver, Next, Parameter, PlannedCall, SolveError, Solving, Stage,
     StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
-use cogwork_llm::{LlmClient, Message, Messages};
-use cogwork_text::{Name, NameList};
-
-/// Asks and answers smaller questions until the problem can be answered (Press et al.
-/// 2022).
-///
-/// The model is called once for each question: it asks the question and answers it in the
-/// same reply, or gives the answer to the problem. The questions can instead be answered
-/// [by a tool](Self::with_answering_tool), such as a search, or
-/// [by another model](Self::with_answering_client), which is asked nothing else. If a tool fails, its
-/// error takes the place of the answer.
-///
-/// | stage | who speaks |
-/// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
-/// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
-/// | `sub_question_formulation` | the program: the question, with its number |
-/// | `sub_question_answering` | the program: the answer the model gave; or the tool, or the other model |
-/// | `answer_integration` | the program: question and answer |
-/// | `completion_check` | the model: the next question, or the answer |
-/// | `solution_formulation` | the program: the answer; or the model, once no more questions may be asked |
-/// | `final_response` | the program: the same |
-///
-/// A problem that needs no smaller question becomes the only question.
-///
-/// ```
-/// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{SelfAsk, Solver};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = ScriptedClient::new([
-///     "sub_question: When was the transistor invented?\nsub_question_answer: 1947",
-///     "sub_question: Who was president of the USA in 1947?\nsub_question_answer: Harry S. Truman",
-///     "answer: Harry S. Truman",
-/// ]);
-/// let solver = Solver::new(client, SelfAsk::new().with_max_questions(4));
-/// let solved = solver.solve("Who was president of the USA when the transistor was invented?").await?;
-/// assert_eq!(solved.answer(), Some("Harry S. Truman"));
-/// assert_eq!(solved.spent().calls, 3);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-pub struct SelfAsk {
-    max_questions: usize,
-    answerer: Answerer,
-}
-
-/// Who answers the smaller questions.
-#[derive(Clone)]
-enum Answerer {
-    /// The model that asks them, in the same reply.
-    Itself,
-    Tool(String),
-    Client(Arc<dyn LlmClient>),
-}
-
-impl Default for SelfAsk {
-    fn default() -> Self {
-        Self {
-            max_questions: 10,
-            answerer: Answerer::Itself,
-        }
-    }
-}
-
-impl SelfAsk {
-    /// Creates a driver with the default settings.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the maximum number of smaller questions, which is at least 1. After them, the
-    /// model is asked for the solution with what is known. The default is 10.
-    #[must_use]
-    pub fn with_max_questions(mut self, questions: usize) -> Self {
-        self.max_questions = questions.max(1);
-        self
-    }
-
-    /// Has the questions answered by one of the solver's tools, which is given the
-    /// question. By default, the model that asks them answers them.
-    #[must_use]
-    pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
-        self.answerer = Answerer::Tool(tool.into());
-        self
-    }
-
-    /// Has each question answered by `client`, in a separate conversation that doesn't
-    /// mention the problem. Its calls and tokens count towards the budget. By default, the
-    /// model that asks the questions answers them.
-    #[must_use]
-    pub fn with_answering_client(mut self, client: impl LlmClient + 'static) -> Self {
-        self.answerer = Answerer::Client(Arc::new(client));
-        self
-    }
-}
 
 stage_names! {
     /// The stages of `self_ask`.
@@ -407,18 +316,4 @@ fn asked(solving: &Solving) -> usize {
 fn last_question(solving: &Solving) -> &str {
     let question = solving.last_at(SelfAskStage::SubQuestionFormulation.name());
     question.map_or("", Thought::text)
-}
-
-impl fmt::Debug for SelfAsk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answerer = match &self.answerer {
-            Answerer::Itself => "itself",
-            Answerer::Tool(tool) => tool,
-            Answerer::Client(_) => "another client",
-        };
-        f.debug_struct("SelfAsk")
-            .field("max_questions", &self.max_questions)
-            .field("answerer", &answerer)
-            .finish()
-    }
 }

@@ -1,11 +1,14 @@
+mod blueprint;
+
 use std::collections::BTreeMap;
 
 use cogwork_plan::{Plan, Status, Step};
+use cogwork_text::OneLine;
 use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
+use self::blueprint::{Blueprint, BlueprintStep};
 use super::answering::{ANSWER, answer_field, answered, ask, draft, say_answer, take_answer};
-use super::blueprint::{Blueprint, BlueprintStep};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
@@ -97,6 +100,9 @@ stage_names! {
         FinalResponse = "final_response",
     }
 }
+
+/// The maximum number of characters of evidence that the plan quotes.
+const MAX_RESULT: usize = 200;
 
 /// The parameter with the steps of the plan.
 const PLAN: &str = "plan";
@@ -322,14 +328,7 @@ fn evidence_named_by(step: &str) -> Option<&str> {
     last_word.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// Returns the beginning of what a call brought.
+/// Returns the start of what a call brought, for the plan.
 fn excerpt(output: &str) -> String {
-    const MOST: usize = 200;
-
-    let mut excerpt: String = output.chars().take(MOST).collect();
-    if excerpt.len() < output.len() {
-        excerpt.push('…');
-    }
-
-    excerpt
+    OneLine::new(output).with_max_chars(MAX_RESULT).to_string()
 }

@@ -151,8 +151,7 @@ impl Blueprint {
                 ));
             }
 
-            let mut faults = Vec::new();
-            ParameterType::Any.check(id, input, &mut faults);
+            let faults = ParameterType::Any.faults(id, input);
             if let Some(fault) = faults.first() {
                 return Err(fault.to_string());
             }

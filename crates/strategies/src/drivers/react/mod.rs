@@ -1,15 +1,16 @@
+mod wanted;
+
 use cogwork_llm::{Message, ToolCall};
 use cogwork_tools::Tools;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};
 use super::answering::{ask, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, PlannedCall,
-    SolveError, Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
-    ThoughtDraft,
+    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving,
+    Stage, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Reasons, acts and observes in turn until enough is known (Yao et al. 2022).
@@ -72,20 +73,8 @@ stage_names! {
     }
 }
 
-/// The action that ends the cycles.
-const FINISH: &str = "finish";
-
-/// The field and the parameter with the name of the action.
-const ACTION: &str = "action";
-
-/// The field and the parameter with the input of the action.
-const ACTION_INPUT: &str = "action_input";
-
 /// The parameter with what the action brought.
 const OBSERVATION: &str = "observation";
-
-/// The note with what the model wants done next.
-const WANTED: &str = "wanted";
 
 /// The note with what the last action brought.
 const OBSERVED: &str = "observed";
@@ -96,17 +85,6 @@ const CYCLES: &str = "cycles";
 const ENOUGH: &str = "Enough is known.";
 const NO_MORE: &str = "No more may be done.";
 const NOTHING_CALLED: &str = "Nothing is called.";
-
-/// What the model wants done next.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Wanted {
-    calls: Vec<PlannedCall>,
-    /// The answer, if the model knows enough.
-    finish: Option<String>,
-    /// Whether the calls use the client's native tools. The model then expects their
-    /// results in the same form.
-    native: bool,
-}
 
 impl Driver for React {
     fn strategy(&self) -> Strategy {
@@ -128,7 +106,7 @@ impl Driver for React {
 
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
-        let wanted = wanted(solving);
+        let wanted = Wanted::of(solving);
 
         Ok(match ReactStage::of(turn.stage)? {
             ReactStage::ProblemReception => receive_problem(turn)?,
@@ -230,7 +208,7 @@ impl React {
     }
 
     fn after_checkpoint(&self, solving: &Solving) -> Next {
-        let is_over = wanted(solving).finish.is_some() || self.is_over(solving);
+        let is_over = Wanted::of(solving).finish.is_some() || self.is_over(solving);
 
         if is_over {
             Next::stage(ReactStage::SolutionFormulation.name())
@@ -265,17 +243,6 @@ fn question(turn: &StageTurn<'_>) -> Ask {
         .with_check(finishes_with_answer)
 }
 
-fn finishes_with_answer(reply: &StageReply) -> Result<(), String> {
-    let answer = wants(reply).finish;
-    if answer.is_some_and(|answer| answer.trim().is_empty()) {
-        return Err(format!(
-            "`{ACTION_INPUT}` is missing, expected the answer, since the action is `{FINISH}`"
-        ));
-    }
-
-    Ok(())
-}
-
 fn plan_action(wanted: &Wanted) -> StageWork {
     if let Some(answer) = &wanted.finish {
         return StageWork::say(ENOUGH)
@@ -283,32 +250,10 @@ fn plan_action(wanted: &Wanted) -> StageWork {
             .with(ACTION_INPUT, answer.as_str());
     }
 
-    let action = actions(&wanted.calls);
+    let action = wanted.action();
     StageWork::say(format!("Next: {action}."))
         .with(ACTION, action)
-        .with(ACTION_INPUT, inputs(&wanted.calls))
-}
-
-/// Returns the names of the tools that are called.
-fn actions(calls: &[PlannedCall]) -> String {
-    let tools: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-    tools.join(", ")
-}
-
-/// Returns the input of a call, or the list of the inputs of several.
-fn inputs(calls: &[PlannedCall]) -> Value {
-    let input = match calls {
-        [one] => one.input.clone(),
-        several => several.iter().map(|call| call.input.clone()).collect(),
-    };
-
-    // The list may be nested more deeply than a parameter may be. The tools get their
-    // inputs as they are.
-    if is_shallow(&input) {
-        input
-    } else {
-        input.to_string().into()
-    }
+        .with(ACTION_INPUT, wanted.input())
 }
 
 fn execute_action(turn: &StageTurn<'_>, wanted: Wanted) -> StageWork {
@@ -348,23 +293,19 @@ fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtD
         return draft;
     };
 
-    let wanted = wants(reply);
+    let wanted = Wanted::read(reply);
     if reply.text.is_empty() {
-        draft.thought = described(&wanted);
+        draft.thought = match wanted.finish {
+            Some(_) => ENOUGH.to_owned(),
+            None => format!("Next: {}.", wanted.action()),
+        };
     }
 
     // The action is a parameter of the stage that plans it.
     draft.parameters.clear();
 
-    solving.set_note(WANTED, serde_json::to_value(wanted).unwrap_or_default());
+    wanted.keep(solving);
     draft
-}
-
-fn described(wanted: &Wanted) -> String {
-    match wanted.finish {
-        Some(_) => ENOUGH.to_owned(),
-        None => format!("Next: {}.", actions(&wanted.calls)),
-    }
 }
 
 /// Shows the model what the tools gave, and keeps it for the observation.
@@ -374,7 +315,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDra
         return draft;
     };
 
-    let native = wanted(solving).native;
+    let native = Wanted::of(solving).native;
     for called in called {
         solving.tell(observation(called, native));
     }
@@ -417,116 +358,4 @@ fn cycles(solving: &Solving) -> u32 {
     cycles
         .and_then(|cycles| u32::try_from(cycles).ok())
         .unwrap_or_default()
-}
-
-fn wanted(solving: &Solving) -> Wanted {
-    let note = solving.note(WANTED).cloned();
-    note.and_then(|note| serde_json::from_value(note).ok())
-        .unwrap_or_default()
-}
-
-/// Returns what a reply asks for.
-fn wants(reply: &StageReply) -> Wanted {
-    if !reply.tool_calls.is_empty() {
-        return wants_native_calls(&reply.tool_calls);
-    }
-
-    // A model with native tools that calls none has given the answer.
-    if !reply.fields.contains_key(ACTION) {
-        return Wanted {
-            finish: Some(reply.text.clone()),
-            ..Wanted::default()
-        };
-    }
-
-    let action = WrittenAction::read(reply.field(ACTION));
-    let input = reply
-        .fields
-        .get(ACTION_INPUT)
-        .cloned()
-        .or(action.input.map(Value::from));
-
-    if is_finish(action.name) {
-        let answer = input.map_or_else(|| reply.text.clone(), text_of);
-        return Wanted {
-            finish: Some(answer),
-            ..Wanted::default()
-        };
-    }
-
-    let input = input.unwrap_or_else(|| Value::Object(Map::new()));
-    let call = PlannedCall::new("call", action.name, input);
-    Wanted {
-        calls: vec![call],
-        ..Wanted::default()
-    }
-}
-
-fn wants_native_calls(calls: &[ToolCall]) -> Wanted {
-    let planned = |call: &ToolCall| {
-        // Arguments that aren't an object, or are nested too deeply to be saved within a
-        // state, stay the text that the model wrote.
-        let input = serde_json::from_str::<Value>(call.arguments())
-            .ok()
-            .filter(|input| input.is_object() && is_shallow(input))
-            .unwrap_or_else(|| Value::from(call.arguments()));
-        PlannedCall::new(call.id(), call.name(), input).literal()
-    };
-    Wanted {
-        calls: calls.iter().map(planned).collect(),
-        finish: None,
-        native: true,
-    }
-}
-
-fn text_of(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
-}
-
-fn is_finish(action: &str) -> bool {
-    action.eq_ignore_ascii_case(FINISH)
-}
-
-/// Returns whether a value is nested no more deeply than a parameter may be.
-fn is_shallow(input: &Value) -> bool {
-    let mut faults = Vec::new();
-    ParameterType::Any.check(ACTION_INPUT, input, &mut faults);
-    faults.is_empty()
-}
-
-/// An action as a model writes it: its name alone, or `search[hobbits]` as in the paper.
-struct WrittenAction<'a> {
-    name: &'a str,
-    input: Option<&'a str>,
-}
-
-impl<'a> WrittenAction<'a> {
-    fn read(action: &'a str) -> Self {
-        let action = action.trim().trim_matches('`');
-        let in_brackets = action
-            .strip_suffix(']')
-            .and_then(|action| action.split_once('['));
-        let in_parentheses = || {
-            action
-                .strip_suffix(')')
-                .and_then(|action| action.split_once('('))
-        };
-
-        match in_brackets.or_else(in_parentheses) {
-            Some((name, input)) => {
-                let input = input.trim().trim_matches(['"', '\'']);
-                Self {
-                    name: name.trim(),
-                    input: Some(input),
-                }
-            }
-            None => Self {
-                name: action,
-                input: None,
-            },
-        }
-    }
 }

@@ -52,7 +52,7 @@ pub(super) fn changed(
         let kind = variable.parameter.kind();
         let value = typed(value, kind);
         if !value.is_null() {
-            kind.check(&format!("{PARAMETER}.{name}"), &value, &mut faults);
+            faults.extend(kind.faults(&format!("{PARAMETER}.{name}"), &value));
         }
 
         after.insert(name, value);

@@ -1,0 +1,192 @@
+//! Makes thoughts and branches of what was done.
+
+use serde_json::Value;
+
+use super::names::{BRANCH, DECISION, FROM, HYPOTHESIS, LinearStage, NEEDED};
+use super::ways::Way;
+use crate::drivers::answering::{draft, take_answer, take_as_it_is};
+use crate::drivers::stage_names::StageName;
+use crate::{Done, Next, SolveError, Solving, Stage, StageReply, Thought, ThoughtDraft};
+
+pub(super) fn take_outline(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+
+    let thought = draft(stage, &reply.text, "The way is open.");
+    let thought = with_total(solving, thought, whole_number(reply, NEEDED));
+    solving.think(thought)?;
+
+    Ok(done.next_of(stage))
+}
+
+/// Goes to the revision, or keeps the model's choice for the decision.
+pub(super) fn take_judgement(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+
+    solving.think(draft(stage, &reply.text, "Judged."))?;
+
+    let revision = Next::stage(LinearStage::ThoughtRevision.name());
+    if done.next_of(stage) == revision {
+        return Ok(revision);
+    }
+
+    keep_choice(solving, reply);
+    Ok(Next::stage(LinearStage::ContinuationDecision.name()))
+}
+
+/// Goes the way that the model chose, now or with its judgement.
+pub(super) fn take_decision(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    if let Some(reply) = done.reply() {
+        keep_choice(solving, reply);
+        solving.take_note(DECISION);
+        solving.think(draft(stage, &reply.text, "Decided."))?;
+        return Ok(done.next_of(stage));
+    }
+
+    let decision = solving.take_note(DECISION);
+    solving.think(done.draft_at(stage))?;
+    match decision {
+        Some(Value::String(stage)) => Ok(Next::Stage(stage)),
+        // Once the thoughts are used up, no other way is left.
+        Some(_) | None => Ok(Next::stage(Way::Conclude.stage().name())),
+    }
+}
+
+/// Keeps which way the model chose, and how many thoughts it still needs.
+fn keep_choice(solving: &mut Solving, reply: &StageReply) {
+    if let Some(next) = &reply.next {
+        solving.set_note(DECISION, next.as_str());
+    }
+
+    match whole_number(reply, NEEDED) {
+        Some(needed) => solving.set_note(NEEDED, needed),
+        None => drop(solving.take_note(NEEDED)),
+    }
+}
+
+pub(super) fn take_adjustment(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let needed = solving.take_note(NEEDED).and_then(|needed| needed.as_u64());
+
+    let thought = with_total(solving, done.draft_at(stage), needed);
+    solving.think(thought.needs_more_thoughts())?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds the thought that opens a branch, opens it, and goes on there.
+pub(super) fn take_branch(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let Some(reply) = done.reply() else {
+        return take_as_it_is(solving, stage, done);
+    };
+
+    let name = reply.field(BRANCH);
+    let next = take_worded(solving, stage, done, name)?;
+
+    let named = whole_number(reply, FROM).unwrap_or_default();
+    let leads_on = |thought: &&Thought| {
+        let generation = LinearStage::ThoughtGeneration.name();
+        let may_follow = thought
+            .stage()
+            .next_names()
+            .iter()
+            .any(|next| next == generation);
+
+        may_follow && u64::from(thought.id().get()) >= named
+    };
+
+    // The path begins with the newest thought, so the last one is the first after the named
+    // one. There is always one: the thought that opens the branch leads on.
+    let from = solving.path().filter(leads_on).last().map(Thought::id);
+    if let Some(from) = from {
+        let branch = solving.session_mut().fork(from, name)?;
+        solving.session_mut().switch(branch)?;
+    }
+
+    Ok(next)
+}
+
+pub(super) fn take_hypothesis(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let hypothesis = done.reply().map_or("", |reply| reply.field(HYPOTHESIS));
+    take_worded(solving, stage, done, hypothesis)
+}
+
+pub(super) fn take_solution(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+) -> Result<Next, SolveError> {
+    let thought = take_answer(solving, stage, done);
+    solving.think(thought)?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds a thought whose fields may say it all, in which case its text is `otherwise`.
+pub(super) fn take_worded(
+    solving: &mut Solving,
+    stage: &Stage,
+    done: &Done,
+    otherwise: &str,
+) -> Result<Next, SolveError> {
+    let mut thought = done.draft_at(stage);
+    if thought.thought.is_empty() {
+        thought.thought = otherwise.to_owned();
+    }
+
+    solving.think(thought)?;
+    Ok(done.next_of(stage))
+}
+
+/// Adds the expected number of thoughts to a thought of the current branch. It may rise but
+/// doesn't fall.
+fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> ThoughtDraft {
+    let Ok(branch) = solving.session().branch(solving.session().current()) else {
+        return thought;
+    };
+
+    let so_far = u32::try_from(branch.own().len()).unwrap_or(u32::MAX);
+    let needed = needed
+        .and_then(|needed| u32::try_from(needed).ok())
+        .unwrap_or_default();
+    let expected = so_far.saturating_add(1).saturating_add(needed);
+
+    thought.with_total_thoughts(expected.max(branch.total_thoughts()))
+}
+
+fn whole_number(reply: &StageReply, field: &str) -> Option<u64> {
+    let number = reply.fields.get(field).and_then(Value::as_f64)?;
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "fields of whole numbers were held against their range"
+    )]
+    let number = number as u64;
+
+    Some(number)
+}
