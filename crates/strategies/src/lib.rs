@@ -1,13 +1,13 @@
-//! Reasoning strategies: stage tables as data, sessions of thoughts with branches that keep to them, and drivers
-//! that work a problem through by themselves.
+//! Reasoning strategies for language models: tables of stages, sessions whose thoughts follow a table, and
+//! drivers that solve problems.
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
-//! Session::think(ThoughtDraft { stage, thought, parameters, … }) -> ThoughtId, or a refusal that changed nothing
+//! Session::think(ThoughtDraft { stage, thought, parameters, … }) -> ThoughtId, or an error
 //! Solver::new(client, driver).solve(problem).await -> Solved { answer, end, spent, trace }
 //! ```
 //!
-//! A session walks the table of its strategy. Every move is held against the table:
+//! A session checks every move against the table of its strategy:
 //!
 //! ```
 //! use cogwork_strategies::{ThoughtDraft, Session, StrategyName};
@@ -15,7 +15,7 @@
 //! let mut session = Session::new(StrategyName::React);
 //! session.think(ThoughtDraft::at("initial_reasoning", "I must find out how long the way is."))?;
 //!
-//! // An action is planned before it is carried out.
+//! // An action must be planned before it is executed.
 //! let refused = session.think(ThoughtDraft::at("action_execution", "I search."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
@@ -27,19 +27,19 @@
 //!     "the stage `action_planning` of `react` lacks `action`",
 //! );
 //!
-//! // Neither left a trace. What the next stage needs can be asked.
+//! // An error leaves the session unchanged.
 //! assert_eq!(session.stage().name(), "initial_reasoning");
 //! let planned = session.think(ThoughtDraft::at("action_planning", "I search for it.").with("action", "search"))?;
 //!
-//! // Another way from the same thought, with a numbering of its own.
+//! // A second branch from the same thought.
 //! let other = session.fork(planned, "by hand")?;
 //! session.think_on(other, ThoughtDraft::at("action_execution", "I measure it on the map."))?;
 //! assert_eq!(session.path(session.branch(other)?.tip()).count(), 3);
 //! # Ok::<(), cogwork_strategies::SessionError>(())
 //! ```
 //!
-//! A [`Solver`] asks a model and walks the table by itself, within a [`SolveBudget`]. The driver of a strategy is chosen
-//! by its name, or set up, or written for a table of one's own ([`Driver`]):
+//! A [`Solver`] solves a problem with a model, within a [`SolveBudget`]. It takes the name of a strategy, a
+//! driver with settings, or a custom [`Driver`]:
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
@@ -59,9 +59,8 @@
 //! # }
 //! ```
 //!
-//! Nine strategies are part of the crate ([`StrategyName`]); more are read from YAML or JSON
-//! ([`Strategies`]), and checked whole. What is read or thought is bounded in size, depth and count:
-//! tables by constants, sessions by their [`SessionLimits`].
+//! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON. The size and
+//! the depth of tables are limited by constants, and those of sessions by [`SessionLimits`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -7,17 +7,17 @@ use serde::{Serialize, Serializer};
 
 /// A parameter of the thoughts in a stage.
 ///
-/// | key | what it is |
+/// | key | meaning |
 /// |---|---|
 /// | `type` | see [`ParameterType`] |
-/// | `description` | what the model is told about it |
-/// | `required` | `true` unless given |
-/// | `min`, `max` | of an integer or a number; no bound unless given |
-/// | `choices` | of a text: the texts it may be; any unless given |
-/// | `items` | of a list: the parameter that each item is, with a `type` |
-/// | `min_items` | of a list; 0 unless given |
-/// | `fields` | of an object: parameters by name |
-/// | `values` | of a map: the parameter that each value is, with a `type` |
+/// | `description` | the description for the model |
+/// | `required` | whether it is required; by default, `true` |
+/// | `min`, `max` | the range of an integer or a number, inclusive; optional |
+/// | `choices` | the accepted texts; by default, any |
+/// | `items` | the items of a list, as a mapping with a `type` |
+/// | `min_items` | the minimum number of items; by default, 0 |
+/// | `fields` | the fields of an object: parameters by name |
+/// | `values` | the values of a map, as a mapping with a `type` |
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub(crate) description: String,

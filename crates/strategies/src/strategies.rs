@@ -13,20 +13,20 @@ use crate::{Strategy, TableError, TableProblemKind};
 ///
 /// A text contains one or more tables by name:
 ///
-/// | key of a strategy | what it is |
+/// | key of a strategy | meaning |
 /// |---|---|
 /// | `description` | what the strategy does |
-/// | `aliases` | other names for it; none unless given |
-/// | `start` | the stage where a session begins; the first unless given |
-/// | `stages` | the stages, each under its name |
+/// | `aliases` | other names of the strategy; optional |
+/// | `start` | the stage in which a session starts; by default, the first one |
+/// | `stages` | the stages by name |
 ///
-/// | key of a stage | what it is |
+/// | key of a stage | meaning |
 /// |---|---|
-/// | `description` | what the stage is for |
-/// | `prompt` | what the model is asked in it |
+/// | `description` | the purpose of the stage |
+/// | `prompt` | the question for the model |
 /// | `next` | the stages that may follow |
-/// | `final` | `true` where the strategy ends; nothing follows there |
-/// | `parameters` | what a thought in it carries, each under its name: see [`Parameter`](crate::Parameter) |
+/// | `final` | `true` if the strategy ends here, without a `next` |
+/// | `parameters` | the parameters of a thought by name; see [`Parameter`](crate::Parameter) |
 ///
 /// A text is checked as a whole, and all problems are reported together; see [`TableProblemKind`].
 ///

@@ -2,51 +2,51 @@ use std::time::Duration;
 
 use cogwork_text::{MultiLine, Name, NameList, OneLine};
 
-/// Why the call of a tool gave nothing, in words for the model.
+/// The error of a tool call. The message is written for the model.
 ///
-/// What a tool says of its failure keeps its lines; nothing unsafe to show is in them.
+/// A message from a tool keeps its line breaks; characters that are unsafe to print are replaced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// No tool has this name.
     #[error("there is no tool `{}`; {}", Name(name), expected(known))]
     Unknown {
-        /// The name that was asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// The names of the existing tools.
         known: Vec<String>,
     },
-    /// The input is no JSON, or not what the tool takes.
+    /// The input isn't JSON, or doesn't fit the tool.
     #[error("bad input for the tool `{}`: {}", Name(tool), MultiLine::new(problem))]
     Input {
         /// The name of the tool.
         tool: String,
-        /// What is wrong, and what would have been accepted.
+        /// What is wrong, and what would be accepted.
         problem: String,
     },
-    /// The tool ran and failed.
+    /// The tool failed.
     #[error("the tool `{}` failed: {}", Name(tool), MultiLine::new(problem))]
     Failed {
         /// The name of the tool.
         tool: String,
-        /// What it says.
+        /// The message of the tool.
         problem: String,
     },
-    /// It took too long.
+    /// The call took too long.
     #[error("the tool `{}` took longer than {limit:?}", Name(tool))]
     Timeout {
         /// The name of the tool.
         tool: String,
-        /// The limit.
+        /// The timeout.
         limit: Duration,
     },
-    /// A tool cannot be registered.
+    /// The tool can't be registered.
     #[error("{}", OneLine::new(.0))]
     Registry(String),
 }
 
 impl ToolError {
-    /// The tool failed with this. The name of the tool is added by the registry.
+    /// Creates the error of a tool that failed. The registry adds the name of the tool.
     pub fn failed(problem: impl std::fmt::Display) -> Self {
         Self::Failed {
             tool: String::new(),
@@ -54,7 +54,7 @@ impl ToolError {
         }
     }
 
-    /// The input is not right. The name of the tool is added by the registry.
+    /// Creates the error of a tool whose input is wrong. The registry adds the name of the tool.
     pub fn input(problem: impl std::fmt::Display) -> Self {
         Self::Input {
             tool: String::new(),
@@ -67,7 +67,7 @@ impl ToolError {
         matches!(self, Self::Unknown { .. } | Self::Input { .. })
     }
 
-    /// With the name of the tool, and with what it says cut.
+    /// Adds the name of the tool, and truncates the message with `cut`.
     pub(crate) fn of(mut self, name: &str, cut: impl Fn(String) -> String) -> Self {
         if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } =
             &mut self
@@ -87,7 +87,7 @@ impl ToolError {
     }
 }
 
-/// What would have been accepted.
+/// Returns what would be accepted.
 fn expected(known: &[String]) -> String {
     if known.is_empty() {
         return "there are no tools".to_owned();

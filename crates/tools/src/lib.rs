@@ -1,11 +1,12 @@
-//! Tools that a language model may call: one trait, typed functions as tools, and a bounded registry.
+//! Tools that a language model can call: one trait, typed functions as tools, and a registry with
+//! limits.
 //!
 //! ```text
 //! async fn call(&self, input: serde_json::Value) -> Result<String, ToolError>
 //! ```
 //!
-//! An async function with typed arguments is a tool; the model is told their JSON Schema, and arguments
-//! that do not fit are an answer it can learn from:
+//! An async function with typed arguments is a tool. The model gets the JSON Schema of the
+//! arguments, and an error that it can understand if its own arguments don't fit:
 //!
 //! ```
 //! use cogwork_llm::{Message, ToolCall};
@@ -38,9 +39,10 @@
 //! # }
 //! ```
 //!
-//! A tool says that it failed with [`ToolError::failed`], and that an argument is not right with
-//! [`ToolError::input`]; the model reads both. The derive of `JsonSchema` wants `schemars` 1 among the
-//! dependencies, or the one of this crate in scope: `use cogwork_tools::schemars::{self, JsonSchema};`.
+//! A tool returns [`ToolError::failed`] if it failed and [`ToolError::input`] if an argument is
+//! wrong. The model reads both messages. Deriving `JsonSchema` requires `schemars` 1 as a
+//! dependency, or the re-export of this crate in scope: `use cogwork_tools::schemars::{self,
+//! JsonSchema};`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -10,11 +10,13 @@ use serde_json::Value;
 
 use crate::ToolError;
 
-/// Something a model may have done for it. Typed functions become tools by [`function`]; implement the
-/// trait for tools whose input is known only at run time.
+/// A tool that a model can call.
 ///
-/// A call may be dropped at any `await`: a limit of time, a run that is given up. Work that keeps the thread
-/// for long belongs elsewhere, such as on `tokio::task::spawn_blocking`: no limit can end what does not wait.
+/// [`function`] turns a typed function into a tool. Implement this trait for tools whose input is
+/// only known at run time.
+///
+/// A call can be dropped at any `await`, such as after a timeout or when a run is cancelled. Move
+/// blocking work to `tokio::task::spawn_blocking`, since a timeout can't interrupt it.
 ///
 /// ```
 /// use cogwork_llm::ToolDefinition;
@@ -36,15 +38,15 @@ use crate::ToolError;
 /// ```
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// Name, description and JSON Schema of the input, for the model.
+    /// Returns the name, the description and the JSON Schema of the input for the model.
     fn definition(&self) -> ToolDefinition;
 
-    /// Does it. What it gives back is read by the model.
+    /// Calls the tool, and returns its output for the model.
     ///
     /// # Errors
     ///
-    /// [`ToolError::input`] for input that is not right, [`ToolError::failed`] for the rest. The model
-    /// reads them too.
+    /// Returns [`ToolError::input`] if the input is wrong, and [`ToolError::failed`] otherwise. The
+    /// model reads the message.
     async fn call(&self, input: Value) -> Result<String, ToolError>;
 }
 
@@ -59,10 +61,12 @@ impl<T: Tool + ?Sized> Tool for Box<T> {
     }
 }
 
-/// A tool made of an async function. The JSON Schema of its input is that of `A`, with the doc comments of
-/// its fields as descriptions; unknown fields are as `A` has it (`#[serde(deny_unknown_fields)]`).
+/// Creates a tool from an async function.
 ///
-/// See the [front page](crate) for an example.
+/// The JSON Schema of the input is that of `A`, with the doc comments of its fields as
+/// descriptions. Unknown fields are ignored unless `A` has `#[serde(deny_unknown_fields)]`.
+///
+/// See the [crate documentation](crate) for an example.
 pub fn function<A, F, R>(name: &str, description: &str, call: F) -> impl Tool + use<A, F, R>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -77,7 +81,8 @@ where
     }
 }
 
-/// Without `$schema`, `$defs` and the type's name, and always of an object: some servers refuse anything else.
+/// Returns the schema of an object, without `$schema`, `$defs` and a title, which some servers
+/// refuse.
 fn input_schema<A: JsonSchema>() -> String {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::{Tool, ToolError};
 
-/// The tools there are, by name, and the bounds of their calls. Cloning shares the tools.
+/// A registry of tools, with limits for their calls. Cloning shares the tools.
 ///
-/// What a model asks for is its own words: an unknown tool, arguments that are no JSON, a tool that fails,
-/// panics or takes too long are all a [`ToolError`] whose text the model can read. What a tool gives back,
-/// and what it says of a failure, is cut past the limit, and says so.
+/// All failures are a [`ToolError`] that the model can read: an unknown tool, arguments that aren't
+/// JSON, and a tool that fails, panics or takes too long. Outputs and messages beyond the limit are
+/// truncated and marked as such.
 ///
-/// See the [front page](crate) for an example.
+/// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
 pub struct Tools {
     by_name: BTreeMap<String, Arc<dyn Tool>>,
@@ -25,7 +25,7 @@ pub struct Tools {
     max_bytes: usize,
 }
 
-/// Tools of one registry; a request with more is refused by servers.
+/// The maximum number of tools. Servers refuse requests with more.
 const MAX_TOOLS: usize = 128;
 
 impl Default for Tools {
@@ -39,7 +39,7 @@ impl Default for Tools {
 }
 
 impl Tools {
-    /// No tools yet.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,8 +48,9 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// When there is one of this name, the name is not of 1 to 64 letters, digits, `_` and `-` (as servers
-    /// want it), its schema is no JSON object, or there are 128 tools.
+    /// Returns an error if a tool of this name exists, if the name isn't 1 to 64 letters, digits,
+    /// `_` and `-`, as servers require, if the schema isn't a JSON object, or if there are 128
+    /// tools.
     pub fn with(mut self, tool: impl Tool + 'static) -> Result<Self, ToolError> {
         self.add(tool)?;
         Ok(self)
@@ -59,7 +60,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// As of [`with`](Self::with).
+    /// Returns an error in the same cases as [`with`](Self::with).
     pub fn add(&mut self, tool: impl Tool + 'static) -> Result<(), ToolError> {
         let definition = tool.definition();
         let name = definition.name();
@@ -94,11 +95,12 @@ impl Tools {
         Ok(())
     }
 
-    /// These of them alone, with the same bounds: what one of several agents may call.
+    /// Returns a registry with only these tools and the same limits, such as for one of several
+    /// agents.
     ///
     /// # Errors
     ///
-    /// The first name that none of them has.
+    /// Returns an error for the first unknown name.
     pub fn only<N: AsRef<str>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -113,47 +115,48 @@ impl Tools {
         })
     }
 
-    /// How long a call may take. Default: 30 seconds.
+    /// Sets the timeout of a call. The default is 30 seconds.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// How many bytes of what a tool gives back, or says of a failure, are handed on. Default: 16 KiB.
+    /// Sets the maximum length of an output or message in bytes. The default is 16 KiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// Their names, in order.
+    /// Returns the names of the tools in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// What the model is told of them, by name.
+    /// Returns the definitions for the model in alphabetical order.
     pub fn definitions(&self) -> impl Iterator<Item = ToolDefinition> {
         self.by_name.values().map(|tool| tool.definition())
     }
 
-    /// Makes the call that a model asked for. Empty arguments are those of a tool that takes none.
+    /// Makes a call that a model requested. Empty arguments are read as an empty object.
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, the arguments are no JSON object, or the call fails.
+    /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
+    /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
         let arguments = match call.arguments().trim() {
             "" => Value::Object(Map::new()),
             text => serde_json::from_str::<Map<_, _>>(text)
                 .map(Value::Object)
                 .map_err(|error| {
-                    // An unknown tool is the greater mistake.
+                    // An unknown tool is the more important error.
                     let problem = format!("{error}; expected a JSON object");
                     self.find(call.name()).err().unwrap_or(ToolError::Input {
                         tool: call.name().to_owned(),
@@ -164,15 +167,15 @@ impl Tools {
         self.call_with(call.name(), arguments).await
     }
 
-    /// Makes a call with input that is read already.
+    /// Calls a tool with parsed input.
     ///
     /// # Errors
     ///
-    /// As of [`call`](Self::call).
+    /// Returns an error if the tool is unknown or the call fails.
     pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
         let tool = self.find(name)?;
 
-        // A panic is the tool's own failure: a registry shares nothing with it that could be half changed.
+        // The registry shares no state with the tool that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
         let called = tokio::time::timeout(self.timeout, call).await;
         let Ok(outcome) = called else {
@@ -190,7 +193,7 @@ impl Tools {
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
-            // One character more than is shown, so that the cut is marked.
+            // One more character than is shown, so that the truncation is visible.
             name: name.chars().take(Name::MAX_CHARS + 1).collect(),
             known: self.by_name.keys().cloned().collect(),
         })

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// The limits of a run. Once one is reached, the run stops and returns the best answer so far and
 /// the reason.
 ///
-/// | what | default |
+/// | limit | default |
 /// |---|---|
-/// | calls of the model | 100 |
-/// | tokens read and written | 500,000 |
+/// | calls to the model | 100 |
+/// | tokens, read and written | 500,000 |
 /// | thoughts in the session | 500 |
-/// | time of calls to the model and to tools | 15 minutes |
+/// | total time of calls to the model and to tools | 15 minutes |
 ///
 /// A running call isn't interrupted by the limits of calls and tokens, but it is by the limit of
 /// time. A turn that has started keeps all its thoughts, even if they exceed the limit.

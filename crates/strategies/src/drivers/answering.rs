@@ -1,5 +1,5 @@
-//! What several drivers share: they ask in the conversation so far, keep the answer from
-//! the stage in which the model gave it until the final one, and have it checked.
+//! What several drivers share: questions in the conversation, and the answer, which is kept from
+//! the stage in which the model gave it until the last one.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
 /// The note that holds the answer so far, and the field that asks for it.
 pub(super) const ANSWER: &str = "answer";
 
-/// The field that says whether something that was checked is right.
+/// The field with the result of a check.
 pub(super) const HOLDS: &str = "holds";
 
 /// Returns a question at the end of the conversation so far.
@@ -19,7 +19,7 @@ pub(super) fn ask(turn: &StageTurn<'_>, question: impl Into<String>) -> Ask {
     Ask::new(turn.solving.transcript().clone(), question)
 }
 
-/// Returns whether a reply says yes in `field`.
+/// Returns whether a field of a reply is true.
 pub(super) fn says_yes(reply: &StageReply, field: &str) -> bool {
     reply
         .fields
@@ -80,7 +80,7 @@ pub(super) fn take_as_it_is(
     Ok(done.next_of(stage))
 }
 
-/// Keeps the answer that the model was asked for, and returns the thought that gives it.
+/// Keeps the model's answer, and returns the thought with the answer.
 pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let Some(reply) = done.reply() else {
         return done.draft_at(stage);

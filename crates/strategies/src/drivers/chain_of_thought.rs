@@ -11,21 +11,20 @@ use crate::{
     StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
 };
 
-/// Takes the problem apart into steps and works through them (Wei et al. 2022).
+/// Divides the problem into steps and works through them (Wei et al. 2022).
 ///
-/// The model is called three times: for the steps, for their results with the answer, and
-/// for a check that may correct the answer. The steps are the [plan](Driver::plan) of the
-/// trace, with their results. If the check came to another answer, the last step is marked
-/// to be verified.
+/// The model is called three times: for the steps, for their results with the answer, and for a
+/// check that may correct the answer. The steps with their results are the [plan](Driver::plan) of
+/// the trace. If the check corrected the answer, the last step needs verification.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `step_decomposition` | the model; each step becomes a separate thought |
 /// | `sequential_reasoning` | the model; each result becomes a separate thought |
-/// | `solution_formulation` | the program: the answer that the model came to |
+/// | `solution_formulation` | the driver: the answer |
 /// | `answer_verification` | the model, unless [switched off](Self::with_verification) |
-/// | `final_response` | the program: the answer, corrected if it was wrong |
+/// | `final_response` | the driver: the answer, corrected if it was wrong |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -76,8 +75,8 @@ impl ChainOfThoughtDriver {
         self
     }
 
-    /// Sets the maximum number of steps, from 1 to 100. A model that names more is asked
-    /// again. The default is 20.
+    /// Sets the maximum number of steps, from 1 to 100. If the model names more, it is asked again.
+    /// The default is 20.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps.clamp(1, 100);
@@ -143,7 +142,7 @@ impl Driver for ChainOfThoughtDriver {
         answered(solving)
     }
 
-    /// Returns `None`, since the table has no way back.
+    /// Returns `None`, since the table has no cycle.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
@@ -165,7 +164,7 @@ impl Driver for ChainOfThoughtDriver {
         if is_corrected(solving)
             && let Some(last) = plan.steps_mut().last_mut()
         {
-            // Nothing says which step went wrong; the answer came from the last one.
+            // It is unknown which step is wrong, but the answer came from the last one.
             last.status = Status::VerificationNeeded;
             last.mark = Some("the check came to another answer".to_owned());
         }
@@ -238,7 +237,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Though
     std::iter::once(opening).chain(results).collect()
 }
 
-/// Returns a list of one text or more.
+/// Returns a list of at least one text.
 fn list(description: &str) -> Parameter {
     let items = Box::new(ParameterType::Text {
         choices: Vec::new(),
@@ -261,7 +260,7 @@ fn last_at(solving: &Solving, stage: ChainOfThoughtStage) -> Option<&Thought> {
     solving.last_at(stage.name())
 }
 
-/// Returns the steps or results that a stage was taken apart into, the first one first.
+/// Returns the steps or results of a stage, in order.
 fn parts_of(solving: &Solving, stage: ChainOfThoughtStage) -> Vec<&str> {
     let is_part =
         |thought: &&Thought| stage.is_stage_of(thought) && thought.kind() == ThoughtKind::Stay;
@@ -271,7 +270,7 @@ fn parts_of(solving: &Solving, stage: ChainOfThoughtStage) -> Vec<&str> {
     parts
 }
 
-/// Returns whether the check came to another answer than the formulated solution.
+/// Returns whether the check changed the answer.
 fn is_corrected(solving: &Solving) -> bool {
     let Some(formulated) = last_at(solving, ChainOfThoughtStage::SolutionFormulation) else {
         return false;

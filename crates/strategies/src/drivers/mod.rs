@@ -1,4 +1,4 @@
-//! A driver for each of the crate's own strategies.
+//! The drivers of the built-in strategies.
 
 mod answering;
 mod chain_of_thought;

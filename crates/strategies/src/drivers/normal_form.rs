@@ -1,11 +1,12 @@
-//! The form in which texts are compared that a model wrote: two that say the same are to be equal, and two
-//! that do not are not.
+//! The form in which answers are compared: texts of the same meaning should be equal in it.
 
 use cogwork_text::is_unsafe;
 
-/// Words, numbers and signs of a text, with one space between: without case, punctuation and decoration,
-/// each number as the number it is (`1,000.50` is `1000.5`), each unit kept, and without an opening such as
-/// `The answer is`. A text of punctuation alone stays as it is. Takes linear time.
+/// Returns the words, numbers and signs of a text, separated by single spaces.
+///
+/// Case, punctuation, formatting and an opening such as `The answer is` are removed, numbers are
+/// written by value (`1,000.50` as `1000.5`), and units are kept. A text of punctuation alone isn't
+/// changed. Takes linear time.
 pub(super) fn normal_form(text: &str) -> String {
     let text = text.trim();
     let bare = unwrapped(text);
@@ -58,7 +59,7 @@ pub(super) fn normal_form(text: &str) -> String {
     }
 }
 
-/// Without what typesetting puts around a result.
+/// Removes the markup around a result.
 fn unwrapped(text: &str) -> &str {
     [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")]
         .iter()
@@ -74,7 +75,7 @@ fn is_letter(character: char) -> bool {
     character.is_alphanumeric() && !character.is_ascii_digit()
 }
 
-/// A sign that says something; punctuation does not.
+/// Returns a sign that has a meaning, unlike punctuation.
 fn sign(character: char) -> Option<char> {
     match character {
         '−' => Some('-'),
@@ -90,8 +91,8 @@ fn sign(character: char) -> Option<char> {
     }
 }
 
-/// The number at the beginning of a text, and its length there. Commas count where they stand before every
-/// three digits: `1,000` is a thousand, `1,2` is two numbers.
+/// Returns the number at the start of a text, and its length in the text. A comma belongs to the
+/// number if three digits follow it: `1,000` is a thousand, and `1,2` are two numbers.
 fn number(text: &str) -> Option<(String, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);

@@ -22,8 +22,7 @@ pub(super) trait StageName: Copy + Eq + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error that names `stage` and the known stages if it isn't one of them,
-    /// which happens when a driver runs over another table than its own.
+    /// Returns an error if it isn't one of them, such as a stage of a different table.
     fn of(stage: &Stage) -> Result<Self, SolveError> {
         let known = Self::ALL.iter().find(|known| known.name() == stage.name());
 

@@ -14,15 +14,15 @@ use crate::{
 /// answers it, for the solution that follows from the principle, and for a check that may
 /// correct the answer.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `abstraction` | the model: the general question, and the principle |
-/// | `principle_identification` | the program: the principle |
+/// | `principle_identification` | the driver: the principle |
 /// | `approach_selection` | the model: how it uses the principle, the case, the steps, the answer |
-/// | `specific_application`, `step_by_step_solution` | the program: what the model said of each |
+/// | `specific_application`, `step_by_step_solution` | the driver: the parts of the same reply |
 /// | `solution_verification` | the model, unless [switched off](Self::with_verification) |
-/// | `final_response` | the program: the answer, corrected if it was wrong |
+/// | `final_response` | the driver: the answer, corrected if it was wrong |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -80,7 +80,7 @@ stage_names! {
     }
 }
 
-// One reply covers several stages. What it says of the later ones is kept in notes.
+// One reply covers several stages. Its fields for later stages are kept in notes.
 const QUESTION: &str = "question";
 const PRINCIPLE: &str = "principle";
 const APPROACH: &str = "approach";
@@ -128,7 +128,7 @@ impl Driver for StepBack {
         answered(solving)
     }
 
-    /// Returns `None`, since the table has no way back.
+    /// Returns `None`, since the table has no cycle.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
@@ -215,7 +215,7 @@ fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDr
     ThoughtDraft::at(stage.name(), with_thought(reply, APPROACH))
 }
 
-/// Returns what the model thought, and below it the text of a field.
+/// Returns the thought and the text of a field below it.
 fn with_thought(reply: &StageReply, field: &str) -> String {
     format!("{}\n{}", reply.text, reply.field(field))
         .trim()

@@ -1,4 +1,4 @@
-//! The tools in text, for models that are not offered them natively.
+//! Describes tools in a text, for models without native tools.
 
 use cogwork_tools::Tools;
 

@@ -30,7 +30,7 @@ use crate::{Stage, Strategy};
 ///     session.think_on(branch, ThoughtDraft::at("reasoning_path_execution", text).with("path_id", name))?;
 ///     branches.push(branch);
 /// }
-/// // The first path goes on with what the other found.
+/// // The first path continues with the answers of both.
 /// let answers = ThoughtDraft::at("answer_collection", "Both say 51.")
 ///     .with("answers", serde_json::json!({"tens": "51", "twenties": "51"}));
 /// session.switch(branches[0])?;

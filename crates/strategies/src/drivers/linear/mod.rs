@@ -18,32 +18,32 @@ use crate::{
     StrategyName, Thought,
 };
 
-/// Thinks one thought after another; judges, revises and branches, and ends with a verified
-/// hypothesis.
+/// Thinks one thought after the other, with evaluations, revisions and branches, and ends with a
+/// verified hypothesis.
 ///
-/// Every question gives the number of the thought that it asks for, so that the model can
-/// refer to earlier ones. A revision replaces a thought in the session, and a branch is a
-/// branch of the session, on which the run goes on. A number that isn't on the path, and
-/// the name of a branch that exists already, are asked for again with the complaint. A
-/// hypothesis that doesn't hold leads back to `continuation_decision`.
+/// Every question includes the number of the next thought, so that the model can refer to earlier
+/// ones. A revision replaces a thought in the session. A branch is a branch of the session, on
+/// which the run continues. If the model names a thought that isn't on the path, or uses the name
+/// of an existing branch, it is asked again. A hypothesis that doesn't hold leads back to
+/// `continuation_decision`.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `initial_thought_planning` | the model: the approach, and how many thoughts it will take |
 /// | `thought_generation` | the model |
-/// | `thought_evaluation` | the model: a judgement, and how to go on |
+/// | `thought_evaluation` | the model: an evaluation, and how to continue |
 /// | `thought_revision` | the model |
-/// | `continuation_decision` | the program: what the model chose with its judgement; else the model |
-/// | `thought_adjustment` | the program: how many thoughts the model says it still needs |
+/// | `continuation_decision` | the driver: the choice in the evaluation; otherwise, the model |
+/// | `thought_adjustment` | the driver: how many more thoughts the model expects |
 /// | `branch_creation` | the model |
 /// | `hypothesis_generation`, `hypothesis_verification` | the model |
 /// | `solution_finalization` | the model: the solution, with the answer |
-/// | `final_response` | the program: the answer |
+/// | `final_response` | the driver: the answer |
 ///
-/// A branch goes on from the thought that the model named, or from the first one after it
-/// at which the table lets a thought be generated, so that the judgement on it is kept. The
-/// best answer so far is the newest hypothesis of the branch, even if it didn't hold.
+/// A branch starts at the thought that the model named, or at the first one after it from which the
+/// table allows `thought_generation`, so that the evaluation of the thought is kept. The best
+/// answer so far is the last hypothesis on the branch, even if it didn't hold.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -85,9 +85,9 @@ impl Linear {
         Self::default()
     }
 
-    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1.
-    /// After them, the model puts forward a last hypothesis, and the run gives up if that
-    /// doesn't hold. The default is 30.
+    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1. After
+    /// that, the model is asked for a last hypothesis, and the run gives up if it doesn't hold. The
+    /// default is 30.
     #[must_use]
     pub fn with_max_thoughts(mut self, thoughts: usize) -> Self {
         self.max_thoughts = thoughts.max(1);
@@ -148,8 +148,7 @@ impl Driver for Linear {
         answered(solving).or_else(|| last_hypothesis(solving).map(Answer::new))
     }
 
-    /// Returns thoughts, revisions and hypotheses. The judgement on two thoughts may be the
-    /// same.
+    /// Returns thoughts, revisions and hypotheses. Evaluations may repeat.
     fn progress(&self, thought: &Thought) -> Option<String> {
         match LinearStage::of(thought.stage()).ok()? {
             LinearStage::ThoughtGeneration | LinearStage::ThoughtRevision => {
@@ -172,12 +171,12 @@ impl Driver for Linear {
 }
 
 impl Linear {
-    /// Returns whether as many thoughts were generated as may be.
+    /// Returns whether the maximum number of thoughts is reached.
     fn is_over(&self, solving: &Solving) -> bool {
         generated(solving) >= self.max_thoughts
     }
 
-    /// Returns the ways among which the model may choose when it decides.
+    /// Returns the options for a decision.
     fn ways(&self, solving: &Solving) -> Vec<Way> {
         if self.is_over(solving) {
             return vec![Way::Conclude];
@@ -208,8 +207,8 @@ impl Linear {
         }
     }
 
-    /// Goes to the solution if the hypothesis holds, else on as long as there may be more
-    /// thoughts.
+    /// Continues with the solution if the hypothesis holds, and otherwise with more thoughts, up to
+    /// the maximum.
     fn take_verification(
         &self,
         solving: &mut Solving,
@@ -244,7 +243,7 @@ fn say_needed(solving: &Solving) -> StageWork {
     }
 }
 
-/// Returns how many thoughts and hypotheses were generated.
+/// Returns the number of generated thoughts and hypotheses.
 fn generated(solving: &Solving) -> usize {
     let is_generated = |thought: &&Thought| {
         LinearStage::ThoughtGeneration.is_stage_of(thought)

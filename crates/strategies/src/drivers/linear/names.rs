@@ -20,17 +20,17 @@ stage_names! {
     }
 }
 
-/// The field with the number of thoughts that the model still needs, and the note that
-/// keeps it until it is used.
+/// The field with the number of further thoughts that the model expects, and the note that keeps it
+/// until it is used.
 pub(super) const NEEDED: &str = "thoughts_needed";
 
-/// The note with the stage that the model chose, from its judgement until the decision.
+/// The note with the stage that the model chose with its evaluation, until the decision.
 pub(super) const DECISION: &str = "decision";
 
-/// The field with the number of the thought that is revised.
+/// The field with the number of the revised thought.
 pub(super) const REVISES: &str = "revises_thought";
 
-/// The field with the number of the thought where a branch begins.
+/// The field with the number of the thought where a branch starts.
 pub(super) const FROM: &str = "branch_from_thought";
 
 /// The field with the name of a new branch.
@@ -39,5 +39,5 @@ pub(super) const BRANCH: &str = "branch_id";
 /// The field with the hypothesis.
 pub(super) const HYPOTHESIS: &str = "hypothesis";
 
-/// The field that says how the hypothesis was tested.
+/// The field with the test of the hypothesis.
 pub(super) const VERIFICATION: &str = "verification";

@@ -1,5 +1,4 @@
-//! What the model is asked. Every question gives the number of the thought that it asks
-//! for.
+//! The questions for the model. Each includes the number of the next thought.
 
 use cogwork_text::Name;
 use serde_json::Value;
@@ -28,7 +27,7 @@ pub(super) fn thought(turn: &StageTurn<'_>) -> Ask {
     ask(turn, format!("{branch}{}", prompt(turn)))
 }
 
-/// Asks for a judgement or a decision, and in which of the `ways` to go on.
+/// Asks for an evaluation or a decision, and for one of the `ways` to continue.
 pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
     let way = |way: &Way| format!("{} {}", way.stage().name(), way.purpose());
     let listed: Vec<String> = ways.iter().map(way).collect();
@@ -50,7 +49,7 @@ pub(super) fn revision(turn: &StageTurn<'_>) -> Ask {
     ask.with_check(move |reply| check_named(reply, REVISES, &known))
 }
 
-/// Asks for the thought where a branch begins, and for its name.
+/// Asks for the thought where a branch starts, and for its name.
 pub(super) fn branch(turn: &StageTurn<'_>) -> Ask {
     let known = newest(turn.solving.path());
     let branches = turn.solving.session().branches().iter();
@@ -92,7 +91,7 @@ fn needed_thoughts() -> Parameter {
     Parameter::new(kind, "how many more thoughts you expect to need")
 }
 
-/// Returns the thoughts that can be revised, the newest last.
+/// Returns the thoughts that can be revised, the last one last.
 fn revisable(solving: &Solving) -> Vec<ThoughtId> {
     const REVISABLE: [LinearStage; 3] = [
         LinearStage::InitialThoughtPlanning,
@@ -105,7 +104,7 @@ fn revisable(solving: &Solving) -> Vec<ThoughtId> {
     newest(solving.path().filter(is_revisable))
 }
 
-/// Returns the first thoughts of a path from the newest back, the newest last.
+/// Returns the first thoughts of a path that starts with the last one, in reverse order.
 fn newest<'s>(path: impl Iterator<Item = &'s Thought>) -> Vec<ThoughtId> {
     let mut newest: Vec<ThoughtId> = path.map(Thought::id).take(MAX_NAMED).collect();
     newest.reverse();
@@ -156,7 +155,7 @@ fn check_free(name: &str, taken: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Says which branch the model is on if the branch is new.
+/// Returns a note on the current branch if it is new.
 fn on_new_branch(solving: &Solving) -> String {
     let new_branch = || {
         let session = solving.session();

@@ -1,4 +1,4 @@
-//! Makes thoughts and branches of what was done.
+//! Adds thoughts and branches for what was done.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn take_outline(
     Ok(done.next_of(stage))
 }
 
-/// Goes to the revision, or keeps the model's choice for the decision.
+/// Continues with the revision, or keeps the model's choice for the decision.
 pub(super) fn take_judgement(
     solving: &mut Solving,
     stage: &Stage,
@@ -45,7 +45,7 @@ pub(super) fn take_judgement(
     Ok(Next::stage(LinearStage::ContinuationDecision.name()))
 }
 
-/// Goes the way that the model chose, now or with its judgement.
+/// Continues as the model chose, now or with its evaluation.
 pub(super) fn take_decision(
     solving: &mut Solving,
     stage: &Stage,
@@ -67,7 +67,7 @@ pub(super) fn take_decision(
     }
 }
 
-/// Keeps which way the model chose, and how many thoughts it still needs.
+/// Keeps the model's choice, and how many thoughts it still expects.
 fn keep_choice(solving: &mut Solving, reply: &StageReply) {
     if let Some(next) = &reply.next {
         solving.set_note(DECISION, next.as_str());
@@ -91,7 +91,7 @@ pub(super) fn take_adjustment(
     Ok(done.next_of(stage))
 }
 
-/// Adds the thought that opens a branch, opens it, and goes on there.
+/// Adds the thought that opens a branch, and continues on that branch.
 pub(super) fn take_branch(
     solving: &mut Solving,
     stage: &Stage,
@@ -116,8 +116,8 @@ pub(super) fn take_branch(
         may_follow && u64::from(thought.id().get()) >= named
     };
 
-    // The path begins with the newest thought, so the last one is the first after the named
-    // one. There is always one: the thought that opens the branch leads on.
+    // The path starts with the last thought, so this is the first one after the named one. There is
+    // always one, since the thought that opens the branch qualifies.
     let from = solving.path().filter(leads_on).last().map(Thought::id);
     if let Some(from) = from {
         let branch = solving.session_mut().fork(from, name)?;
@@ -146,7 +146,8 @@ pub(super) fn take_solution(
     Ok(done.next_of(stage))
 }
 
-/// Adds a thought whose fields may say it all, in which case its text is `otherwise`.
+/// Adds a thought. If it has no text, because its fields contain everything, the text is
+/// `otherwise`.
 pub(super) fn take_worded(
     solving: &mut Solving,
     stage: &Stage,
@@ -162,8 +163,7 @@ pub(super) fn take_worded(
     Ok(done.next_of(stage))
 }
 
-/// Adds the expected number of thoughts to a thought of the current branch. It may rise but
-/// doesn't fall.
+/// Sets the expected number of thoughts on the current branch, which never decreases.
 fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> ThoughtDraft {
     let Ok(branch) = solving.session().branch(solving.session().current()) else {
         return thought;

@@ -1,8 +1,8 @@
-//! The ways in which the model may go on after a judgement.
+//! The options after an evaluation.
 
 use super::names::LinearStage;
 
-/// A way to go on.
+/// A way to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Revise,
@@ -12,7 +12,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Returns the stage to which it leads.
+    /// Returns the next stage.
     pub(super) fn stage(self) -> LinearStage {
         match self {
             Self::Revise => LinearStage::ThoughtRevision,
@@ -22,7 +22,7 @@ impl Way {
         }
     }
 
-    /// Returns when the model should choose it, to follow the name of the stage.
+    /// Returns when the model should choose it. The text follows the name of the stage.
     pub(super) fn purpose(self) -> &'static str {
         match self {
             Self::Revise => "to put a wrong thought right",

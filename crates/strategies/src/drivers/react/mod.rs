@@ -13,26 +13,24 @@ use crate::{
     Stage, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
-/// Reasons, acts and observes in turn until enough is known (Yao et al. 2022).
+/// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).
 ///
-/// The model is asked once in every cycle: for its reasoning and the next action, which is
-/// one of the [`Tools`] or `finish` with the answer. Clients with native tools are offered
-/// them as such, and their model finishes by calling none; other models get a description
-/// of the tools in the text. An unknown tool, input that doesn't fit and a tool that fails
-/// come back as an observation.
+/// The model is called once in every cycle, for its reasoning and the next action. An action is one
+/// of the [`Tools`] or `finish` with the answer. If the client supports tools, the model calls them
+/// natively, and finishes with a reply that calls none. Otherwise, the tools are described in the
+/// text. Unknown tools, wrong input and failures become observations.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
-/// | `initial_reasoning`, `reasoning_update` | the model: what it thinks, and what it does next |
-/// | `action_planning`, `action_execution`, `evaluation_checkpoint` | the program: what the model chose |
+/// | `problem_reception` | the driver: the problem, unchanged |
+/// | `initial_reasoning`, `reasoning_update` | the model: its reasoning, and the next action |
+/// | `action_planning`, `action_execution`, `evaluation_checkpoint` | the driver: the action |
 /// | `observation_reception` | the tools |
-/// | `solution_formulation` | the program: the answer that the model finished with |
-/// | `final_response` | the program: the same |
+/// | `solution_formulation` | the driver: the answer |
+/// | `final_response` | the driver: the answer |
 ///
-/// After [`with_max_cycles`](Self::with_max_cycles), the model is asked for the solution with
-/// what is known. The best answer of a run that was stopped earlier is what the model
-/// concluded from the last observation.
+/// After [`with_max_cycles`](Self::with_max_cycles), the model is asked for the solution. If a run
+/// is stopped earlier, its best answer is the conclusion from the last observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     max_cycles: u32,
@@ -73,10 +71,10 @@ stage_names! {
     }
 }
 
-/// The parameter with what the action brought.
+/// The parameter with the output of the action.
 const OBSERVATION: &str = "observation";
 
-/// The note with what the last action brought.
+/// The note with the output of the last action.
 const OBSERVED: &str = "observed";
 
 /// The note with the number of cycles so far.
@@ -147,8 +145,7 @@ impl Driver for React {
         Ok(done.next_of(stage))
     }
 
-    /// Returns the solution or, until there is one, what the model concluded from the last
-    /// observation.
+    /// Returns the solution, or the conclusion from the last observation until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let solution = solving.last_at(ReactStage::SolutionFormulation.name());
 
@@ -159,8 +156,7 @@ impl Driver for React {
             .map(Answer::new)
     }
 
-    /// Returns the action and what it brought. Other words for the same don't count as
-    /// progress.
+    /// Returns the action and its output. A rewording of the reasoning isn't progress.
     fn progress(&self, thought: &Thought) -> Option<String> {
         match ReactStage::of(thought.stage()).ok()? {
             ReactStage::ActionPlanning | ReactStage::ObservationReception => {
@@ -219,7 +215,7 @@ impl React {
 }
 
 fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-    // A model without native tools couldn't tell such a tool from the end.
+    // In text, such a tool couldn't be distinguished from the end.
     if !turn.native_tools && turn.tools.names().any(is_finish) {
         return Err(SolveError::driver(format!(
             "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"
@@ -229,7 +225,7 @@ fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
     Ok(StageWork::say(turn.solving.problem()))
 }
 
-/// Asks what the model thinks and does next.
+/// Asks for the reasoning and the next action.
 fn question(turn: &StageTurn<'_>) -> Ask {
     let ask = ask(turn, turn.stage.prompt());
     if turn.native_tools {
@@ -286,7 +282,7 @@ fn respond(solving: &Solving) -> StageWork {
     StageWork::say(solution.map_or("", Thought::text))
 }
 
-/// Keeps what the model wants done next, and returns what it thinks.
+/// Keeps the next action, and returns the reasoning.
 fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let mut draft = done.draft_at(stage);
     let Some(reply) = done.reply() else {
@@ -301,14 +297,14 @@ fn take_reasoning(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtD
         };
     }
 
-    // The action is a parameter of the stage that plans it.
+    // The action is a parameter of the stage `action_planning`.
     draft.parameters.clear();
 
     wanted.keep(solving);
     draft
 }
 
-/// Shows the model what the tools gave, and keeps it for the observation.
+/// Adds the outputs of the tools to the conversation, and keeps them for the observation.
 fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let mut draft = done.draft_at(stage);
     let Done::Called(called) = done else {
@@ -328,7 +324,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDra
     draft
 }
 
-/// Returns what a call brought, as a message of the conversation.
+/// Returns the output of a call as a message.
 fn observation(called: &Called, native: bool) -> Message {
     let output = called.output.as_str();
     if !native {
@@ -343,12 +339,12 @@ fn observation(called: &Called, native: bool) -> Message {
     }
 }
 
-/// Returns what the model concluded from the last observation.
+/// Returns the conclusion from the last observation.
 fn last_conclusion(solving: &Solving) -> Option<&str> {
     let update = ReactStage::ReasoningUpdate.name();
     let conclusion = solving.last_at(update)?;
 
-    // Once the cycles are over, the program speaks in this stage.
+    // Once the cycles are over, the model isn't asked in this stage.
     let asked = |call: &Call| matches!(call, Call::Model { stage, .. } if stage == update);
     solving.calls().iter().any(asked).then(|| conclusion.text())
 }

@@ -1,4 +1,4 @@
-//! What the model wants done next.
+//! The next action of the model.
 
 use cogwork_llm::ToolCall;
 use serde::{Deserialize, Serialize};
@@ -15,28 +15,27 @@ pub(super) const ACTION: &str = "action";
 /// The field and the parameter with the input of the action.
 pub(super) const ACTION_INPUT: &str = "action_input";
 
-/// The note with what the model wants done next.
+/// The note with the next action.
 const WANTED: &str = "wanted";
 
-/// What the model wants done next.
+/// The next action of the model.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Wanted {
     pub(super) calls: Vec<PlannedCall>,
-    /// The answer, if the model knows enough.
+    /// The answer, if the model has finished.
     pub(super) finish: Option<String>,
-    /// Whether the calls use the client's native tools. The model then expects their
-    /// results in the same form.
+    /// Whether the calls are native ones, to which the model expects native results.
     pub(super) native: bool,
 }
 
 impl Wanted {
-    /// Returns what a reply asks for.
+    /// Reads the next action from a reply.
     pub(super) fn read(reply: &StageReply) -> Self {
         if !reply.tool_calls.is_empty() {
             return Self::native_calls(&reply.tool_calls);
         }
 
-        // A model with native tools that calls none has given the answer.
+        // A reply of a model with native tools that calls none is the answer.
         if !reply.fields.contains_key(ACTION) {
             return Self::finish(reply.text.clone());
         }
@@ -66,8 +65,8 @@ impl Wanted {
 
     fn native_calls(calls: &[ToolCall]) -> Self {
         let planned = |call: &ToolCall| {
-            // Arguments that aren't an object, or are nested too deeply to be saved within a
-            // state, stay the text that the model wrote.
+            // Arguments that aren't an object, or are too deeply nested to be saved, are kept as
+            // text.
             let input = serde_json::from_str::<Value>(call.arguments())
                 .ok()
                 .filter(|input| input.is_object() && is_shallow(input))
@@ -82,14 +81,14 @@ impl Wanted {
         }
     }
 
-    /// Returns what was kept last.
+    /// Returns the action that was kept.
     pub(super) fn of(solving: &Solving) -> Self {
         let note = solving.note(WANTED).cloned();
         note.and_then(|note| serde_json::from_value(note).ok())
             .unwrap_or_default()
     }
 
-    /// Keeps it until it is done.
+    /// Keeps the action until it is done.
     pub(super) fn keep(self, solving: &mut Solving) {
         solving.set_note(WANTED, serde_json::to_value(self).unwrap_or_default());
     }
@@ -107,8 +106,8 @@ impl Wanted {
             several => several.iter().map(|call| call.input.clone()).collect(),
         };
 
-        // The list may be nested more deeply than a parameter may be. The tools get their
-        // inputs as they are.
+        // The list may be nested more deeply than a parameter can be. The tools get their input
+        // unchanged.
         if is_shallow(&input) {
             input
         } else {
@@ -141,13 +140,13 @@ fn text_of(value: Value) -> String {
     }
 }
 
-/// Returns whether a value is nested no more deeply than a parameter may be.
+/// Returns whether a parameter can be nested this deeply.
 fn is_shallow(input: &Value) -> bool {
     let faults = ParameterType::Any.faults(ACTION_INPUT, input);
     faults.is_empty()
 }
 
-/// An action as a model writes it: its name alone, or `search[hobbits]` as in the paper.
+/// An action as models write it: only its name, or `search[hobbits]` as in the paper.
 struct WrittenAction<'a> {
     name: &'a str,
     input: Option<&'a str>,

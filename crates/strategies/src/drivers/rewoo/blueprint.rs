@@ -1,4 +1,4 @@
-//! A plan as ReWOO's planner writes it: steps, and the calls that give their evidence.
+//! A plan in the form of the paper: steps, and calls that produce evidence.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use crate::drive::typed;
 use crate::{ParameterType, PlannedCall};
 
-/// The plan, read from a reply in the form of the paper.
+/// A plan that was read from a reply.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Blueprint {
-    /// What stands before the first step.
+    /// The text before the first step.
     pub(super) thought: String,
     pub(super) steps: Vec<BlueprintStep>,
 }
@@ -23,22 +23,22 @@ pub(super) struct BlueprintStep {
     pub(super) call: Option<PlannedCall>,
 }
 
-/// Steps of a plan, those without a call too.
+/// The maximum number of steps, including those without a call.
 const MAX_STEPS: usize = 100;
 
 impl Blueprint {
-    /// What the model is told of the form.
+    /// The description of the form for the model.
     pub(super) const FORM: &str = "Write for each step:\n\
         Plan: what is done, and why\n\
         #E1 = tool[input]\n\
         The evidence is named #E1, #E2 and so on. The input is JSON, or a text alone; the name of earlier \
         evidence in it stands for what that call brings. A step that calls nothing has no second line.";
 
-    /// Reads as much as there is; [`check`](Self::check) says what is wrong with it.
+    /// Reads as much as possible. [`check`](Self::check) finds the problems.
     pub(super) fn read(text: &str) -> Self {
         let mut read = Self::default();
 
-        // The call of the last step, as long as it may go on in the next line.
+        // The call of the last step, which may continue on the next line.
         let mut open: Option<(String, String)> = None;
         for line in text
             .lines()
@@ -77,10 +77,10 @@ impl Blueprint {
         read
     }
 
-    /// A line that begins no step: more of the last one, or of the thought before the first.
+    /// Adds a line that doesn't start a step to the last step, or to the text before the first one.
     fn go_on(&mut self, line: &str, with_call: bool) {
         match self.steps.last_mut() {
-            // Evidence that a model imagines is not read.
+            // After a call, models invent its evidence, which is ignored.
             Some(step) if step.call.is_none() => {
                 if !line.is_empty() {
                     step.description.push(' ');
@@ -107,11 +107,11 @@ impl Blueprint {
         }
     }
 
-    /// Whether the plan can be carried out with these tools.
+    /// Checks that the plan can be carried out with these tools.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words for the model.
+    /// Returns a description of the problem for the model.
     pub(super) fn check(&self, tools: &[String], most: usize) -> Result<(), String> {
         let calls: Vec<_> = self
             .steps
@@ -174,7 +174,7 @@ impl Blueprint {
     }
 }
 
-/// The description, with the name of its evidence.
+/// Writes the description, with the name of the evidence.
 impl fmt::Display for BlueprintStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.call {
@@ -187,7 +187,7 @@ impl fmt::Display for BlueprintStep {
     }
 }
 
-/// What follows a label such as `Plan:`, `**Plan 2:**` or `Step 1:`.
+/// Returns the text after a label such as `Plan:`, `**Plan 2:**` or `Step 1:`.
 fn step_label(line: &str) -> Option<&str> {
     let (label, rest) = line.split_once(':')?;
     if label.len() > 40 {
@@ -204,7 +204,7 @@ fn step_label(line: &str) -> Option<&str> {
     (is_label && !label.contains(['=', '"'])).then(|| rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// What stands before `#E1 = …`, the name, and what follows.
+/// Returns the text before `#E1 = …`, the name of the evidence, and the text after it.
 fn call_in(line: &str) -> Option<(&str, &str, &str)> {
     line.match_indices("#E").find_map(|(at, _)| {
         let rest = line.get(at + 2..)?;
@@ -223,7 +223,8 @@ fn call_in(line: &str) -> Option<(&str, &str, &str)> {
     })
 }
 
-/// `search[hobbits]`, `search("hobbits")`, `search {"for": "hobbits"}` or `search: hobbits`.
+/// Reads a call such as `search[hobbits]`, `search("hobbits")`, `search {"for": "hobbits"}` or
+/// `search: hobbits`.
 fn called(id: String, call: &str) -> PlannedCall {
     charge(call.len());
     let call = call.trim().trim_matches(['`', '*']).trim();
@@ -253,7 +254,7 @@ fn called(id: String, call: &str) -> PlannedCall {
     PlannedCall::new(id, tool, input)
 }
 
-/// The names of evidence in an input.
+/// Adds the names of evidence in an input to `found`.
 fn evidence_in(input: &Value, found: &mut Vec<String>) {
     match input {
         Value::String(text) => {

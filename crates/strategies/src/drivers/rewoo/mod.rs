@@ -16,28 +16,26 @@ use crate::{
     StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
-/// Plans all tool calls at once, gathers the evidence, then solves without looking back (Xu
-/// et al. 2023).
+/// Plans all tool calls in advance, gathers the evidence, and solves the problem with it (Xu et al.
+/// 2023).
 ///
-/// The model is called twice: as the planner, which writes the plan and the calls together,
-/// and as the solver. The [`Tools`] are called at the same time, each as soon as the
-/// evidence that its input names is there. A plan that calls an unknown tool, or names
-/// evidence that doesn't come earlier, is asked for again with the complaint; a call that
-/// fails gives evidence that says so.
+/// The model is called twice: first as the planner, which writes the plan with all calls, then as
+/// the solver. The [`Tools`] are called concurrently, each as soon as the evidence in its input
+/// exists. If the plan calls an unknown tool or uses evidence before it exists, the model is asked
+/// again. The evidence of a failed call is its error.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `planning_phase` | the model: the whole plan, with the calls |
-/// | `tool_call_specification` | the program: the calls |
+/// | `tool_call_specification` | the driver: the calls |
 /// | `working_phase` | the tools |
-/// | `evidence_collection` | the program: the evidence by its names |
-/// | `solving_phase` | the model: the solution, from plan and evidence |
-/// | `final_response` | the program: the answer |
+/// | `evidence_collection` | the driver: the evidence by name |
+/// | `solving_phase` | the model: the solution |
+/// | `final_response` | the driver: the answer |
 ///
-/// The [plan](Driver::plan) of the trace has the evidence as results; a step whose call
-/// failed is marked to be verified. To let a model do one of the steps, give the solver a
-/// tool that asks it.
+/// The [plan](Driver::plan) of the trace has the evidence as results. If a call failed, its step
+/// needs verification. For a step that a model should do, add a tool that calls the model.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -79,8 +77,8 @@ impl Rewoo {
         Self::default()
     }
 
-    /// Sets the maximum number of calls in a plan, from 1 to 100. A plan with more is asked
-    /// for again. The default is 20.
+    /// Sets the maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is
+    /// asked again. The default is 20.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
         self.max_calls = calls.clamp(1, 100);
@@ -144,7 +142,7 @@ impl Driver for Rewoo {
         let thought = match RewooStage::of(stage)? {
             RewooStage::PlanningPhase => take_plan(solving, stage, &done),
             RewooStage::ToolCallSpecification => {
-                // From here on the calls are a parameter of the thought.
+                // The calls are now a parameter of the thought.
                 solving.take_note(CALLS);
                 done.draft_at(stage)
             }
@@ -244,7 +242,7 @@ fn make_calls(turn: &StageTurn<'_>) -> StageWork {
     StageWork::Call(calls.collect())
 }
 
-/// Returns the calls as the stage that specified them recorded them.
+/// Returns the calls that were recorded when they were specified.
 fn specified_calls(solving: &Solving) -> impl Iterator<Item = PlannedCall> {
     let specified = solving.last_at(RewooStage::ToolCallSpecification.name());
     let calls = specified
@@ -295,7 +293,7 @@ fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft 
     draft(stage, &blueprint.thought, &steps.join("\n")).with(PLAN, steps)
 }
 
-/// What a call brought.
+/// The output of a call.
 struct Evidence<'s> {
     id: &'s str,
     output: &'s str,
@@ -328,7 +326,7 @@ fn evidence_named_by(step: &str) -> Option<&str> {
     last_word.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// Returns the start of what a call brought, for the plan.
+/// Returns the start of an output for the plan.
 fn excerpt(output: &str) -> String {
     OneLine::new(output).with_max_chars(MAX_RESULT).to_string()
 }

@@ -52,7 +52,7 @@ impl Driver for Scratchpad {
 
         text.push_str(&self.variable_list());
         if let Some(result) = &self.result {
-            // Writing to a string does not fail.
+            // Writing to a string doesn't fail.
             let _ = write!(text, "\nThe result is to stand in `{result}`.");
         }
 
@@ -80,7 +80,7 @@ impl Driver for Scratchpad {
             ScratchpadStage::ScratchpadInitialization => self.take_first_values(stage, &done),
             ScratchpadStage::IterativeCalculation => self.take_step(solving, stage, &done),
             ScratchpadStage::StateTracking => {
-                // From here on the variables are a parameter of the thought.
+                // The variables are now a parameter of the thought.
                 solving.take_note(AFTER);
                 done.draft_at(stage)
             }
@@ -99,7 +99,7 @@ impl Driver for Scratchpad {
         Ok(done.next_of(stage))
     }
 
-    /// Returns the answer or, until there is one, what the result variable holds.
+    /// Returns the answer, or the value of the result variable until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving).or_else(|| self.result(solving).map(Answer::new))
     }
@@ -136,7 +136,7 @@ impl Scratchpad {
 
         let mut text = "\n\nThe variables:".to_owned();
         for Variable { name, parameter } in &self.variables {
-            // Writing to a string does not fail.
+            // Writing to a string doesn't fail.
             let _ = write!(text, "\n- {name}: {}", parameter.kind());
             if !parameter.description().is_empty() {
                 let _ = write!(text, ", {}", parameter.description());
@@ -245,11 +245,11 @@ impl Scratchpad {
         ))
     }
 
-    /// Returns the variables with the values that a reply gives.
+    /// Returns the variables with the values of a reply.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the values, in words for the model.
+    /// Returns a description of the problems for the model.
     fn changed(
         &self,
         before: &Map<String, Value>,
@@ -264,8 +264,7 @@ impl Scratchpad {
         state::changed(&self.variables, self.takes_others(), before, given)
     }
 
-    /// Returns the variables after a reply that was checked, so that nothing it gives is
-    /// lost.
+    /// Returns the variables after a checked reply.
     fn after(&self, before: &Map<String, Value>, reply: &StageReply) -> Map<String, Value> {
         self.changed(before, reply)
             .unwrap_or_else(|_| before.clone())
@@ -325,7 +324,7 @@ fn track(solving: &Solving) -> StageWork {
     StageWork::say("The scratchpad after the step.").with(STATE, after)
 }
 
-/// Keeps the result as the answer, whether the model or the program read it.
+/// Keeps the result as the answer, even if the model wasn't asked for it.
 fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let thought = take_answer(solving, stage, done);
     if matches!(done, Done::Said { .. }) {
@@ -348,7 +347,7 @@ fn is_noted_done(solving: &Solving) -> bool {
         .unwrap_or_default()
 }
 
-/// Returns how many steps there were so far.
+/// Returns the number of steps so far.
 fn steps(solving: &Solving) -> usize {
     solving
         .path()

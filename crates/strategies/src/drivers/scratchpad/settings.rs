@@ -1,24 +1,23 @@
 use super::state::Variable;
 use crate::{Parameter, ParameterType};
 
-/// Keeps named variables and calculates with them until they hold the result (Nye et al.
-/// 2021).
+/// Calculates with named variables until they contain the result (Nye et al. 2021).
 ///
-/// The model is called once for the first values, once for each step, and not at all for
-/// the result if that is [a variable](Self::with_result). The program keeps the variables:
-/// a step gives only those that change, and each thought of `state_tracking` holds them
-/// all. A value of the wrong type and an unknown variable are asked for again with the
-/// complaint. There may be up to 64 variables, and 64 KiB of JSON in all.
+/// The model is called once for the initial values and once for each step. For the result, it isn't
+/// called if the result is [a variable](Self::with_result). A step only needs to set the variables
+/// that change; each thought of `state_tracking` contains all of them. If a value is of the wrong
+/// type or a variable is unknown, the model is asked again. There can be up to 64 variables with 64
+/// KiB of JSON in total.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `scratchpad_initialization` | the model: the variables and their first values |
-/// | `iterative_calculation` | the model: a step, what it changes, and whether it was the last |
-/// | `state_tracking` | the program: all variables after the step |
-/// | `continuation_decision` | the program: what the model said |
-/// | `result_extraction` | the program: the value of the result variable; without one, the model |
-/// | `final_response` | the program: the same |
+/// | `iterative_calculation` | the model: a step, its changes, and whether it is the last one |
+/// | `state_tracking` | the driver: all variables after the step |
+/// | `continuation_decision` | the driver |
+/// | `result_extraction` | the driver: the value of the result variable; otherwise, the model |
+/// | `final_response` | the driver: the result |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -66,14 +65,13 @@ impl Default for Scratchpad {
 }
 
 impl Scratchpad {
-    /// Creates a driver with the default settings: the model chooses the variables, of any
-    /// type.
+    /// Creates a driver with the default settings: the model chooses the variables and their types.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a variable, with its type and a description for the model. It replaces a
-    /// variable of the same name. There are none by default.
+    /// Adds a variable with its type and a description for the model. It replaces a variable of the
+    /// same name. By default, there are none.
     #[must_use]
     pub fn with_variable(
         mut self,
@@ -91,24 +89,24 @@ impl Scratchpad {
         self
     }
 
-    /// Sets whether the model may add variables, of any type. By default, it may if no
-    /// [variable](Self::with_variable) is set.
+    /// Sets whether the model may add variables of any type. By default, it may if no
+    /// [variable](Self::with_variable) was added.
     #[must_use]
     pub fn with_other_variables(mut self, others: bool) -> Self {
         self.others = Some(others);
         self
     }
 
-    /// Sets the variable that holds the result. Its value is the answer, which saves the
-    /// call that asks for it. By default, the model is asked.
+    /// Sets the variable that contains the result. Its value is the answer, and the model isn't
+    /// asked for one. By default, the model is asked.
     #[must_use]
     pub fn with_result(mut self, variable: impl Into<String>) -> Self {
         self.result = Some(variable.into());
         self
     }
 
-    /// Sets the maximum number of steps, which is at least 1. After them, the result is
-    /// read from what there is. The default is 30.
+    /// Sets the maximum number of steps, which is at least 1. After that, the result is determined
+    /// from the current variables. The default is 30.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps.max(1);

@@ -1,4 +1,4 @@
-//! The variables of a scratchpad: their names and types, and how a step changes them.
+//! The variables of a scratchpad, and how steps change them.
 
 use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ pub(super) const MAX_VARIABLES: usize = 64;
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 64 * 1024;
 
-/// A variable that the user has set.
+/// A variable that was added to the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Variable {
     pub(super) name: String,
@@ -28,11 +28,11 @@ pub(super) fn of(solving: &Solving) -> Map<String, Value> {
     state.cloned().unwrap_or_default()
 }
 
-/// Returns the variables with the values that were given; the others stay as they were.
+/// Returns the variables with new values. Other variables keep theirs.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the values, in words for the model.
+/// Returns a description of the problems for the model.
 pub(super) fn changed(
     variables: &[Variable],
     others: bool,
@@ -67,7 +67,7 @@ pub(super) fn changed(
     Ok(after)
 }
 
-/// Checks that a variable that wasn't set may be added.
+/// Checks that a variable that isn't in the settings may be added.
 fn check_other(variables: &[Variable], others: bool, name: &str) -> Result<(), String> {
     if !others {
         return Err(format!(

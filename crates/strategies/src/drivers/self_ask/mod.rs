@@ -68,7 +68,7 @@ impl Driver for SelfAsk {
                 self.take_choice(solving, stage, &done)
             }
             SelfAskStage::SubQuestionFormulation => {
-                // From here on the question is a parameter of the thought.
+                // The question is now a parameter of the thought.
                 solving.take_note(QUESTION);
                 done.draft_at(stage)
             }
@@ -162,7 +162,7 @@ impl SelfAsk {
             .with_check(self.choice_check())
     }
 
-    /// Returns the check that a reply has a question, answered if need be, or an answer.
+    /// Returns a check that a reply has an answer, or a question that is answered if necessary.
     fn choice_check(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let answers_itself = self.answers_itself();
 
@@ -195,7 +195,7 @@ impl SelfAsk {
             return StageWork::say(part);
         }
 
-        // The problem needed no smaller question and is the question itself.
+        // The problem itself is the only question.
         if answered(solving).is_some() {
             return say_answer(solving);
         }
@@ -233,7 +233,7 @@ impl SelfAsk {
         }
     }
 
-    /// Keeps what the model chose: another question, or the answer.
+    /// Keeps the next question or the answer, whichever the model chose.
     fn take_choice(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
         let Some(reply) = done.reply() else {
             return done.draft_at(stage);
@@ -247,8 +247,8 @@ impl SelfAsk {
 
         solving.set_note(QUESTION, question);
 
-        // If the question is answered elsewhere, an answer to the problem in the same reply
-        // was given without it, and isn't kept.
+        // If a tool or a different model answers the question, an answer to the problem in the same
+        // reply was given without knowing that answer, and is discarded.
         if self.answers_itself() {
             keep_answer(solving, reply);
             let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
@@ -280,7 +280,7 @@ fn formulate_solution(turn: &StageTurn<'_>) -> StageWork {
     StageWork::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
 }
 
-/// Tells the model the answer to its question, unless it gave that answer.
+/// Adds the answer to the conversation, unless the model gave it itself.
 fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let draft = done.draft_at(stage);
     let answer = draft.thought.clone();
@@ -305,7 +305,7 @@ fn after_check(solving: &Solving) -> Next {
     }
 }
 
-/// Returns how many questions there are on the path.
+/// Returns the number of questions on the path.
 fn asked(solving: &Solving) -> usize {
     solving
         .path()

@@ -3,27 +3,25 @@ use std::sync::Arc;
 
 use cogwork_llm::LlmClient;
 
-/// Asks and answers smaller questions until the problem can be answered (Press et al.
-/// 2022).
+/// Asks and answers smaller questions until the problem can be answered (Press et al. 2022).
 ///
-/// The model is called once for each question: it asks the question and answers it in the
-/// same reply, or gives the answer to the problem. The questions can instead be answered
-/// [by a tool](Self::with_answering_tool), such as a search, or
-/// [by another model](Self::with_answering_client), which is asked nothing else. If a tool fails, its
-/// error takes the place of the answer.
+/// The model is called once for each question: it asks the question and answers it in the same
+/// reply, or answers the problem. A [tool](Self::with_answering_tool), such as a search, or a
+/// [different model](Self::with_answering_client) can answer the questions instead. If a tool
+/// fails, its error takes the place of the answer.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program: the problem, unchanged |
+/// | `problem_reception` | the driver: the problem, unchanged |
 /// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
-/// | `sub_question_formulation` | the program: the question, with its number |
-/// | `sub_question_answering` | the program: the answer the model gave; or the tool, or the other model |
-/// | `answer_integration` | the program: question and answer |
+/// | `sub_question_formulation` | the driver: the question, with its number |
+/// | `sub_question_answering` | the driver: the answer of the same reply; or the tool, or the other model |
+/// | `answer_integration` | the driver: question and answer |
 /// | `completion_check` | the model: the next question, or the answer |
-/// | `solution_formulation` | the program: the answer; or the model, once no more questions may be asked |
-/// | `final_response` | the program: the same |
+/// | `solution_formulation` | the driver: the answer; or the model, once no more questions may be asked |
+/// | `final_response` | the driver: the answer |
 ///
-/// A problem that needs no smaller question becomes the only question.
+/// If no smaller question is needed, the problem is the only question.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -73,25 +71,25 @@ impl SelfAsk {
         Self::default()
     }
 
-    /// Sets the maximum number of smaller questions, which is at least 1. After them, the
-    /// model is asked for the solution with what is known. The default is 10.
+    /// Sets the maximum number of smaller questions, which is at least 1. After that, the model is
+    /// asked for the solution. The default is 10.
     #[must_use]
     pub fn with_max_questions(mut self, questions: usize) -> Self {
         self.max_questions = questions.max(1);
         self
     }
 
-    /// Has the questions answered by one of the solver's tools, which is given the
-    /// question. By default, the model that asks them answers them.
+    /// Answers the questions with one of the solver's tools, which gets the question as its input.
+    /// By default, the model answers its own questions.
     #[must_use]
     pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
         self.answerer = Answerer::Tool(tool.into());
         self
     }
 
-    /// Has each question answered by `client`, in a separate conversation that doesn't
-    /// mention the problem. Its calls and tokens count towards the budget. By default, the
-    /// model that asks the questions answers them.
+    /// Answers each question with `client`, in a separate conversation that doesn't include the
+    /// problem. The calls and tokens count towards the budget. By default, the model answers its
+    /// own questions.
     #[must_use]
     pub fn with_answering_client(mut self, client: impl LlmClient + 'static) -> Self {
         self.answerer = Answerer::Client(Arc::new(client));

@@ -19,27 +19,26 @@ use crate::{
     Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
 };
 
-/// Takes several independent paths and the answer of the majority (Wang et al. 2022).
+/// Samples several independent paths and takes a majority vote over their answers (Wang et al.
+/// 2022).
 ///
-/// The same question is asked once for each path, all at the same time, with a temperature
-/// that lets the replies differ, and with a different seed for each if the request has one.
-/// A cache in front of the client would give all paths the same reply. Each path ends in a
-/// field `answer`; the answers are brought to a common form and counted. The answer that
-/// most paths gave wins, in the words of the first of them. Of answers with the same number
-/// of votes, the one on the path with the lowest number wins.
+/// The same question is asked once for each path, concurrently, with a temperature that makes the
+/// replies differ, and with a different seed each if the request has one. Don't put a cache in
+/// front of the client, since it would return the same reply for all paths. The answers are
+/// converted to a common form and counted. The winner is the answer with the most votes, in the
+/// words of the first path that gave it. If there is a tie, the answer of the first path wins.
 ///
-/// The [confidence](crate::Solved::confidence) is the agreement: the share of the winning
-/// answer among the paths that finished. A path whose call fails or whose replies can't be
-/// read is a lost vote: it counts as a path that doesn't agree, and its branch says what
-/// was wrong. If more paths are lost than answered, the run gives up with the best answer
-/// there is; if all are lost, it fails.
+/// The [confidence](crate::Solved::confidence) is the winner's share of all finished paths. A path
+/// is lost if its call fails or its reply can't be read: it counts as a path with a different
+/// answer, and its branch contains the error. If more paths are lost than answered, the run gives
+/// up with the best answer. If all are lost, it fails.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception`, `multiple_path_sampling` | the program |
+/// | `problem_reception`, `multiple_path_sampling` | the driver |
 /// | `reasoning_path_execution` | the model, on a branch for each path |
-/// | `answer_collection` | the program, where the branches are merged |
-/// | `consistency_analysis`, `majority_selection`, `final_response` | the program |
+/// | `answer_collection` | the driver, where the branches are merged |
+/// | `consistency_analysis`, `majority_selection`, `final_response` | the driver |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -105,25 +104,24 @@ impl SelfConsistency {
         self
     }
 
-    /// Sets the temperature of the paths. At 0, they would all be the same. The default is
-    /// 0.7, as in the paper.
+    /// Sets the temperature of the paths. At 0, all paths would be the same. The default is 0.7, as
+    /// in the paper.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
         self.temperature = temperature;
         self
     }
 
-    /// Waits for every path, so that the agreement is that of all paths. By default, the
-    /// remaining paths are dropped as soon as they can no longer change the majority.
+    /// Waits for all paths, so that the confidence is the share of all of them. By default, the
+    /// remaining paths are dropped once they can no longer change the majority.
     #[must_use]
     pub fn with_all_paths(mut self) -> Self {
         self.all_paths = true;
         self
     }
 
-    /// Sets the function that brings answers to the form in which they are compared. It
-    /// must return the same form for the same text. The default is
-    /// [`normalised`](Self::normalised).
+    /// Sets the function that converts answers to the form in which they are compared. It must be
+    /// deterministic. The default is [`normalised`](Self::normalised).
     #[must_use]
     pub fn with_normalisation(
         mut self,
@@ -133,8 +131,8 @@ impl SelfConsistency {
         self
     }
 
-    /// Returns the form in which answers are compared by default: without case, punctuation
-    /// and decoration, with numbers by their value, and with units.
+    /// Returns the default form in which answers are compared: without case, punctuation and
+    /// formatting, with numbers by value, and with units.
     ///
     /// ```
     /// use cogwork_strategies::SelfConsistency;
@@ -162,7 +160,7 @@ stage_names! {
     }
 }
 
-/// The maximum number of characters of an answer. A longer one is a path, not an answer.
+/// The maximum number of characters of an answer. A longer one is the path itself.
 const MAX_CHARACTERS: usize = 1_000;
 
 /// The maximum number of lines of an answer.
@@ -296,7 +294,7 @@ impl SelfConsistency {
         StageWork::say(votes.collection(self.paths)).with(ANSWERS, by_path)
     }
 
-    /// Merges the branches, and gives up without a majority.
+    /// Merges the branches, and gives up if there is no majority.
     fn take_collection(
         &self,
         solving: &mut Solving,
@@ -318,8 +316,8 @@ impl SelfConsistency {
     }
 }
 
-/// Checks that a reply has an answer rather than a path. A reply in which no answer is
-/// marked is taken for the answer as a whole, and would agree with no other.
+/// Checks that a reply has an answer rather than a path. A reply without a marked answer is taken
+/// as the answer as a whole, and wouldn't agree with any other.
 fn is_short(reply: &StageReply) -> Result<(), String> {
     let answer = answer_of(reply);
     let lines = answer.lines().count();

@@ -15,7 +15,7 @@ pub(super) fn answer_of(reply: &StageReply) -> &str {
     reply.field(ANSWER).trim()
 }
 
-/// Puts each path on a branch, and keeps the answers.
+/// Adds a branch for each path, and keeps the answers.
 pub(super) fn take_paths(
     solving: &mut Solving,
     stage: &Stage,
@@ -42,7 +42,7 @@ pub(super) fn take_paths(
     Ok(next)
 }
 
-/// Puts a path on a branch, and returns its answer. A branch without an answer is pruned.
+/// Adds a branch for a path, and returns the answer. A branch without an answer is pruned.
 fn take_path(
     solving: &mut Solving,
     stage: &Stage,
@@ -75,8 +75,8 @@ fn path_text(path: &Asked) -> String {
     }
 }
 
-/// Merges the branches that have an answer into one that has the winning answer, and goes
-/// on there.
+/// Merges the branches that have an answer into one that has the winning answer, and continues
+/// there.
 pub(super) fn merge(
     solving: &mut Solving,
     votes: &Votes,

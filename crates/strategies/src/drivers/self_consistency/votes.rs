@@ -1,15 +1,15 @@
-//! The votes of the paths: which answers there are, and which has the majority.
+//! The votes of the paths.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The answers, counted.
+/// The counted votes.
 pub(super) struct Votes {
-    /// Each path that gave an answer, and its answer.
+    /// The paths that gave an answer, with their answers.
     pub(super) answers: Vec<(String, String)>,
     /// How many paths finished without an answer.
     pub(super) lost: usize,
-    /// The group with the most votes first.
+    /// The answers, the one with the most votes first.
     groups: Vec<Group>,
 }
 
@@ -21,7 +21,7 @@ struct Group {
 }
 
 impl Votes {
-    /// Counts `answers`, of which those with the same `form` are the same.
+    /// Counts `answers`. Answers with the same `form` are equal.
     pub(super) fn count(
         answers: Vec<(String, String)>,
         lost: usize,
@@ -74,7 +74,7 @@ impl Votes {
             .flat_map(|group| group.paths.iter().map(String::as_str))
     }
 
-    /// Says how many of `paths` gave an answer.
+    /// Returns how many of `paths` gave an answer, as a text.
     pub(super) fn collection(&self, paths: usize) -> String {
         let mut text = format!("{} of {paths} paths gave an answer.", self.answers.len());
         if self.lost > 0 {
@@ -89,7 +89,7 @@ impl Votes {
         text
     }
 
-    /// Says which answers there are, and on which paths.
+    /// Returns the answers and their paths, as a text.
     pub(super) fn analysis(&self) -> String {
         let said = |group: &Group| {
             let paths = group.paths.join(", ");
@@ -98,7 +98,7 @@ impl Votes {
         self.groups.iter().map(said).collect::<Vec<_>>().join("; ")
     }
 
-    /// Says which answer has the majority.
+    /// Returns the winning answer and its votes, as a text.
     pub(super) fn selection(&self) -> String {
         let winner = self.winner();
         let votes = self.of_winner();
@@ -120,8 +120,8 @@ impl Votes {
     }
 }
 
-/// Returns whether `open` paths that haven't finished can no longer change the majority of
-/// the answers so far, which are in their common form.
+/// Returns whether `open` unfinished paths can no longer change the majority of the answers so far,
+/// given in their common form.
 pub(super) fn is_decided(forms: impl Iterator<Item = String>, open: usize) -> bool {
     let mut votes: BTreeMap<String, usize> = BTreeMap::new();
     for form in forms {
@@ -134,7 +134,6 @@ pub(super) fn is_decided(forms: impl Iterator<Item = String>, open: usize) -> bo
     let first = votes.next().unwrap_or(0);
     let second = votes.next().unwrap_or(0);
 
-    // With a tie, the winner would depend on which paths finished first, so the lead must be
-    // out of reach.
+    // A tie would be decided by the order in which paths finish, so the lead must be out of reach.
     first > second + open
 }

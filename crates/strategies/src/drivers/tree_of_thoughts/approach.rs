@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::Session;
 
-/// The maximum number of characters of a step. The rest is cut off, since every question
+/// The maximum number of characters of a step. Longer ones are truncated, since every question
 /// about the branch repeats the step.
 const MAX_STEP: usize = 4_000;
 
 /// The maximum number of characters of an approach that go into the name of a branch.
 const MAX_NAME: usize = 40;
 
-/// An approach as the model names it.
+/// An approach.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Approach {
     pub(super) id: String,
@@ -21,8 +21,7 @@ pub(super) struct Approach {
     pub(super) promise: f64,
 }
 
-/// Returns the approaches of a parameter that was checked, in their order. Texts are cut to
-/// the length of a step.
+/// Returns the approaches in a checked parameter, in order. Long texts are truncated.
 pub(super) fn approaches(parameter: Option<&Value>) -> Vec<Approach> {
     let read = |value: &Value| serde_json::from_value::<Approach>(value.clone()).ok();
     let items = parameter.and_then(Value::as_array).into_iter().flatten();
@@ -43,8 +42,7 @@ pub(super) fn cut(text: &str) -> String {
     MultiLine::new(text).with_max_chars(MAX_STEP).to_string()
 }
 
-/// Returns the name of a branch of an approach, with a number after it if the name is
-/// taken.
+/// Returns a name for a branch of an approach, with a number after it if the name is taken.
 pub(super) fn free_name(session: &Session, approach: &str) -> String {
     let letters = approach.chars().filter(|letter| !is_invisible(*letter));
     let short: String = letters.take(MAX_NAME).collect();

@@ -4,8 +4,7 @@ use super::approach::free_name;
 use super::tree;
 use crate::{BranchId, SessionError, SessionLimit, SolveError, Solving, ThoughtDraft, ThoughtId};
 
-/// Opens a branch of an approach under a free name; `None` if the session holds no more
-/// branches.
+/// Opens a branch of an approach. Returns `None` if the session has reached its limit of branches.
 pub(super) fn fork(
     solving: &mut Solving,
     from: ThoughtId,
@@ -24,7 +23,7 @@ pub(super) fn fork(
     }
 }
 
-/// Marks a branch on which no step is left as ended. One that was never judged is pruned.
+/// Marks a branch without further steps as ended, or prunes it if it was never scored.
 pub(super) fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), SolveError> {
     let session = solving.session_mut();
     session.think_on(branch, ThoughtDraft::here("No step is left to take."))?;

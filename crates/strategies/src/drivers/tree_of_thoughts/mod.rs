@@ -42,7 +42,7 @@ impl Driver for TreeOfThoughts {
             TreeStage::BranchCreation => StageWork::say(tree.to_open_ids().join(", ")),
             TreeStage::BranchDevelopment => self.ask_for_steps(turn, &tree),
             TreeStage::BranchEvaluation => self.ask_for_scores(turn, &tree),
-            // The thoughts of the selection are made from the tree.
+            // The thoughts of the selection are created from the tree.
             TreeStage::BranchSelection => StageWork::say(""),
             TreeStage::ContinuationDecision => StageWork::say(tree.way().to_string()),
             TreeStage::SolutionFormulation => StageWork::Ask(questions::solution(turn, &tree)),
@@ -76,8 +76,7 @@ impl Driver for TreeOfThoughts {
         Ok(next)
     }
 
-    /// Returns the answer or, until there is one, the steps of the branch with the highest
-    /// score.
+    /// Returns the answer, or the steps of the branch with the highest score until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let solution = solution(solving);
         if !solution.is_empty() {
@@ -87,8 +86,8 @@ impl Driver for TreeOfThoughts {
         Tree::new(self, solving).best_steps().map(Answer::new)
     }
 
-    /// Returns `None`, since a tree always ends: its depth is bounded, and a step that a
-    /// path already has doesn't count.
+    /// Returns `None`, since a tree always ends: its depth is limited, and repeated steps are
+    /// ignored.
     fn progress(&self, _thought: &Thought) -> Option<String> {
         None
     }

@@ -1,5 +1,5 @@
-//! What the model is asked, and what its replies are worth. Every question follows the
-//! problem alone: it includes what is needed of its branch, and nothing of the others.
+//! The questions for the model, and the scores in its replies. Every question follows the problem
+//! alone and contains what it needs of its branch.
 
 use super::approach;
 use super::names::{ANSWER, APPROACHES, SCORE};
@@ -11,7 +11,7 @@ use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageRep
 /// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
 
-/// The field that says whether a branch holds the whole solution.
+/// The field that is true if a branch contains the complete solution.
 const SOLVED: &str = "solved";
 
 /// The field with the number of the branch that is voted for.
@@ -77,7 +77,7 @@ pub(super) fn development(
         .with_field(PROPOSALS, proposals)
 }
 
-/// Asks what a branch is worth.
+/// Asks for the score of a branch.
 pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> Ask {
     let steps = numbered(&tree.steps(branch));
     let question = format!(
@@ -150,15 +150,15 @@ fn numbered(steps: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// What a branch was found to be worth.
+/// The score of a branch, with the reason.
 pub(super) struct Judged {
-    /// Why, in the words of the model; empty if there are none.
+    /// The reason in the words of the model, which may be empty.
     pub(super) text: String,
     pub(super) worth: Worth,
 }
 
-/// Returns what the values of one branch say: their mean, with the text of the first. The
-/// branch is solved if most say so.
+/// Returns the mean of several scores of one branch, with the text of the first. The branch is
+/// solved if the majority says so.
 pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
     let score = |reply: &StageReply| reply.fields.get(SCORE)?.as_f64();
     let scores: Vec<f64> = replies(asked).filter_map(score).collect();
@@ -191,7 +191,7 @@ struct Vote {
 
 impl Vote {
     fn read(reply: &StageReply) -> Option<Self> {
-        // As a floating-point number, since `2` and `2.0` are both integers.
+        // Read as a floating-point number, since `2.0` is an integer, too.
         let choice = reply.fields.get(CHOICE)?.as_f64()?;
 
         #[expect(
@@ -208,7 +208,7 @@ impl Vote {
     }
 }
 
-/// Returns what the votes say of each branch: its share of ten.
+/// Returns the scores of the branches: their shares of the votes, times ten.
 pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskProblem>> {
     let votes: Vec<Vote> = replies(asked).filter_map(Vote::read).collect();
     if votes.is_empty() {
@@ -220,7 +220,7 @@ pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskP
         .collect()
 }
 
-/// Returns what the votes say of the branch with this number.
+/// Returns the score of the branch with this number.
 fn share(votes: &[Vote], branch: usize) -> Judged {
     let for_branch = || votes.iter().filter(|vote| vote.choice == branch);
     let count = for_branch().count();
@@ -249,7 +249,7 @@ fn problem(asked: &[Asked]) -> AskProblem {
     problem.cloned().unwrap_or(AskProblem::NotNeeded)
 }
 
-/// Rounds to hundredths; no score is meant more precisely.
+/// Rounds to hundredths, since scores aren't more precise.
 fn rounded(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
 }

@@ -1,9 +1,9 @@
-//! What the selection says of the branches.
+//! The thoughts of the selection.
 
 use super::tree::Tree;
 use crate::BranchId;
 
-/// What the selection says of a branch, on that branch or on another.
+/// A thought of the selection about a branch, which is added to that branch or to a different one.
 pub(super) struct Selected {
     /// The branch that gets the thought.
     pub(super) branch: BranchId,
@@ -12,8 +12,8 @@ pub(super) struct Selected {
     pub(super) approach: String,
 }
 
-/// Returns what the selection says of those branches among the `chosen` that were just
-/// `judged`. If there are none, the best judged branch says what was chosen instead.
+/// Returns the thoughts about the `chosen` branches that were just `judged`. If there are none, the
+/// thought on the best judged branch names the chosen one.
 pub(super) fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]) -> Vec<Selected> {
     let chosen_with_score = |branch: BranchId| Selected {
         branch,
@@ -37,7 +37,7 @@ pub(super) fn selected(tree: &Tree<'_>, judged: &[BranchId], chosen: &[BranchId]
     vec![none_selected(tree, last, chosen.first().copied())]
 }
 
-/// Returns what the best judged branch says if it isn't chosen.
+/// Returns the thought on the best judged branch if it isn't chosen.
 fn none_selected(tree: &Tree<'_>, branch: BranchId, chosen: Option<BranchId>) -> Selected {
     let about = chosen.unwrap_or(branch);
     let score = tree.score(about);

@@ -1,31 +1,30 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Develops several approaches as branches, step by step, judges them, and follows the best
+/// Develops several approaches as branches, step by step, scores them, and follows the best ones
 /// (Yao et al. 2023).
 ///
-/// The model names approaches, each with how much it promises. A branch is opened for those
-/// that are next. In every round, branches are developed: for each of them, at the same
-/// time, the model proposes next steps, and each proposal that differs becomes a branch. The
-/// branches are scored from 0 to 10, those below the [threshold](Self::with_threshold) are
-/// pruned, and the [`Search`] says which are developed next. A branch that holds the whole
-/// solution ends the search. So does the best branch once it has reached the full
-/// [depth](Self::with_depth), or once no step is left on it. When no branch is left, the
-/// approaches that weren't tried are opened, and after them the run gives up.
+/// The model names approaches and how promising each one is, and the best of them become branches.
+/// In each round, the model proposes next steps for several branches concurrently, and each
+/// different proposal becomes a branch. The branches are scored from 0 to 10, those below the
+/// [threshold](Self::with_threshold) are pruned, and the [`Search`] chooses which ones are
+/// developed next. The search ends with a branch that contains the complete solution, or if the
+/// best branch has reached the maximum [depth](Self::with_depth) or has no next step. If no branch
+/// is left, the remaining approaches are tried, and after those the run gives up.
 ///
-/// | stage | who speaks |
+/// | stage | written by |
 /// |---|---|
-/// | `problem_reception` | the program |
+/// | `problem_reception` | the driver |
 /// | `approach_exploration` | the model: the approaches |
-/// | `branch_creation` | the program |
-/// | `branch_development` | the model, for all branches at once: their next steps |
-/// | `branch_evaluation` | the model, for all branches at once, or the [program](Self::with_check) |
-/// | `branch_selection`, `continuation_decision` | the program |
+/// | `branch_creation` | the driver |
+/// | `branch_development` | the model, for all branches concurrently |
+/// | `branch_evaluation` | the model, for all branches concurrently, or a [function](Self::with_check) |
+/// | `branch_selection`, `continuation_decision` | the driver |
 /// | `solution_formulation` | the model: the steps as a solution, and the answer |
-/// | `path_justification`, `final_response` | the program: the scores, and the answer |
+/// | `path_justification`, `final_response` | the driver: the scores, and the answer |
 ///
-/// The best answer of a run that was stopped earlier is what the branch with the highest
-/// score holds so far.
+/// If a run is stopped earlier, its best answer is the content of the branch with the highest
+/// score.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -56,24 +55,25 @@ pub struct TreeOfThoughts {
     pub(super) evaluation: Evaluation,
 }
 
-/// Which branches are developed next.
+/// Determines which branches are developed next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Search {
-    /// All branches of a level, of which the best are kept.
+    /// All branches of a level. Only the best ones are kept.
     BreadthFirst {
-        /// How many are kept, and how many approaches are opened at once, from 1 to 20.
+        /// The number of branches that are kept, and of approaches that are opened at once, from 1
+        /// to 20.
         beam_width: usize,
     },
-    /// The best of the deepest. When all steps from it are pruned, the next best one, back
-    /// towards the root; then the next approach.
+    /// The best of the deepest branches. If all its next steps are pruned, the search goes back to
+    /// the next best branch towards the root, and then to the next approach.
     DepthFirst,
-    /// The one with the highest score, at any depth. An approach that wasn't opened counts
-    /// with what it promises.
+    /// The branch with the highest score at any depth. An unopened approach counts with its
+    /// promise.
     BestFirst,
 }
 
-/// What a branch is worth, as judged by a program. See [`TreeOfThoughts::with_check`].
+/// The score of a branch as determined by a program. See [`TreeOfThoughts::with_check`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worth {
     score: f64,
@@ -81,8 +81,8 @@ pub struct Worth {
 }
 
 impl Worth {
-    /// Returns a score from 0 to 10. A score outside that range is moved to its nearer end, and
-    /// NaN counts as 0.
+    /// Creates a score from 0 to 10. A value outside that range is moved to its nearer end, and NaN
+    /// becomes 0.
     pub fn new(score: f64) -> Self {
         let score = if score.is_nan() {
             0.0
@@ -95,7 +95,7 @@ impl Worth {
         }
     }
 
-    /// Returns the worth of a branch that holds the whole solution.
+    /// Creates the score of a branch that contains the complete solution.
     pub fn solved() -> Self {
         Self {
             score: 10.0,
@@ -103,7 +103,7 @@ impl Worth {
         }
     }
 
-    /// Returns the worth of a branch that leads nowhere.
+    /// Creates the score of a branch that should be abandoned.
     pub fn hopeless() -> Self {
         Self::new(0.0)
     }
@@ -117,20 +117,20 @@ impl Worth {
         self.score
     }
 
-    /// Returns whether the branch holds the whole solution.
+    /// Returns whether the branch contains the complete solution.
     pub(super) fn is_solved(self) -> bool {
         self.solved
     }
 }
 
-/// Who judges the branches, and how.
+/// How branches are scored.
 #[derive(Clone)]
 pub(super) enum Evaluation {
-    /// The model judges each branch separately, this many times.
+    /// The model scores each branch separately, this many times.
     Values(usize),
     /// The model compares all branches, with this many votes.
     Votes(usize),
-    /// A program judges each branch.
+    /// A program scores each branch.
     Check(Check),
 }
 
@@ -165,9 +165,8 @@ impl fmt::Debug for TreeOfThoughts {
 }
 
 impl TreeOfThoughts {
-    /// Creates a driver with the default settings. They make at most 26 calls if the
-    /// approaches that are opened first lead to a solution, and 46 if none of them does, plus
-    /// the calls that ask again.
+    /// Creates a driver with the default settings. It makes at most 26 calls if the first
+    /// approaches lead to a solution and 46 if none does, plus the calls that ask again.
     pub fn new() -> Self {
         Self::default()
     }
@@ -191,8 +190,8 @@ impl TreeOfThoughts {
         self
     }
 
-    /// Sets the maximum number of next steps that are proposed for a branch, from 1 to 20. With
-    /// 1, the model takes the step. The default is 3.
+    /// Sets the maximum number of next steps that are proposed for a branch, from 1 to 20. With 1,
+    /// the model takes the step directly. The default is 3.
     #[must_use]
     pub fn with_proposals(mut self, proposals: usize) -> Self {
         self.proposals = proposals.clamp(1, MOST);
@@ -213,7 +212,7 @@ impl TreeOfThoughts {
         self
     }
 
-    /// Has the model score each branch separately, from 1 to 20 times; the mean counts. This is
+    /// Lets the model score each branch separately, from 1 to 20 times, and takes the mean. This is
     /// the default, with one time.
     #[must_use]
     pub fn with_values(mut self, times: usize) -> Self {
@@ -221,19 +220,21 @@ impl TreeOfThoughts {
         self
     }
 
-    /// Has the model compare the branches of a round, from 1 to 20 times, and vote for one each
-    /// time; the score of a branch is its share of the votes. A branch without others is
-    /// scored separately. This helps where a score alone is hard to give, as for texts. By
-    /// default, branches are scored.
+    /// Lets the model compare the branches of a round, from 1 to 20 times, and vote for one of
+    /// them. The score of a branch is its share of the votes. A single branch is scored separately.
+    ///
+    /// Votes work better if an absolute score is hard to give, such as for texts. By default,
+    /// branches are scored.
     #[must_use]
     pub fn with_votes(mut self, votes: usize) -> Self {
         self.evaluation = Evaluation::Votes(votes.clamp(1, MOST));
         self
     }
 
-    /// Has the program score the branches. `check` is given the problem, and the approach with
-    /// the steps after it. It must return the same for the same branch. By default, the model
-    /// scores them.
+    /// Scores the branches with a function instead of the model.
+    ///
+    /// `check` is called with the problem, and with the approach followed by the steps. It must be
+    /// deterministic.
     ///
     /// ```
     /// use cogwork_strategies::{TreeOfThoughts, Worth};

@@ -1,5 +1,4 @@
-//! What the driver does in each stage: it asks for approaches, steps and scores, and makes
-//! branches and thoughts of them.
+//! The work of the driver in each stage.
 
 use std::collections::BTreeSet;
 use std::iter::repeat_n;
@@ -24,8 +23,8 @@ use crate::{
 
 impl TreeOfThoughts {
     pub(super) fn ask_for_approaches(&self, turn: &StageTurn<'_>) -> StageWork {
-        // A single question, but not a part of the conversation: the questions of the tree
-        // don't read each other's replies.
+        // Asked as one of several, so that it isn't added to the conversation: the questions of a
+        // tree are independent.
         ask_all(vec![questions::approaches(self, turn)])
     }
 
@@ -47,7 +46,7 @@ impl TreeOfThoughts {
             Evaluation::Votes(votes) if branches.len() > 1 => {
                 ask_all((1..=votes).map(vote).collect())
             }
-            // A branch without others can't be compared.
+            // A single branch can't be compared.
             Evaluation::Votes(_) => ask_all(branches.iter().map(value).collect()),
             Evaluation::Values(times) => {
                 let values = |branch: &BranchId| repeat_n(value(branch), times);
@@ -78,8 +77,7 @@ impl TreeOfThoughts {
         Ok(())
     }
 
-    /// Returns the approaches that differ, the most promising first, up to the number that
-    /// is wanted.
+    /// Returns the approaches that differ, the most promising first, up to the maximum.
     fn best_approaches(&self, mut approaches: Vec<Approach>) -> Vec<Approach> {
         approaches.sort_by(|one, other| other.promise.total_cmp(&one.promise));
 
@@ -94,8 +92,7 @@ impl TreeOfThoughts {
         approaches
     }
 
-    /// Opens branches for the approaches that are next, and returns whether there was room
-    /// for any.
+    /// Opens branches for the next approaches, and returns whether there was room for any.
     pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<bool, SolveError> {
         let tree = Tree::new(self, solving);
         let approaches = tree.to_open();
@@ -142,7 +139,7 @@ impl TreeOfThoughts {
         for (branch, asked) in branches.into_iter().zip(asked) {
             match asked.reply {
                 Ok(reply) => self.add_steps(solving, stage, branch, &reply)?,
-                // The branch stays as it is; the run is about to end.
+                // The branch stays unchanged, since the run is about to end.
                 Err(AskProblem::OutOf(_)) => {}
                 Err(problem) => {
                     let why = format!("No step could be taken: {problem}");
@@ -222,7 +219,7 @@ impl TreeOfThoughts {
         for (branch, judged) in branches.into_iter().zip(judged) {
             match judged {
                 Ok(judged) => self.add_score(solving, stage, branch, judged)?,
-                // The branch is as good as it was; the run is about to end.
+                // The branch stays unchanged, since the run is about to end.
                 Err(AskProblem::OutOf(_)) => {}
                 Err(problem) => {
                     let why = format!("This could not be judged: {problem}");
@@ -234,7 +231,7 @@ impl TreeOfThoughts {
         Ok(())
     }
 
-    /// Returns what each of the branches is worth.
+    /// Returns the score of each branch.
     fn judged(
         &self,
         tree: &Tree<'_>,
@@ -284,7 +281,7 @@ impl TreeOfThoughts {
         session.think_on(branch, thought)?;
         session.score(branch, worth.score())?;
 
-        // A branch that is both solved and worthless is a slip of the model.
+        // If a branch is both solved and below the threshold, the model made a mistake.
         if worth.is_solved() && worth.score() >= self.threshold {
             tree::mark(solving, tree::SOLVED, branch);
         }
@@ -292,7 +289,7 @@ impl TreeOfThoughts {
         Ok(())
     }
 
-    /// Chooses the branches to go on with, and prunes those that aren't needed any more.
+    /// Chooses the branches to continue with, and prunes those that aren't needed any more.
     pub(super) fn select(&self, solving: &mut Solving, stage: &Stage) -> Result<(), SolveError> {
         let tree = Tree::new(self, solving);
         let judged = tree.judged();
@@ -322,7 +319,7 @@ impl TreeOfThoughts {
         )
     }
 
-    /// Goes on as the tree demands.
+    /// Continues as the tree requires.
     pub(super) fn decide(&self, solving: &mut Solving, stage: &Stage) -> Result<Next, SolveError> {
         let tree = Tree::new(self, solving);
         let way = tree.way();
@@ -350,7 +347,7 @@ impl TreeOfThoughts {
     }
 }
 
-/// Asks questions at the same time. Without questions there is nothing to do.
+/// Asks questions concurrently, or does nothing if there are none.
 fn ask_all(asks: Vec<Ask>) -> StageWork {
     if asks.is_empty() {
         StageWork::say("")
@@ -376,7 +373,7 @@ pub(super) fn formulate(
     Ok(())
 }
 
-/// Adds what was done as a thought. A driver that says nothing thinks nothing.
+/// Adds what was done as a thought, unless the driver had nothing to say.
 pub(super) fn think_if_said(
     solving: &mut Solving,
     stage: &Stage,

@@ -1,5 +1,5 @@
-//! The tree as the session holds it. It is read anew in every turn, so that a resumed run
-//! finds it as it was and nothing is kept twice.
+//! The tree, which is derived from the session in every turn, so that it is the same in a resumed
+//! run.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -10,10 +10,10 @@ use super::way::Way;
 use crate::drivers::stage_names::StageName;
 use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought, ThoughtKind};
 
-/// The note with the branches that hold the whole solution.
+/// The note with the branches that contain the complete solution.
 pub(super) const SOLVED: &str = "solved";
 
-/// The note with the branches on which no step is left.
+/// The note with the branches without further steps.
 pub(super) const ENDED: &str = "ended";
 
 /// The maximum number of other branches that a justification names.
@@ -100,7 +100,7 @@ impl<'a> Tree<'a> {
         marked(self.solving, mark).contains(&branch.get())
     }
 
-    /// Returns whether no step will be taken from a branch.
+    /// Returns whether a branch is not developed any further.
     fn is_leaf(&self, branch: BranchId) -> bool {
         self.is_marked(SOLVED, branch)
             || self.is_marked(ENDED, branch)
@@ -151,8 +151,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the branches that take the next step: those just opened, or else those
-    /// chosen.
+    /// Returns the branches that are developed: those just opened, or else those that were chosen.
     pub(super) fn to_develop(&self) -> Vec<BranchId> {
         let opened = self.at(&[TreeStage::BranchCreation]);
         if !opened.is_empty() {
@@ -166,22 +165,22 @@ impl<'a> Tree<'a> {
         chosen
     }
 
-    /// Returns the branches with a step that wasn't judged.
+    /// Returns the branches with an unscored step.
     pub(super) fn to_evaluate(&self) -> Vec<BranchId> {
         self.at(&[TreeStage::BranchDevelopment])
     }
 
-    /// Returns the branches that were judged and not selected since, the best first.
+    /// Returns the branches that were scored and not selected since, the best first.
     pub(super) fn judged(&self) -> Vec<BranchId> {
         self.ordered(self.at(&[TreeStage::BranchEvaluation]))
     }
 
-    /// Returns the branches about which the selection said something.
+    /// Returns the branches with a thought of the selection.
     pub(super) fn selected(&self) -> Vec<BranchId> {
         self.at(&[TreeStage::BranchSelection])
     }
 
-    /// Returns all branches that may be followed, in the order in which they are.
+    /// Returns all branches that may be followed, the best first.
     fn frontier(&self) -> Vec<BranchId> {
         const JUDGED: [TreeStage; 3] = [
             TreeStage::BranchEvaluation,
@@ -194,8 +193,8 @@ impl<'a> Tree<'a> {
         frontier
     }
 
-    /// Returns the branches with the best first: those that are solved, then by depth if
-    /// the search is depth first, then by score.
+    /// Sorts branches: solved ones first, then by depth if the search is depth first, then by
+    /// score.
     fn ordered(&self, branches: Vec<BranchId>) -> Vec<BranchId> {
         let mut ranked: Vec<Ranked> = branches
             .into_iter()
@@ -222,15 +221,15 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the branches to go on with, the best first.
+    /// Returns the branches to continue with, the best first.
     pub(super) fn chosen(&self) -> Vec<BranchId> {
         let mut chosen = self.frontier();
         chosen.truncate(self.beam());
         chosen
     }
 
-    /// Returns the branches that may still be followed: those in the beam if there is one,
-    /// or else all that are good enough.
+    /// Returns the branches that may still be followed: those in the beam if there is one, or all
+    /// that are good enough.
     pub(super) fn kept(&self) -> Vec<BranchId> {
         match self.settings.search {
             Search::BreadthFirst { .. } => self.chosen(),
@@ -238,8 +237,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the branches that are open only because the selection said something of
-    /// others on them.
+    /// Returns the branches that are only open because they have a thought of the selection about a
+    /// different branch.
     pub(super) fn hopeless(&self) -> Vec<BranchId> {
         let kept = self.kept();
         let mut branches = self.at(&[TreeStage::BranchSelection, TreeStage::ContinuationDecision]);
@@ -248,7 +247,7 @@ impl<'a> Tree<'a> {
         branches
     }
 
-    /// Returns how the search goes on once branches are judged.
+    /// Returns how the search continues after branches were scored.
     pub(super) fn way(&self) -> Way {
         let chosen = self.chosen();
         let untried = self.to_open();
@@ -298,8 +297,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns what the branch with the highest score holds, up to the last step that was
-    /// judged.
+    /// Returns the content of the branch with the highest score, up to the last step that was
+    /// scored.
     pub(super) fn best_steps(&self) -> Option<String> {
         let best = self.session().best(1).first().map(|branch| branch.id())?;
         if self.score(best) < self.settings.threshold {
@@ -311,7 +310,7 @@ impl<'a> Tree<'a> {
         Some(steps(judged).join("\n")).filter(|steps| !steps.is_empty())
     }
 
-    /// Says in numbers why the branch that is followed is the best.
+    /// Compares the score of the current branch with the others.
     pub(super) fn justification(&self) -> String {
         let current = self.session().current();
         let mut text = format!(
@@ -351,7 +350,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What decides which of several branches is the best.
+/// The criteria for the best branch.
 struct Ranked {
     branch: BranchId,
     solved: bool,
@@ -370,8 +369,7 @@ impl Ranked {
     }
 }
 
-/// Returns the approach and the steps of a path from the newest thought to the oldest; the
-/// oldest comes first.
+/// Returns the approach and the steps of a path, the oldest first.
 fn steps<'a>(path: impl Iterator<Item = &'a Thought>) -> Vec<&'a str> {
     let is_step = |thought: &&Thought| {
         let is_in_stage = TreeStage::BranchCreation.is_stage_of(thought)
@@ -398,7 +396,7 @@ fn marked(solving: &Solving, mark: &str) -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// Marks a branch with something that its thoughts don't say.
+/// Adds a mark to a branch.
 pub(super) fn mark(solving: &mut Solving, mark: &str, branch: BranchId) {
     let mut branches = marked(solving, mark);
     branches.push(branch.get());

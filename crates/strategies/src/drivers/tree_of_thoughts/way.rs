@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::BranchId;
 
-/// How the search goes on.
+/// How the search continues.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Way {
     /// With these branches.
