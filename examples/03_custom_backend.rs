@@ -2,7 +2,7 @@
 //! This one counts words; yours would call a model.
 //!
 //! ```text
-//! solution: The text has 9 words.
+//! answer: The text has 9 words.
 //! asked: 1 request, its last message ends with "Reply with the YAML block only."
 //! ```
 
@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let flow = ChainOfThought::new(WordCounter).into_flow();
     let mut reasoning = Reasoning::new("the quick brown fox jumps over the lazy dog");
     flow.run(&mut reasoning).await?;
-    println!("solution: {}", reasoning.solution().unwrap_or("none"));
+    println!("answer: {}", reasoning.answer().unwrap_or("none"));
 
     // What the model was asked can be looked at without a network: the double records it.
     let script = cogwork::llm::ScriptedClient::new([WordCounter

@@ -5,7 +5,7 @@
 //! limit: Some(Thoughts(3))
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8
-//! solution: (3 + 4) * 5 - 6 = 29.
+//! answer: (3 + 4) * 5 - 6 = 29.
 //! ```
 
 use std::error::Error;
@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut reasoning = Reasoning::from_json(&saved)?;
     node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
-    println!("solution: {}", reasoning.solution().unwrap_or("none"));
+    println!("answer: {}", reasoning.answer().unwrap_or("none"));
 
     Ok(())
 }

@@ -7,11 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// As `--help` and the guide say them.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  all is well
-  1  a file has problems, which are told on standard error
+  0  success
+  1  a file has problems, which are listed on standard error
   2  the command line is wrong
   3  the run failed
-  4  what was asked for could not be read or written
+  4  the input could not be read, or the output not written
   130  the run was interrupted (Ctrl-C)";
 
 /// Checks, draws and runs flows that are written as YAML files.

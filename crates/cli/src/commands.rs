@@ -29,10 +29,10 @@ pub(crate) fn check(arguments: &Check) -> Outcome {
         loader.with_process_environment()
     };
 
-    let mut outcome = Outcome::Well;
+    let mut outcome = Outcome::Success;
     for file in &arguments.files {
         outcome = match load(&loader, file) {
-            Some(_) if outcome == Outcome::Well => well(file),
+            Some(_) if outcome == Outcome::Success => write_ok(file),
             Some(_) => outcome,
             None => Outcome::Problems,
         };
@@ -41,10 +41,9 @@ pub(crate) fn check(arguments: &Check) -> Outcome {
     outcome
 }
 
-fn well(file: &Path) -> Outcome {
+fn write_ok(file: &Path) -> Outcome {
     let file = Escaped::new(file.display());
-
-    write(format_args!("{file}: well"))
+    write(format_args!("{file}: ok"))
 }
 
 pub(crate) fn draw(arguments: &Draw) -> Outcome {
@@ -114,7 +113,7 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     let written = match (&ended, arguments.json) {
         (_, true) => write(format_args!("{:#}", result(&loaded, &state, &ended))),
         (Ok((answer, _)), false) => write(&answer.text),
-        (Err(_), false) => Outcome::Well,
+        (Err(_), false) => Outcome::Success,
     };
 
     warn(&loaded, &state);

@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {
-            Outcome::Well => 0,
+            Outcome::Success => 0,
             Outcome::Problems => 1,
             // 2 is of the command line.
             Outcome::RunFailed => 3,
@@ -48,7 +48,7 @@ pub(crate) fn write(text: impl Display) -> Outcome {
             ));
             Outcome::NotReadOrWritten
         }
-        _ => Outcome::Well,
+        _ => Outcome::Success,
     }
 }
 

@@ -5,7 +5,7 @@
 //! ends with a conclusion. Every thought is kept.
 //!
 //! ```text
-//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the solution
+//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the answer
 //! ```
 //!
 //! ```

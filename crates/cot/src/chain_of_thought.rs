@@ -14,7 +14,7 @@ use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Repo
 /// [`END`](Self::END) with the conclusion, after PocketFlow's chain-of-thought cookbook. Cloning
 /// it is cheap; one node may serve many runs at once.
 ///
-/// On a state that has its solution it does nothing and answers `END`, so a finished run that is
+/// On a state that has its answer it does nothing and answers `END`, so a finished run that is
 /// taken up again stays finished.
 ///
 /// # Errors of a run
@@ -62,7 +62,7 @@ pub struct ChainOfThought {
 impl ChainOfThought {
     /// Another thought is needed.
     pub const CONTINUE: Action = Action::from_static("continue");
-    /// The state has its solution.
+    /// The state has its answer.
     pub const END: Action = Action::from_static("end");
 
     /// A node that asks this client, with the English prompts, the default limits, and no report.

@@ -2,7 +2,7 @@
 //! repairs the plan where it was wrong, and concludes; every thought is kept.
 //!
 //! ```text
-//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the solution
+//! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the answer
 //! ```
 //!
 //! ```
@@ -23,7 +23,7 @@
 //! let flow = ChainOfThought::new(client).into_flow();
 //! let mut reasoning = Reasoning::new("What is 2 + 2?");
 //! flow.run(&mut reasoning).await?;
-//! assert_eq!(reasoning.solution(), Some("2 + 2 = 4."));
+//! assert_eq!(reasoning.answer(), Some("2 + 2 = 4."));
 //! assert_eq!(reasoning.conclusion(), Some("4"));
 //! # Ok(())
 //! # }

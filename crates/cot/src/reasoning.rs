@@ -6,7 +6,7 @@ use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
 use crate::{CotError, StateError, Thought, saved};
 
-/// A problem, the thoughts on it so far, and the solution once there is one: the state of the
+/// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
 ///
 /// The serialised form has the field names of PocketFlow's thinking cookbook (`problem`, `thoughts`,
@@ -18,7 +18,7 @@ use crate::{CotError, StateError, Thought, saved};
 /// for trusted text. It has no bounds, and its errors quote the text unchanged.
 ///
 /// In either case, the state must be one that a run could have left: thoughts are numbered from 1,
-/// each has a text and a plan, and none follows one that ends the reasoning. There is a solution if and
+/// each has a text and a plan, and none follows one that ends the reasoning. There is an answer if and
 /// only if the last thought ends the reasoning, and it is that thought's text.
 /// `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it is the sum
 /// over the thoughts.
@@ -83,14 +83,14 @@ impl Reasoning {
     }
 
     /// Returns the text of the last thought, which brought the conclusion, once there is one.
-    pub fn solution(&self) -> Option<&str> {
-        self.record.solution.as_deref()
+    pub fn answer(&self) -> Option<&str> {
+        self.record.answer.as_deref()
     }
 
-    /// Returns the conclusion in a few words, once there is a solution: the result of the last step of
+    /// Returns the conclusion in a few words, once there is an answer: the result of the last step of
     /// the plan, if the model gave it one.
     pub fn conclusion(&self) -> Option<&str> {
-        self.solution()?;
+        self.answer()?;
         let last_step = self.plan()?.steps().last()?;
         last_step.result.as_deref()
     }

@@ -10,7 +10,8 @@ pub(crate) struct ReasoningRecord {
     pub(crate) problem: String,
     pub(crate) thoughts: Vec<Thought>,
     pub(crate) current_thought_number: u32,
-    pub(crate) solution: Option<String>,
+    #[serde(rename = "solution")]
+    pub(crate) answer: Option<String>,
     #[serde(skip_serializing_if = "Spent::is_zero")]
     pub(crate) spent: Spent,
 }
@@ -21,7 +22,7 @@ impl ReasoningRecord {
             problem,
             thoughts: Vec::new(),
             current_thought_number: 0,
-            solution: None,
+            answer: None,
             spent: Spent::default(),
         }
     }
@@ -40,12 +41,12 @@ impl ReasoningRecord {
         self.current_thought_number
     }
 
-    /// Adds a thought, and the solution if the thought ends the reasoning.
+    /// Adds a thought, and the answer if the thought ends the reasoning.
     pub(crate) fn push(&mut self, thought: Thought) {
         self.spent += thought.trace().spent;
 
         if !thought.next_thought_needed() {
-            self.solution = Some(thought.current_thinking().to_owned());
+            self.answer = Some(thought.current_thinking().to_owned());
         }
 
         self.thoughts.push(thought);

@@ -32,7 +32,7 @@ impl Node<Reasoning> for ChainOfThought {
     }
 
     fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
-        if state.solution().is_some() {
+        if state.answer().is_some() {
             return Ok(None);
         }
 
@@ -92,11 +92,11 @@ impl Node<Reasoning> for ChainOfThought {
         state.push(Thought::new(state.current_thought_number(), reply, trace));
         self.reporter.thought(state);
 
-        if state.solution().is_none() {
+        if state.answer().is_none() {
             return Ok(Self::CONTINUE);
         }
 
-        self.reporter.solved(state);
+        self.reporter.answered(state);
         Ok(Self::END)
     }
 }

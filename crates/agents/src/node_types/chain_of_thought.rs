@@ -19,9 +19,9 @@ use crate::{Made, Making, NodeType, Output, Template};
 struct Settings {
     /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
     prompt: Option<String>,
-    /// What the node says at the end. Default: solution.
+    /// Which text is the answer of the node. Default: full.
     #[serde(default)]
-    answer: AgentAnswer,
+    answer: AnswerText,
     /// Where the reasoning ends even without a conclusion.
     #[serde(default)]
     limits: LimitSettings,
@@ -41,11 +41,11 @@ struct Settings {
 
 #[derive(Default, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum AgentAnswer {
-    /// The thinking of the last thought.
+enum AnswerText {
+    /// The text of the last thought.
     #[default]
-    Solution,
-    /// The result of the last step of the plan, in a few words; the solution where there is none.
+    Full,
+    /// The result of the last step of the plan, in a few words; the text of the last thought if the step has no result.
     Conclusion,
 }
 
@@ -200,13 +200,13 @@ fn calls(reasoning: &Reasoning) -> u32 {
     u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
-fn text(reasoning: &Reasoning, answer: AgentAnswer) -> String {
+fn text(reasoning: &Reasoning, answer: AnswerText) -> String {
     let conclusion = match answer {
-        AgentAnswer::Solution => None,
-        AgentAnswer::Conclusion => reasoning.conclusion(),
+        AnswerText::Full => None,
+        AnswerText::Conclusion => reasoning.conclusion(),
     };
     conclusion
-        .or(reasoning.solution())
+        .or(reasoning.answer())
         .unwrap_or_default()
         .to_owned()
 }

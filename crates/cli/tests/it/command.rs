@@ -46,12 +46,12 @@ fn in_folder(flow: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn check_says_that_all_is_well() {
+fn check_prints_ok_for_each_sound_file() {
     let (code, out, err) = output(&["check", REVIEW, "examples/files/reflection.yaml"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(
         out,
-        "examples/files/review.yaml: well\nexamples/files/reflection.yaml: well\n"
+        "examples/files/review.yaml: ok\nexamples/files/reflection.yaml: ok\n"
     );
 }
 
@@ -67,7 +67,7 @@ fn check_tells_every_problem_of_every_file() {
 
     assert_eq!(
         (code, out.as_str()),
-        (1, "examples/files/review.yaml: well\n")
+        (1, "examples/files/review.yaml: ok\n")
     );
     insta::assert_snapshot!(err.replace(bad, "…"), @"
     …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`; did you mean `agent`?
@@ -106,13 +106,13 @@ fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
     );
 
     assert_eq!(output(&["check", "--no-environment", DOCUMENT]).0, 0);
-    let well = cogwork(&["check", DOCUMENT])
+    let checked = cogwork(&["check", DOCUMENT])
         .env("API_KEY", "canary-8731")
         .output()
         .unwrap();
     assert_eq!(
-        told(&well),
-        (0, format!("{DOCUMENT}: well\n"), String::new())
+        told(&checked),
+        (0, format!("{DOCUMENT}: ok\n"), String::new())
     );
 }
 
@@ -403,11 +403,11 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
               Print version
 
     Exit codes:
-      0  all is well
-      1  a file has problems, which are told on standard error
+      0  success
+      1  a file has problems, which are listed on standard error
       2  the command line is wrong
       3  the run failed
-      4  what was asked for could not be read or written
+      4  the input could not be read, or the output not written
       130  the run was interrupted (Ctrl-C)
     ");
 }

@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 
 /// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
-/// as a tree with its progress, what changed, what it cost, and the solution at the end.
+/// as a tree with its progress, what changed, what it cost, and the answer at the end.
 ///
 /// On a terminal it writes in colour and turns a spinner on standard error while the model works;
 /// plain text otherwise, and when `NO_COLOR` is set. What a model wrote cannot steer the terminal.
@@ -120,8 +120,8 @@ impl Reporter for ConsoleReporter {
         self.print(&self.styles.thought(reasoning).unwrap_or_default());
     }
 
-    fn solved(&self, reasoning: &Reasoning) {
-        self.print(&self.styles.solved(reasoning).unwrap_or_default());
+    fn answered(&self, reasoning: &Reasoning) {
+        self.print(&self.styles.answered(reasoning).unwrap_or_default());
     }
 }
 
@@ -222,7 +222,7 @@ impl Styles {
         Ok(text)
     }
 
-    fn solved(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
+    fn answered(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {
         let Self {
             heading,
             faint,
@@ -231,11 +231,8 @@ impl Styles {
         } = self;
 
         let mut text = String::new();
-        let solution = MultiLine::new(reasoning.solution().unwrap_or_default().trim());
-        writeln!(
-            text,
-            "{heading}Solution{heading:#}\n{good}{solution}{good:#}\n"
-        )?;
+        let answer = MultiLine::new(reasoning.answer().unwrap_or_default().trim());
+        writeln!(text, "{heading}Answer{heading:#}\n{good}{answer}{good:#}\n")?;
         let thoughts = reasoning.thoughts().len();
         let plural = if thoughts == 1 { "" } else { "s" };
 

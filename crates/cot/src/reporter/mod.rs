@@ -65,8 +65,8 @@ pub trait Reporter: Send + Sync {
         let _ = reasoning;
     }
 
-    /// The last thought brought the solution. Called after [`thought`](Reporter::thought).
-    fn solved(&self, reasoning: &Reasoning) {
+    /// The last thought brought the answer. Called after [`thought`](Reporter::thought).
+    fn answered(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 }
@@ -121,7 +121,7 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
         self.as_ref().thought(reasoning);
     }
 
-    fn solved(&self, reasoning: &Reasoning) {
-        self.as_ref().solved(reasoning);
+    fn answered(&self, reasoning: &Reasoning) {
+        self.as_ref().answered(reasoning);
     }
 }

@@ -99,72 +99,75 @@ struct Saved {
     #[serde(deserialize_with = "in_order")]
     thoughts: Vec<Thought>,
     current_thought_number: u32,
-    #[serde(default)]
-    solution: Option<String>,
+    #[serde(default, rename = "solution")]
+    answer: Option<String>,
     #[serde(default)]
     spent: Option<Spent>,
 }
 
 impl Saved {
     fn into_record(self) -> Result<ReasoningRecord, String> {
-        let Self {
-            problem,
-            thoughts,
-            current_thought_number,
-            solution,
-            spent,
-        } = self;
-
-        let made = thoughts.len();
-        if !(made..=made + 1).any(|number| u32::try_from(number) == Ok(current_thought_number)) {
-            let plural = if made == 1 {
-                " is 1 thought"
-            } else {
-                &format!(" are {made} thoughts")
-            };
-            return Err(format!(
-                "`current_thought_number` is {current_thought_number}, but there{plural}; expected {made} or {}",
-                made + 1
-            ));
-        }
-
-        match (&solution, thoughts.last()) {
-            (Some(_), None) => {
-                return Err("there is a `solution`, but no thought; expected null".to_owned());
-            }
-            (Some(_), Some(last)) if last.next_thought_needed() => {
-                return Err(format!(
-                    "there is a `solution`, but thought {made}, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought {made}"
-                ));
-            }
-            (Some(solution), Some(last)) if solution != last.current_thinking() => {
-                return Err(format!(
-                    "`solution` is another text than the `current_thinking` of thought {made}, which ends the reasoning; expected the same"
-                ));
-            }
-            (None, Some(last)) if !last.next_thought_needed() => {
-                return Err(format!(
-                    "thought {made} ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought {made}"
-                ));
-            }
-            _ => {}
-        }
+        check_number(self.current_thought_number, self.thoughts.len())?;
+        check_answer(self.answer.as_deref(), &self.thoughts)?;
 
         // A file that was written by hand may leave the sum to us.
-        let spent = spent.unwrap_or_else(|| {
-            thoughts.iter().fold(Spent::default(), |mut sum, thought| {
-                sum += thought.trace().spent;
-                sum
-            })
-        });
+        let spent = self.spent.unwrap_or_else(|| sum(&self.thoughts));
 
         Ok(ReasoningRecord {
-            problem,
-            thoughts,
-            current_thought_number,
-            solution,
+            problem: self.problem,
+            thoughts: self.thoughts,
+            current_thought_number: self.current_thought_number,
+            answer: self.answer,
             spent,
         })
+    }
+}
+
+fn sum(thoughts: &[Thought]) -> Spent {
+    let mut sum = Spent::default();
+    for thought in thoughts {
+        sum += thought.trace().spent;
+    }
+    sum
+}
+
+/// Checks that `number` is that of the last of the `made` thoughts, or of the next one.
+fn check_number(number: u32, made: usize) -> Result<(), String> {
+    if (made..=made + 1).any(|expected| u32::try_from(expected) == Ok(number)) {
+        return Ok(());
+    }
+
+    let there = match made {
+        1 => "is 1 thought".to_owned(),
+        _ => format!("are {made} thoughts"),
+    };
+    let next = made + 1;
+    Err(format!(
+        "`current_thought_number` is {number}, but there {there}; expected {made} or {next}"
+    ))
+}
+
+/// Checks that `answer` is the text of the last thought if that ends the reasoning, and missing
+/// otherwise.
+fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String> {
+    let made = thoughts.len();
+    let ended = thoughts.last().filter(|last| !last.next_thought_needed());
+
+    match (answer, ended) {
+        (None, None) => Ok(()),
+        (Some(answer), Some(last)) if answer == last.current_thinking() => Ok(()),
+        (Some(_), Some(_)) => Err(format!(
+            "`solution` differs from the `current_thinking` of thought {made}, which ends the reasoning; expected the same text"
+        )),
+        (Some(_), None) if made == 0 => {
+            Err("there is a `solution`, but no thought; expected null".to_owned())
+        }
+        (Some(_), None) => Err(format!(
+            "there is a `solution`, but thought {made}, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought {made}"
+        )),
+        (None, Some(_)) => Err(format!(
+            "thought {made} ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought {made}"
+        )),
     }
 }
 

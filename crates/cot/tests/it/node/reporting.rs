@@ -179,7 +179,7 @@ async fn tokens_nobody_counted_are_not_shown() {
     └─ ✓ Conclusion: 150
     0.0 s
 
-    Solution
+    Answer
     Evaluation of thought 2: right.
     144 + 6 = 150, so the answer is 150.
 
@@ -275,7 +275,7 @@ async fn a_writer_that_fails_does_not_end_the_run() {
         ConsoleReporter::to(Closed),
     )
     .await;
-    assert!(reasoning.solution().is_some());
+    assert!(reasoning.answer().is_some());
 }
 
 /// A run in a runtime of its own with a paused clock, so that every turn takes no time.
@@ -313,9 +313,9 @@ fn runs_side_by_side_do_not_mix_their_lines() {
         let (started, rest) = text.split_at(text.find("Thought 1\n").unwrap());
         let (first, rest) = rest.split_at(rest.find("Thought 2\n").unwrap());
         let (second, rest) = rest.split_at(rest.find("Thought 3\n").unwrap());
-        let (third, solution) = rest.split_at(rest.find("Solution\n").unwrap());
+        let (third, answer) = rest.split_at(rest.find("Answer\n").unwrap());
 
-        pieces.extend([started, first, second, third, solution].map(str::to_owned));
+        pieces.extend([started, first, second, third, answer].map(str::to_owned));
     }
 
     let text = screen.text();
@@ -369,8 +369,8 @@ impl Reporter for Log {
         self.add(format!("thought {}", reasoning.thoughts().len()));
     }
 
-    fn solved(&self, reasoning: &Reasoning) {
-        self.add(format!("solved: {}", reasoning.solution().unwrap()));
+    fn answered(&self, reasoning: &Reasoning) {
+        self.add(format!("answered: {}", reasoning.answer().unwrap()));
     }
 }
 
@@ -392,7 +392,7 @@ async fn a_reporter_hears_a_run_in_order() {
     asking again 2: EndedEarly
     stopped 2
     thought 2
-    solved: The answer is 150.
+    answered: The answer is 150.
     ");
 }
 
@@ -412,7 +412,7 @@ async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
     asking again 1: NoBlock
     stopped 1
     thought 1
-    solved: The answer is 150.
+    answered: The answer is 150.
     ");
 }
 

@@ -131,7 +131,7 @@ async fn a_state_of_another_program_is_read_and_gone_on_with() {
     // JSON in flow style is YAML too.
     assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
     assert_eq!(
-        (read.problem(), read.thoughts().len(), read.solution()),
+        (read.problem(), read.thoughts().len(), read.answer()),
         (PROBLEM, 2, None)
     );
     assert_eq!(read.spent().tokens(), 0);
@@ -170,15 +170,15 @@ async fn a_state_without_thoughts_is_four_keys() {
     assert_eq!(read, reasoning());
     assert_eq!(serde_yaml::to_string(&read).unwrap(), text);
 
-    let mut without_solution: Reasoning = serde_yaml::from_str(
+    let mut without_answer: Reasoning = serde_yaml::from_str(
         "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n",
     )
     .unwrap();
     flow(ScriptedClient::new([LAST]))
-        .run(&mut without_solution)
+        .run(&mut without_answer)
         .await
         .unwrap();
-    assert_eq!(without_solution.current_thought_number(), 1);
+    assert_eq!(without_answer.current_thought_number(), 1);
 }
 
 /// What reading says about a changed state, in both formats.

@@ -109,8 +109,8 @@ proptest! {
         let mut reasoning = reasoning();
         let outcome = runtime.block_on(flow.run(&mut reasoning));
 
-        // An end is a solution, and an error is none.
-        prop_assert_eq!(outcome.is_ok(), reasoning.solution().is_some());
+        // An end has an answer, and an error is none.
+        prop_assert_eq!(outcome.is_ok(), reasoning.answer().is_some());
         let failed = outcome.as_ref().err().map(cot_error);
         let tries = failed.map_or(&[][..], |error| error.tries());
 

@@ -35,7 +35,7 @@ fn refused(text: &str) -> StateError {
 #[test]
 fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     let ended = ended();
-    assert!(Reasoning::from_json(&ended).unwrap().solution().is_some());
+    assert!(Reasoning::from_json(&ended).unwrap().answer().is_some());
     let with = |text: &str, from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         refused(&text.replacen(from, to, 1)).to_string()
@@ -88,7 +88,7 @@ fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     assert_snapshot!(cases.join("\n"), @"
     there is a `solution`, but thought 2, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought 2
     thought 2 ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought 2
-    `solution` is another text than the `current_thinking` of thought 2, which ends the reasoning; expected the same
+    `solution` differs from the `current_thinking` of thought 2, which ends the reasoning; expected the same text
     line 23, column 3: thought 1 ends the reasoning, but thought 2 follows it; expected `next_thought_needed: false` in the last thought only
     `current_thought_number` is 1, but there are 2 thoughts; expected 2 or 3
     `current_thought_number` is 4, but there are 2 thoughts; expected 2 or 3
