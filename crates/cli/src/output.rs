@@ -9,7 +9,7 @@ use cogwork_text::MultiLine;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    Well,
+    Success,
     Problems,
     RunFailed,
     NotReadOrWritten,

@@ -32,7 +32,7 @@
 //! | to … | use |
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
-//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`StateError`] |
+//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
 //! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
 //! | bound it | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
@@ -62,7 +62,6 @@ pub use thought::{Thought, Trace};
 mod record;
 
 mod saved;
-pub use saved::StateError;
 
 mod format;
 pub use format::Format;
@@ -89,7 +88,8 @@ pub use reporter::{Reporter, Silent, Working};
 mod error;
 pub use error::CotError;
 
-mod complaint;
+mod text_error;
+pub use text_error::TextError;
 
 pub use cogwork_ask::{FormRefusal, Rung, Spent, Try};
 

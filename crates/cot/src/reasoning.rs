@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
-use crate::{CotError, StateError, Thought, saved};
+use crate::{CotError, TextError, Thought, saved};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
@@ -49,9 +49,9 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// A [`StateError`] if the text is longer, is not JSON, or is not a state that a run could have
+    /// A [`TextError`] if the text is longer, is not JSON, or is not a state that a run could have
     /// left; see [`Reasoning`].
-    pub fn from_json(text: &str) -> Result<Self, StateError> {
+    pub fn from_json(text: &str) -> Result<Self, TextError> {
         saved::from_json(text).map(Self::from)
     }
 
@@ -59,10 +59,10 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// A [`StateError`] if the text is longer, is not YAML, is not a state that a run could have left,
+    /// A [`TextError`] if the text is longer, is not YAML, is not a state that a run could have left,
     /// or uses YAML that [`Reply::read`](crate::Reply::read) refuses, some of which would keep the YAML
     /// library busy for minutes.
-    pub fn from_yaml(text: &str) -> Result<Self, StateError> {
+    pub fn from_yaml(text: &str) -> Result<Self, TextError> {
         saved::from_yaml(text).map(Self::from)
     }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_plan::Plan;
 
-use crate::complaint::Complaint;
+use crate::text_error::TextError;
 
 /// What kind of fault a reply has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub struct ReplyProblem(Box<Inner>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
     kind: ReplyProblemKind,
-    complaint: Complaint,
+    error: TextError,
     partial: Option<Partial>,
 }
 
@@ -54,13 +54,13 @@ pub struct Partial {
 
 impl ReplyProblem {
     pub(crate) fn new(kind: ReplyProblemKind, message: impl fmt::Display) -> Self {
-        Self::from(kind, Complaint::new(message))
+        Self::from(kind, TextError::new(message))
     }
 
-    pub(super) fn from(kind: ReplyProblemKind, complaint: Complaint) -> Self {
+    pub(super) fn from(kind: ReplyProblemKind, error: TextError) -> Self {
         Self(Box::new(Inner {
             kind,
-            complaint,
+            error,
             partial: None,
         }))
     }
@@ -75,30 +75,30 @@ impl ReplyProblem {
         self.0.partial.as_ref()
     }
 
-    /// What kind of fault it is.
+    /// Returns the kind of fault.
     pub fn kind(&self) -> ReplyProblemKind {
         self.0.kind
     }
 
-    /// What is wrong, without the place.
+    /// Returns what is wrong and what would have been accepted, without the place.
     pub fn message(&self) -> &str {
-        self.0.complaint.message()
+        self.0.error.message()
     }
 
-    /// The line in the raw reply, from 1.
+    /// Returns the line in the raw reply, from 1.
     pub fn line(&self) -> Option<usize> {
-        self.0.complaint.line()
+        self.0.error.line()
     }
 
-    /// The column in that line, from 1.
+    /// Returns the column in that line, in characters from 1.
     pub fn column(&self) -> Option<usize> {
-        self.0.complaint.column()
+        self.0.error.column()
     }
 }
 
 impl fmt::Display for ReplyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.complaint, f)
+        fmt::Display::fmt(&self.0.error, f)
     }
 }
 

@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::bounds::Bounds;
 use super::candidates::{Block, candidates};
+use super::problem::{ReplyProblem, ReplyProblemKind};
 use super::repair::{Mended, Repair, RepairKind, mend, repeats};
 use super::strict::{self, Fault};
-use super::{Reply, ReplyProblem, ReplyProblemKind, whole_json};
-use crate::complaint::Complaint;
+use super::{parts::Reply, whole_json};
 use crate::form::Form;
+use crate::text_error::TextError;
 
 /// What is done with a reply that is not as it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,6 +84,29 @@ pub struct Read {
     pub truncated: bool,
 }
 
+impl Reply {
+    /// Reads a model's raw text of at most `max_bytes`, without any repair: there is no place here to
+    /// report one. [`ReplyReader`] repairs, reports, and has more settings.
+    ///
+    /// The reply stands in a fence labelled `yaml`, `json` or not at all, is a JSON object in prose, or
+    /// is the text from the first line that begins with a key. Of several blocks the last one that
+    /// names a key of a reply counts, and no other: a model that gives a second block has taken the
+    /// first back.
+    ///
+    /// # Errors
+    ///
+    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
+    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are refused before the
+    /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
+    /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
+    pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
+        let reader = ReplyReader::default()
+            .with_reading(Reading::Strict)
+            .with_max_bytes(max_bytes);
+        reader.read(text).map(|read| read.reply)
+    }
+}
+
 impl ReplyReader {
     /// Whether replies are repaired. Default: [`Reading::Repairing`].
     pub fn with_reading(mut self, reading: Reading) -> Self {
@@ -146,8 +170,8 @@ impl ReplyReader {
                 "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
             );
             let beginning = text.len() - text.trim_start().len();
-            let complaint = Complaint::new(message).at(text, beginning);
-            return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, complaint));
+            let error = TextError::new(message).at(text, beginning);
+            return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, error));
         };
 
         let problem = match self.read_block(text, last) {
@@ -214,7 +238,7 @@ impl ReplyReader {
             ),
         };
 
-        let problem = ReplyProblem::from(ReplyProblemKind::CutOff, Complaint::quoting(&message));
+        let problem = ReplyProblem::from(ReplyProblemKind::CutOff, TextError::quoting(&message));
         let cut = block
             .filter(|_| self.reading == Reading::Repairing)
             .map(|block| Block {
@@ -278,7 +302,7 @@ impl ReplyReader {
                        }| {
             ReplyProblem::from(
                 kind,
-                Complaint::quoting(&message).at(text, block.offset + offset),
+                TextError::quoting(&message).at(text, block.offset + offset),
             )
         };
 
@@ -311,9 +335,9 @@ impl ReplyReader {
             let problem = match unchanged {
                 true => located(fault),
                 false => {
-                    let complaint =
-                        Complaint::quoting(&left.message).at(text, offset_of(text, line, column));
-                    ReplyProblem::from(left.kind, complaint)
+                    let error =
+                        TextError::quoting(&left.message).at(text, offset_of(text, line, column));
+                    ReplyProblem::from(left.kind, error)
                 }
             };
             problem.with_partial(Some(partial))

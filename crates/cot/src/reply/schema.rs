@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::Reply;
+use super::parts::Reply;
 
 /// Levels of steps in [`Reply::flat_json_schema`].
 pub(crate) const FLAT_LEVELS: usize = 3;

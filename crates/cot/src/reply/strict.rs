@@ -3,8 +3,9 @@
 use cogwork_read::charge;
 
 use super::bounds::{Bounds, told};
-use super::{Reply, ReplyProblemKind};
-use crate::complaint::without_places;
+use super::parts::Reply;
+use super::problem::ReplyProblemKind;
+use crate::text_error::without_places;
 
 /// Reads a block that is YAML and a reply, and nothing else.
 pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {

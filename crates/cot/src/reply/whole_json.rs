@@ -6,8 +6,8 @@
 
 use cogwork_read::charge;
 
-use super::Reply;
 use super::bounds::Bounds;
+use super::parts::Reply;
 
 /// Reads a text that is a reply in JSON and nothing else; none if it is not.
 pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {

@@ -1,21 +1,12 @@
-//! The scalars of flow style.
+//! The text of scalars in flow style.
 
 use cogwork_read::charge;
 
-use super::flow::Reader;
 use super::keys;
 use super::quoted::unescaped_or_verbatim;
 use super::repairs::RepairKind;
 
-/// A text of flow style, and whether quotes say that it is one.
-#[derive(Debug)]
-pub(super) struct Scalar {
-    pub(super) line: usize,
-    pub(super) text: String,
-    pub(super) quoted: bool,
-}
-
-/// Where a scalar stands.
+/// The position of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Key,
@@ -23,47 +14,18 @@ pub(super) enum Place {
     Item,
 }
 
-/// Quotes left open that are closed by guess.
-const UNCLOSED: usize = 8;
-
-impl Reader<'_, '_> {
-    /// A key, a value or an item, and whether its end was there.
-    pub(super) fn scalar(&mut self, place: Place) -> (Scalar, bool) {
-        let line = self.line();
-        let quote = self
-            .rest()
-            .chars()
-            .next()
-            .filter(|c| matches!(c, '"' | '\'' | '“' | '”' | '‘'));
-
-        let mut found = match quote {
-            Some(quote) => in_quotes(self.rest(), quote, place),
-            None => plain(self.rest(), place, self.open),
-        };
-        if quote.is_some() && found.cut && self.unclosed < UNCLOSED {
-            self.unclosed += 1;
-            found = before_bracket(self.rest()).unwrap_or(found);
-        }
-
-        self.at += found.length;
-        for (kind, what) in found.faults {
-            self.report.add(kind, line, what);
-        }
-
-        let quoted = quote.is_some() && place != Place::Key;
-        (
-            Scalar {
-                line,
-                text: found.text,
-                quoted,
-            },
-            !found.cut,
-        )
-    }
+/// The text of a scalar.
+pub(super) struct Found {
+    pub(super) text: String,
+    /// The number of bytes read.
+    pub(super) length: usize,
+    /// Whether the source ended before the scalar did.
+    pub(super) cut: bool,
+    pub(super) faults: Vec<(RepairKind, &'static str)>,
 }
 
-/// A text whose quote is left open, up to a line that begins with a bracket.
-fn before_bracket(rest: &str) -> Option<Found> {
+/// Reads a text whose quote is left open, up to a line that begins with a bracket.
+pub(super) fn before_bracket(rest: &str) -> Option<Found> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         charge(line.len());
@@ -83,15 +45,8 @@ fn before_bracket(rest: &str) -> Option<Found> {
     None
 }
 
-struct Found {
-    text: String,
-    length: usize,
-    cut: bool,
-    faults: Vec<(RepairKind, &'static str)>,
-}
-
 /// A text in quotes. A quote closes it if what may follow a text follows it; others are part of it.
-fn in_quotes(rest: &str, open: char, place: Place) -> Found {
+pub(super) fn in_quotes(rest: &str, open: char, place: Place) -> Found {
     let found = quoted(rest, open, place);
     charge(found.length);
     found
@@ -205,7 +160,7 @@ fn begins_pair(rest: &str) -> bool {
 
 /// A text without quotes: up to a bracket, or to a comma behind which a known key follows. Other
 /// commas are part of it.
-fn plain(rest: &str, place: Place, open: bool) -> Found {
+pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     let mut brackets = 0_usize;
     let mut end = rest.len();
     for (at, c) in rest.char_indices() {

@@ -2,8 +2,7 @@
 
 use cogwork_read::charge;
 
-use super::flow::Node;
-use super::flow_text::Scalar;
+use super::flow_node::{Node, Scalar};
 use super::keys::{self, Key};
 use super::lines::Line;
 use super::text::in_quotes;

@@ -14,6 +14,8 @@
 
 mod draft;
 mod flow;
+mod flow_node;
+mod flow_reader;
 mod flow_text;
 mod flow_writer;
 mod keys;
@@ -36,7 +38,8 @@ use scan::Entry;
 
 use cogwork_read::charge;
 
-use super::{Partial, bounds::Bounds};
+use super::bounds::Bounds;
+use super::problem::Partial;
 
 /// A block after its repairs.
 #[derive(Debug)]
@@ -136,6 +139,6 @@ fn drop_unfinished(draft: &mut Draft, last: Option<&Entry<'_>>, report: &mut Rep
         status(step).is_none() || !step.unknown.is_empty() || entry.is_in_open_quote()
     };
     if let Some(step) = steps.pop_if(|step| unfinished(step)) {
-        report.add(RepairKind::CutOff, step.line, flow::CUT);
+        report.add(RepairKind::CutOff, step.line, flow_reader::CUT);
     }
 }

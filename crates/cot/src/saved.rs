@@ -7,12 +7,9 @@ use serde::{Deserialize, Deserializer, de};
 use cogwork_ask::Spent;
 
 use crate::Thought;
-use crate::complaint::{Complaint, without_places};
 use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};
-
-mod error;
-pub use error::StateError;
+use crate::text_error::{TextError, without_places};
 
 /// Bytes of JSON that are read.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
@@ -20,41 +17,41 @@ const JSON_BYTES: usize = 64 * 1024 * 1024;
 const YAML_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reads a state saved as JSON.
-pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, StateError> {
+pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, TextError> {
     check_length(text, JSON_BYTES)?;
 
     serde_json::from_str(text).map_err(|error| {
-        let complaint = Complaint::quoting(&without_places(&error.to_string()));
-        StateError::new(match error.line() {
-            0 => complaint,
-            line => complaint.at(text, offset(text, line, error.column())),
-        })
+        let found = TextError::quoting(&without_places(&error.to_string()));
+        match error.line() {
+            0 => found,
+            line => found.at(text, offset(text, line, error.column())),
+        }
     })
 }
 
 /// Reads a state saved as YAML.
-pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, StateError> {
+pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, TextError> {
     check_length(text, YAML_BYTES)?;
 
     let bounds = Bounds {
         steps: usize::MAX,
         ..Bounds::default()
     };
-    bounds.guard().check(text).map_err(|refusal| {
-        let complaint = Complaint::new(told(refusal.reason));
-        StateError::new(complaint.at(text, refusal.offset))
-    })?;
+    bounds
+        .guard()
+        .check(text)
+        .map_err(|refusal| TextError::new(told(refusal.reason)).at(text, refusal.offset))?;
 
     serde_yaml::from_str(text).map_err(|error| {
-        let complaint = Complaint::quoting(&without_places(&error.to_string()));
-        StateError::new(match error.location() {
-            None => complaint,
-            Some(place) => complaint.at(text, place.index()),
-        })
+        let found = TextError::quoting(&without_places(&error.to_string()));
+        match error.location() {
+            None => found,
+            Some(place) => found.at(text, place.index()),
+        }
     })
 }
 
-fn check_length(text: &str, max_bytes: usize) -> Result<(), StateError> {
+fn check_length(text: &str, max_bytes: usize) -> Result<(), TextError> {
     if text.len() <= max_bytes {
         return Ok(());
     }
@@ -63,7 +60,7 @@ fn check_length(text: &str, max_bytes: usize) -> Result<(), StateError> {
         "the saved state is {} bytes long; at most {max_bytes} are read",
         text.len()
     );
-    Err(StateError::too_long(Complaint::new(message)))
+    Err(TextError::new(message))
 }
 
 /// The offset of a line and a column, both from 1, the column in bytes and perhaps in the middle of

@@ -1,13 +1,16 @@
-//! What is wrong with a text that nobody here wrote, and where in it: one harmless line of bounded
-//! length, and the lines around the place.
-
+use std::error::Error;
 use std::fmt;
 
 use cogwork_read::charge;
 use cogwork_text::{OneLine, replace_unsafe};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Complaint {
+/// A fault of a text, and its place there.
+///
+/// `{}` is one line that is safe to show and of bounded length, whatever the text: the line and the
+/// column, what is wrong, and what would have been accepted. `{:#}` adds the lines around the place.
+/// A fault between parts of the text has no place, and the message names the parts.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TextError {
     message: String,
     place: Option<Place>,
 }
@@ -27,7 +30,7 @@ const LINE_WIDTH: usize = 100;
 /// text, and what would have been accepted stands last.
 const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
-impl Complaint {
+impl TextError {
     pub(crate) fn new(message: impl fmt::Display) -> Self {
         Self {
             message: OneLine::new(message).to_string(),
@@ -35,7 +38,8 @@ impl Complaint {
         }
     }
 
-    /// With a message that may hold any text, of any length: one line of it, shortened in the middle.
+    /// Creates an error whose message may hold any text of any length: it is shown on one line and
+    /// shortened in the middle.
     pub(crate) fn quoting(message: &str) -> Self {
         charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
@@ -95,20 +99,23 @@ impl Complaint {
         self
     }
 
-    pub(crate) fn message(&self) -> &str {
+    /// Returns what is wrong and what would have been accepted, without the place.
+    pub fn message(&self) -> &str {
         &self.message
     }
 
-    pub(crate) fn line(&self) -> Option<usize> {
+    /// Returns the line in the text, from 1.
+    pub fn line(&self) -> Option<usize> {
         self.place.as_ref().map(|place| place.line)
     }
 
-    pub(crate) fn column(&self) -> Option<usize> {
+    /// Returns the column in that line, in characters from 1.
+    pub fn column(&self) -> Option<usize> {
         self.place.as_ref().map(|place| place.column)
     }
 }
 
-/// Each character of an excerpt is shown as one, which keeps the column.
+/// Shows each character of an excerpt as one character, which keeps the column.
 fn shown(character: char) -> char {
     if character.is_whitespace() {
         ' '
@@ -117,7 +124,7 @@ fn shown(character: char) -> char {
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place } = self;
         let Some(Place {
@@ -138,8 +145,17 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// A message without the places that the libraries of YAML and JSON put into it: the first may count
-/// from the beginning of a block, and a place in the whole text is said before the message.
+impl fmt::Debug for TextError {
+    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl Error for TextError {}
+
+/// Removes the places that the YAML and JSON libraries put into their messages: they may count from
+/// the start of a block, and [`TextError`] shows the place in the whole text.
 pub(crate) fn without_places(message: &str) -> String {
     let mut pieces = message.split(" at line ");
     let mut clean = pieces.next().unwrap_or_default().to_owned();

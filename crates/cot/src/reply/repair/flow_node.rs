@@ -1,0 +1,23 @@
+//! Collections and scalars of flow style.
+
+/// A piece of flow style, with its line and its place in the source.
+pub(super) enum Node {
+    Scalar(Scalar),
+    Seq {
+        span: (usize, usize),
+        items: Vec<Node>,
+    },
+    Map {
+        span: (usize, usize),
+        line: usize,
+        pairs: Vec<(Scalar, Node)>,
+    },
+}
+
+/// A text of flow style, and whether quotes say that it is one.
+#[derive(Debug)]
+pub(super) struct Scalar {
+    pub(super) line: usize,
+    pub(super) text: String,
+    pub(super) quoted: bool,
+}

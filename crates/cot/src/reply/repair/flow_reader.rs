@@ -1,0 +1,334 @@
+//! Reads collections of flow style.
+
+use cogwork_read::charge;
+
+use super::flow_node::{Node, Scalar};
+use super::flow_text::{Place, before_bracket, in_quotes, plain};
+use super::keys;
+use super::lines::Line;
+use super::repairs::{RepairKind, Report};
+
+/// Quotes left open that are closed by guess.
+const MAX_UNCLOSED: usize = 8;
+
+/// Lines as one text.
+pub(super) struct Joined {
+    pub(super) text: String,
+    /// Where each line starts.
+    starts: Vec<usize>,
+    /// The number of each line in the raw reply.
+    numbers: Vec<usize>,
+}
+
+impl Joined {
+    pub(super) fn new(lines: &[Line<'_>]) -> Self {
+        let mut text = String::new();
+        let mut starts = Vec::with_capacity(lines.len());
+
+        for line in lines {
+            starts.push(text.len());
+            text.push_str(&line.dedented(0));
+            text.push('\n');
+        }
+
+        charge(text.len());
+        let numbers = lines.iter().map(|line| line.number).collect();
+        Self {
+            text,
+            starts,
+            numbers,
+        }
+    }
+
+    /// Returns where a line starts and where the next one does.
+    pub(super) fn bounds(&self, index: usize) -> (usize, usize) {
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let next = self.starts.get(index + 1).copied();
+        (start, next.unwrap_or(self.text.len()))
+    }
+}
+
+pub(super) struct Reader<'s, 'r> {
+    source: &'s str,
+    starts: &'s [usize],
+    numbers: &'s [usize],
+    pub(super) at: usize,
+    open: bool,
+    nesting: usize,
+    report: &'r mut Report,
+    /// How deep the collection is in the middle of which the text ended, if it did.
+    cut: Option<usize>,
+    /// Quotes that were closed where the text gave no sign; bounded, since each may cost a look at
+    /// all the rest.
+    unclosed: usize,
+}
+
+impl<'s, 'r> Reader<'s, 'r> {
+    pub(super) fn new(
+        lines: &'s Joined,
+        open: bool,
+        nesting: usize,
+        report: &'r mut Report,
+    ) -> Self {
+        Self {
+            source: &lines.text,
+            starts: &lines.starts,
+            numbers: &lines.numbers,
+            at: 0,
+            open,
+            nesting,
+            report,
+            cut: None,
+            unclosed: 0,
+        }
+    }
+
+    fn rest(&self) -> &'s str {
+        self.source.get(self.at..).unwrap_or_default()
+    }
+
+    /// The line in the raw reply.
+    fn line(&self) -> usize {
+        let index = self.starts.partition_point(|start| *start <= self.at);
+        self.numbers
+            .get(index.saturating_sub(1))
+            .copied()
+            .unwrap_or(1)
+    }
+
+    pub(super) fn value(&mut self, depth: usize, place: Place) -> Option<Node> {
+        if depth > self.nesting {
+            return None;
+        }
+        match self.rest().chars().next() {
+            Some('{') => self.map(depth),
+            Some('[') => self.seq(depth),
+            _ => {
+                let (scalar, whole) = self.scalar(place);
+                if !whole {
+                    self.cut.get_or_insert(depth);
+                }
+
+                Some(Node::Scalar(scalar))
+            }
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Option<Node> {
+        let from = self.at;
+        let line = self.line();
+        self.at += 1;
+        let mut pairs = Vec::new();
+
+        loop {
+            self.skip_blanks();
+            match self.rest().chars().next() {
+                None => {
+                    self.cut.get_or_insert(depth);
+                    break;
+                }
+                Some('}') => {
+                    self.at += 1;
+                    break;
+                }
+                // The bracket around this collection: this one was left open.
+                Some(']') if depth > 0 => {
+                    self.report
+                        .add(RepairKind::Json, self.line(), "closed a bracket");
+                    break;
+                }
+                Some(',' | ']') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+
+            let (key, _) = self.scalar(Place::Key);
+            self.skip_blanks();
+            if self.rest().is_empty() {
+                continue;
+            }
+
+            if !self.rest().starts_with(':') {
+                let empty = Scalar {
+                    line: key.line,
+                    text: String::new(),
+                    quoted: false,
+                };
+
+                pairs.push((key, Node::Scalar(empty)));
+                continue;
+            }
+
+            self.at += 1;
+            self.skip_blanks();
+            let whole = self.cut.is_none();
+            let value = self.value(depth + 1, Place::Value)?;
+
+            // A scalar that the text ends in is not known to be whole.
+            if whole && self.cut.is_some() && matches!(value, Node::Scalar(_)) {
+                self.cut = Some(depth);
+                break;
+            }
+
+            pairs.push((key, value));
+            self.comma('"');
+        }
+
+        Some(Node::Map {
+            span: (from, self.at),
+            line,
+            pairs,
+        })
+    }
+
+    fn seq(&mut self, depth: usize) -> Option<Node> {
+        let from = self.at;
+        self.at += 1;
+        let mut items = Vec::new();
+
+        loop {
+            self.skip_blanks();
+            match self.rest().chars().next() {
+                None => {
+                    self.cut.get_or_insert(depth);
+                    break;
+                }
+                Some(']') => {
+                    self.at += 1;
+                    break;
+                }
+                Some('}') if depth > 0 => {
+                    self.report
+                        .add(RepairKind::Json, self.line(), "closed a bracket");
+                    break;
+                }
+                Some(',' | '}') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+
+            let line = self.line();
+            let whole = self.cut.is_none();
+            let item = self.value(depth + 1, Place::Item)?;
+
+            // What holds the step that was cut off is whole so far.
+            if whole && self.cut == Some(depth + 1) && !matches!(item, Node::Seq { .. }) {
+                self.report.add(RepairKind::CutOff, line, CUT);
+                break;
+            }
+
+            items.push(item);
+            self.comma('{');
+        }
+
+        Some(Node::Seq {
+            span: (from, self.at),
+            items,
+        })
+    }
+
+    /// Reads a key, a value or an item. Returns it, and whether its end was there.
+    fn scalar(&mut self, place: Place) -> (Scalar, bool) {
+        let line = self.line();
+        let quote = self
+            .rest()
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '"' | '\'' | '“' | '”' | '‘'));
+
+        let mut found = match quote {
+            Some(quote) => in_quotes(self.rest(), quote, place),
+            None => plain(self.rest(), place, self.open),
+        };
+
+        if quote.is_some() && found.cut && self.unclosed < MAX_UNCLOSED {
+            self.unclosed += 1;
+            found = before_bracket(self.rest()).unwrap_or(found);
+        }
+
+        self.at += found.length;
+        for (kind, what) in found.faults {
+            self.report.add(kind, line, what);
+        }
+
+        let scalar = Scalar {
+            line,
+            text: found.text,
+            quoted: quote.is_some() && place != Place::Key,
+        };
+        (scalar, !found.cut)
+    }
+
+    /// Reports a comma that is missing before another of the same kind.
+    fn comma(&mut self, next: char) {
+        let line = self.line();
+        self.skip_blanks();
+        if self.rest().starts_with(next) {
+            self.report.add(RepairKind::Json, line, "added a comma");
+        }
+    }
+
+    /// Brackets and commas behind the outermost collection close nothing.
+    pub(super) fn leave_brackets(&mut self) {
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        let behind = rest.trim_start_matches([']', '}', ',']);
+        charge(self.rest().len() - behind.len() + 1);
+
+        if behind.len() < rest.len() {
+            if rest.starts_with([']', '}']) {
+                self.report.add(
+                    RepairKind::Json,
+                    self.line(),
+                    "left out a bracket that closes nothing",
+                );
+            }
+
+            self.at = self.source.len() - behind.len();
+        }
+
+        // Asked once: a collection that was cut off reaches to the end.
+        if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
+            self.report
+                .add(RepairKind::Json, self.line(), "closed the brackets");
+        }
+    }
+
+    /// Skips blanks and comments. `//` and `/* */` are neither JSON nor YAML.
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start_matches(keys::is_blank);
+            let blanks = rest.len() - trimmed.len();
+            let line_end = || trimmed.find('\n').unwrap_or(trimmed.len());
+            let skipped = if trimmed.starts_with("//") {
+                line_end()
+            } else if trimmed.starts_with("/*") {
+                trimmed.find("*/").map_or(trimmed.len(), |end| end + 2)
+            } else if trimmed.starts_with('#') {
+                line_end()
+            } else {
+                0
+            };
+
+            charge(blanks + skipped + 1);
+            let comment = trimmed.starts_with('/') && skipped > 0;
+            self.at += blanks;
+
+            if comment {
+                self.report
+                    .add(RepairKind::Json, self.line(), "left out a comment");
+            }
+
+            self.at += skipped;
+            if skipped == 0 {
+                return;
+            }
+        }
+    }
+}
+
+pub(super) const CUT: &str = "left out a step that was not written to its end";
