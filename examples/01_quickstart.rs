@@ -162,7 +162,7 @@
 //!   4 Pending → Done: Conclusion
 //! 0.0 s
 //!
-//! Solution
+//! Answer
 //! The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
 //!
 //! 9 thoughts, 0.0 s

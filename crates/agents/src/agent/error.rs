@@ -17,14 +17,14 @@ pub enum AgentError {
     Prompt(FillError),
     /// A call to the model failed.
     Client(LlmError),
-    /// The model said nothing and called no tool.
+    /// Every reply of the model was empty: no text and no tool call.
     Empty,
     /// The model still calls tools after so many rounds.
     TooManyToolCalls {
         /// The limit.
         rounds: u32,
     },
-    /// The model chose no action, asked twice.
+    /// No reply of the model named an action.
     NoAction {
         /// The labels it could choose from, as it was told.
         labels: String,
@@ -44,7 +44,7 @@ impl fmt::Display for AgentError {
                 ErrorText(error).fmt(f)
             }
             Self::Empty => {
-                f.write_str("the model's reply is empty; expected a text or a call of a tool")
+                f.write_str("every reply of the model was empty; expected a text or a tool call")
             }
             Self::TooManyToolCalls { rounds } => {
                 let plural = if *rounds == 1 { "" } else { "s" };
@@ -55,7 +55,7 @@ impl fmt::Display for AgentError {
             }
             Self::NoAction { labels } => write!(
                 f,
-                "the model named no action, asked twice; expected a last line `ACTION: <label>` with one of {}",
+                "no reply of the model named an action; expected a last line `ACTION: <label>` with one of {}",
                 one_line(labels)
             ),
         }

@@ -1,20 +1,18 @@
 //! From a request to an answer: calls of the model, and of the tools it asks for.
 
-use cogwork_ask::call;
 use cogwork_flow::Action;
-use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, ResponseLimits,
-    ToolChoice, Usage,
-};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ResponseLimits, ToolChoice};
+use cogwork_thinking::Generating;
 use futures_util::future::join_all;
 
+use super::question::{Question, Unusable};
 use super::{Agent, AgentAnswer, AgentError};
 use crate::{Output, ToolUse};
 
-/// Calls that a reply may ask for at once; the rest are answered as failures, unmade.
+/// The maximum number of tool calls of a reply that are made; the others are answered as failures.
 const MAX_CALLS_AT_ONCE: usize = 16;
 
-/// Calls that a reply may ask for at all. One with more is an error.
+/// The maximum number of tool calls of a reply. More are an error.
 const MAX_CALLS: usize = 1_000;
 
 impl Agent {
@@ -25,113 +23,128 @@ impl Agent {
             .await
             .map_err(AgentError::Client)?;
 
-        let mut request = generating.request().clone();
-        let mut tools = Vec::new();
-        let mut rounds = 0;
-        let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
-        let draft = loop {
-            let response = ask(&generating, request.clone())
-                .await
-                .map_err(AgentError::Client)?;
-            limits
-                .check(&response)
-                .map_err(|error| AgentError::Client(error.into()))?;
-
-            if response.tool_calls().is_empty() {
-                break response;
-            } else if rounds == self.tool_rounds {
-                return Err(AgentError::TooManyToolCalls { rounds });
-            }
-
-            rounds += 1;
-            request.push(response.message());
-            for (message, used) in self.call_tools(&response).await {
-                request.push(message);
-                tools.push(used);
-            }
-        };
-
-        // Whatever thinking would make of nothing, it would not be what the model said.
-        if draft.text().trim().is_empty() {
-            return Err(AgentError::Empty);
-        }
-
+        let Drafted {
+            request,
+            draft,
+            tools,
+        } = self.draft(&generating).await?;
         let generation = generating
             .end(request.clone(), draft)
             .await
             .map_err(AgentError::Client)?;
-        let blocks = generation.payload.blocks().to_vec();
-        let mut usage = generation.response.usage().unwrap_or_default();
-        let mut calls = generation.report.calls;
+
         let reason = generation.response.finish_reason();
         let truncated = matches!(reason, FinishReason::Length | FinishReason::ContentFilter);
+        let usage = generation.response.usage().unwrap_or_default();
+        let calls = generation.report.calls;
         let thinking = Some(generation.report).filter(|report| {
             !(report.hooks.is_empty()
                 && report.memory.is_empty()
                 && report.memory_failures.is_empty())
         });
 
-        let (text, action) = self
-            .choose(
-                request,
-                generation.response.into_text(),
-                &mut calls,
-                &mut usage,
-            )
-            .await?;
-
         let output = Output {
-            text,
-            blocks,
+            text: generation.response.into_text(),
+            blocks: generation.payload.blocks().to_vec(),
             tools,
             thinking,
             truncated,
             calls,
             usage,
         };
-
-        Ok(AgentAnswer { output, action })
+        self.choose(request, output).await
     }
 
-    /// The reply without the line of its action, and the action.
+    /// Asks for the answer, and calls the tools that the model wants on the way.
+    async fn draft(&self, generating: &Generating<'_>) -> Result<Drafted, AgentError> {
+        let mut request = generating.request().clone();
+        let mut tools = Vec::new();
+        let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
+
+        for round in 0..=self.tool_rounds {
+            let response = Question::new(request.clone(), not_empty)
+                .ask(generating, self.asks_again)
+                .await
+                .map_err(AgentError::Client)?
+                .ok_or(AgentError::Empty)?;
+
+            limits
+                .check(&response)
+                .map_err(|error| AgentError::Client(error.into()))?;
+
+            if response.tool_calls().is_empty() {
+                return Ok(Drafted {
+                    request,
+                    draft: response,
+                    tools,
+                });
+            }
+
+            if round == self.tool_rounds {
+                break;
+            }
+
+            request.push(response.message());
+            for (message, used) in self.call_tools(&response).await {
+                request.push(message);
+                tools.push(used);
+            }
+        }
+
+        Err(AgentError::TooManyToolCalls {
+            rounds: self.tool_rounds,
+        })
+    }
+
+    /// Takes the line with the action from the answer, or asks the model for it.
     async fn choose(
         &self,
         mut request: ChatRequest,
-        text: String,
-        calls: &mut u32,
-        usage: &mut Usage,
-    ) -> Result<(String, Action), AgentError> {
+        mut output: Output,
+    ) -> Result<AgentAnswer, AgentError> {
         if !self.choice.is_open() {
-            return Ok((text, Action::DEFAULT));
-        } else if let Some((before, action)) = self.choice.read(&text) {
-            // A model that was told what it reads may answer with the line alone.
-            return Ok((
-                if before.is_empty() {
-                    action.as_str().to_owned()
-                } else {
-                    before
-                },
-                action,
-            ));
+            return Ok(AgentAnswer {
+                output,
+                action: Action::DEFAULT,
+            });
         }
 
-        request.push(Message::assistant(text.as_str()));
+        if let Some((before, action)) = self.choice.read(&output.text) {
+            // A model that was told what it reads may answer with the line alone.
+            output.text = match before.is_empty() {
+                true => action.as_str().to_owned(),
+                false => before,
+            };
+            return Ok(AgentAnswer { output, action });
+        }
+
+        request.push(Message::assistant(output.text.as_str()));
         request.push(Message::user(self.choice.complaint()));
 
         // Not the time for more tools.
-        let response = ask(
-            self.thinking.client(),
-            request.with_tool_choice(ToolChoice::None),
-        )
-        .await;
+        let request = request.with_tool_choice(ToolChoice::None);
+        let mut question = Question::new(request, |response| {
+            let read = self.choice.read(response.text());
+            read.map(|(_, action)| action).ok_or_else(|| Unusable {
+                problem: "the reply names no action",
+                complaint: self.choice.complaint(),
+            })
+        });
 
-        let response = response.map_err(AgentError::Client)?;
-        *calls = calls.saturating_add(1);
-        *usage += response.usage().unwrap_or_default();
-        let action = self.choice.read(response.text()).map(|(_, action)| action);
+        // The answer without an action was the first reply.
+        let chosen = match self.asks_again.checked_sub(1) {
+            Some(more) => question.ask(self.thinking.client(), more).await,
+            None => Ok(None),
+        };
+        let spent = question.spent();
+        output.calls = output.calls.saturating_add(spent.calls);
+        output.usage += spent.usage;
 
-        match action.or_else(|| self.choice.fallback()) {
-            Some(action) => Ok((text, action)),
+        match chosen
+            .map_err(AgentError::Client)?
+            .or_else(|| self.choice.fallback())
+        {
+            Some(action) => Ok(AgentAnswer { output, action }),
             None => Err(AgentError::NoAction {
                 labels: self.choice.labels(),
             }),
@@ -190,8 +203,22 @@ impl Agent {
     }
 }
 
-/// Calls the model. What it thinks aloud is no part of its answer.
-async fn ask(client: &dyn LlmClient, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-    let response = call(client, request, |_| {}).await?;
-    Ok(response.separate_thinking())
+/// An answer before the hooks after it were called.
+struct Drafted {
+    /// The conversation that led to the draft.
+    request: ChatRequest,
+    draft: ChatResponse,
+    tools: Vec<ToolUse>,
+}
+
+fn not_empty(response: ChatResponse) -> Result<ChatResponse, Unusable> {
+    // Calls of tools need no text.
+    if !response.tool_calls().is_empty() || !response.text().trim().is_empty() {
+        return Ok(response);
+    }
+
+    Err(Unusable {
+        problem: "the reply is empty",
+        complaint: "Your reply is empty. Write your answer.".to_owned(),
+    })
 }

@@ -3,6 +3,7 @@
 mod choice;
 mod error;
 mod generation;
+mod question;
 
 pub use error::AgentError;
 
@@ -76,6 +77,7 @@ pub struct Agent {
     prompt: Template,
     tools: Tools,
     tool_rounds: u32,
+    asks_again: u32,
     choice: Choice,
 }
 
@@ -98,6 +100,7 @@ impl Agent {
             prompt: Template::default(),
             tools: Tools::new(),
             tool_rounds: 8,
+            asks_again: 2,
             choice: Choice::default(),
         }
     }
@@ -138,6 +141,14 @@ impl Agent {
         self
     }
 
+    /// Sets how often the model is asked again when a reply is empty or names no
+    /// [action](Self::with_actions). The default is 2.
+    #[must_use]
+    pub fn with_asks_again(mut self, times: u32) -> Self {
+        self.asks_again = times;
+        self
+    }
+
     /// Adds a way of thinking behind those there are. Default: none.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
@@ -161,9 +172,9 @@ impl Agent {
 
     /// The actions it chooses from. Default: [`Action::DEFAULT`] alone, and nothing is chosen.
     ///
-    /// The model is told to end its reply with a line `ACTION: <label>`, which is taken from the text. If it
-    /// names none, it is asked for the line once more; if it still names none, the action is `default` if
-    /// that is one of them, and else the visit fails.
+    /// The model is told to end its reply with a line `ACTION: <label>`, which is removed from the
+    /// text. If it names no action, it is asked for the line [again](Self::with_asks_again). If it still
+    /// names none, the action is `default` if that is one of them; otherwise, the visit fails.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.choice = Choice::of(actions.into_iter().map(Into::into).collect());

@@ -175,16 +175,33 @@ async fn a_reply_of_calls_alone_is_no_empty_answer() {
 }
 
 #[tokio::test]
-async fn a_model_that_says_nothing_and_a_prompt_that_asks_nothing_are_errors() {
-    for reply in ["", " \n"] {
-        let (ended, _) = run(Agent::new("a", ScriptedClient::new([reply])), "Hello").await;
-        let error = ended.unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "flow `flow`, node `a`: exec failed: the model's reply is empty; expected a text or a call of a tool"
-        );
-    }
+async fn an_empty_reply_is_asked_for_again() {
+    let script = ScriptedClient::new(["", "<think>Hm.</think>", "Hello."]);
+    let (ended, state) = run(Agent::new("a", script.clone()), "Hello").await;
+    assert!(ended.is_ok());
+    assert_eq!(
+        (state.last().text.as_str(), state.last().calls),
+        ("Hello.", 3)
+    );
 
+    let requests = script.requests();
+    let complaint = requests[1].messages().last().unwrap().text().to_owned();
+    assert_eq!(complaint, "Your reply is empty. Write your answer.");
+
+    for (times, reply) in [(0, ""), (2, " \n")] {
+        let script = ScriptedClient::new(vec![reply; 3]);
+        let agent = Agent::new("a", script.clone()).with_asks_again(times);
+        let (ended, _) = run(agent, "Hello").await;
+        assert_eq!(
+            ended.unwrap_err().to_string(),
+            "flow `flow`, node `a`: exec failed: every reply of the model was empty; expected a text or a tool call"
+        );
+        assert_eq!(script.requests().len(), times as usize + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_asks_nothing_is_an_error() {
     let script = ScriptedClient::new(["Hello"]);
     let (ended, _) = run(Agent::new("a", script.clone()), " ").await;
     let error = ended.unwrap_err().to_string();
@@ -289,7 +306,7 @@ async fn an_action_is_chosen_by_the_last_line() {
 }
 
 #[tokio::test]
-async fn a_model_that_names_no_action_is_asked_once_more() {
+async fn a_model_that_names_no_action_is_asked_again() {
     let two = || ["accept", "revise"];
     let script = ScriptedClient::new(["It is good.", "ACTION: accept"]);
     let (ended, state) = run(Agent::new("a", script.clone()).with_actions(two()), "Judge").await;
@@ -302,21 +319,33 @@ async fn a_model_that_names_no_action_is_asked_once_more() {
         "Your reply ends with no line `ACTION: <label>`. Answer with this line alone. The label is one of: accept, revise."
     );
 
-    let (ended, _) = run(
-        Agent::new("a", ScriptedClient::new(["Good.", "ACTION: dance"])).with_actions(two()),
-        "J",
-    )
-    .await;
-
+    let script = ScriptedClient::new(["Good.", "ACTION: dance", "<think>?</think>ACTION: revise"]);
+    let (ended, state) = run(Agent::new("a", script.clone()).with_actions(two()), "Judge").await;
     assert_eq!(
-        ended.unwrap_err().to_string(),
-        "flow `flow`, node `a`: exec failed: the model named no action, asked twice; expected a last line \
-         `ACTION: <label>` with one of accept, revise"
+        (ended.unwrap().as_str(), state.last().text.as_str()),
+        ("revise", "Good.")
     );
+    assert_eq!(state.last().calls, 3);
 
-    let with_default = Agent::new("a", ScriptedClient::new(["Good.", "I cannot."]))
-        .with_actions(["again", "default"]);
-    assert_eq!(run(with_default, "Judge").await.0.unwrap(), Action::DEFAULT);
+    for times in 0..3 {
+        let script = ScriptedClient::new(["Good.", "ACTION: dance", "I cannot."]);
+        let agent = Agent::new("a", script.clone())
+            .with_actions(two())
+            .with_asks_again(times);
+        let (ended, _) = run(agent, "J").await;
+        assert_eq!(
+            ended.unwrap_err().to_string(),
+            "flow `flow`, node `a`: exec failed: no reply of the model named an action; expected a last line \
+             `ACTION: <label>` with one of accept, revise"
+        );
+        assert_eq!(script.requests().len(), times as usize + 1);
+
+        let script = ScriptedClient::new(["Good.", "ACTION: dance", "I cannot."]);
+        let with_default = Agent::new("a", script)
+            .with_actions(["again", "default"])
+            .with_asks_again(times);
+        assert_eq!(run(with_default, "Judge").await.0.unwrap(), Action::DEFAULT);
+    }
 }
 
 /// A memory that counts how often it is searched.

@@ -1,0 +1,92 @@
+use std::fmt;
+
+use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
+
+/// A request, and a function that reads its reply.
+pub(super) struct Question<R> {
+    request: ChatRequest,
+    read: R,
+    spent: Spent,
+}
+
+/// Why a reply cannot be used.
+pub(super) struct Unusable {
+    /// What is wrong with the reply.
+    pub(super) problem: &'static str,
+    /// What the model is told.
+    pub(super) complaint: String,
+}
+
+impl<T, R> Question<R>
+where
+    T: Send,
+    R: Fn(ChatResponse) -> Result<T, Unusable> + Send + Sync,
+{
+    pub(super) fn new(request: ChatRequest, read: R) -> Self {
+        Self {
+            request,
+            read,
+            spent: Spent::default(),
+        }
+    }
+
+    /// Asks until `read` can use a reply, at most `asks_again` times more. Returns `None` if it can use
+    /// none of them.
+    pub(super) async fn ask(
+        &mut self,
+        client: &dyn LlmClient,
+        asks_again: u32,
+    ) -> Result<Option<T>, LlmError> {
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(client, &ladder, Vec::new()).with_asks_again(asks_again);
+
+        match asking.run(self).await {
+            Ok(read) => Ok(Some(read)),
+            Err(Unanswered::Unusable(_)) => Ok(None),
+            Err(Unanswered::Client(error)) => Err(error),
+            Err(Unanswered::Limit(never)) => match never {},
+        }
+    }
+
+    /// Returns what the calls have cost so far.
+    pub(super) fn spent(&self) -> Spent {
+        self.spent
+    }
+}
+
+impl<T, R> Policy for Question<R>
+where
+    T: Send,
+    R: Fn(ChatResponse) -> Result<T, Unusable> + Send + Sync,
+{
+    type Reply = T;
+    type Problem = Unusable;
+    type Limit = std::convert::Infallible;
+
+    fn request(&self, _: Rung) -> ChatRequest {
+        self.request.clone()
+    }
+
+    fn after_call(&mut self, _: &ChatRequest, response: &ChatResponse) {
+        self.spent.count_call();
+        self.spent.usage += response.usage().unwrap_or_default();
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<T, Unusable> {
+        // What the model thinks aloud is not part of its answer.
+        match (self.read)(response.clone().separate_thinking()) {
+            Ok(read) => Verdict::Usable(read),
+            Err(problem) => {
+                let message = Message::user(problem.complaint.as_str());
+                Verdict::Unusable { problem, message }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.problem)
+    }
+}
