@@ -67,8 +67,11 @@ pub use loader::{Loader, LoaderError};
 mod file_flow;
 pub use file_flow::FileFlow;
 
+mod place;
+pub use place::Place;
+
 mod problem;
-pub use problem::{FileError, FileProblem, Place};
+pub use problem::{FileError, FileProblem};
 
 mod provider;
 pub use provider::Provider;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 
-use crate::load::Place;
+use crate::load::FilePlace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 pub(crate) enum Backing {
     InMemory,
     Blackboard,
-    File(Place),
+    File(FilePlace),
 }
 
 /// What those share who share a store.
@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// A disk may take its time, and a deadline of the run must hold meanwhile.
-    async fn open_file(&self, place: Place) -> Result<Arc<dyn Memory>, MemoryError> {
+    async fn open_file(&self, place: FilePlace) -> Result<Arc<dyn Memory>, MemoryError> {
         let limits = self.limits;
         let opening = tokio::task::spawn_blocking(move || place.open_memory(limits));
 

@@ -3,28 +3,9 @@ use std::sync::Arc;
 
 use cogwork_text::{Escaped, OneLine};
 
+use crate::Place;
 use crate::quote::one_line;
-use crate::yaml::{Path, Secrets};
-
-/// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub struct Place {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-}
-
-impl Place {
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
+use crate::yaml::Path;
 
 /// A problem of the file that is being read.
 pub(crate) struct Found {
@@ -148,11 +129,7 @@ pub struct FileError {
 
 impl FileError {
     /// In the order of the places; a problem that is said twice of a place is said once.
-    pub(crate) fn new(mut problems: Vec<FileProblem>, secrets: &Secrets) -> Self {
-        for problem in &mut problems {
-            problem.message = secrets.hide(&problem.message);
-        }
-
+    pub(crate) fn new(mut problems: Vec<FileProblem>) -> Self {
         problems.sort_by_key(|problem| problem.place);
         problems.dedup();
 

@@ -6,24 +6,17 @@ use cogwork_flow::{Action, Flow};
 use serde_json::Value as Json;
 
 use super::ids::NodeIds;
-use super::wiring::{Edge, Part, wire};
-use super::{Loading, MAX_NODES, Making, Source};
+use super::loading::{Assembled, Loading, MAX_NODES, Source};
+use super::making::Making;
+use super::wiring::{END, Edge, Part, wire};
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, one_line};
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
-/// What `to` names to end the flow.
-pub(crate) const END: &str = "end";
 /// Slots of prompts, and the end: no ids of nodes.
 const RESERVED: [&str; 3] = ["input", "last", END];
-
-/// A flow and what it says at its end.
-pub(crate) struct Assembled {
-    pub(crate) flow: Flow<FlowState>,
-    pub(crate) answer: Template,
-}
 
 impl Loading<'_> {
     /// The flow that a mapping describes which the schema has checked already, or nothing, with more of what

@@ -7,9 +7,9 @@ use cogwork_thinking::{ModeBuildError, ThinkingMode};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
-use super::flow::Assembled;
+use super::file_place::FilePlace;
 use super::ids::NodeIds;
-use super::{Loading, Place, Source};
+use super::loading::{Assembled, Loading, Source};
 use crate::memory::{Store, StoreKey};
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
@@ -219,7 +219,7 @@ impl<'m, 'l> Making<'m, 'l> {
     }
 
     /// The place of a file beside this one, or in a folder there, which need not be there yet.
-    pub(crate) fn beside(&self, file: &str) -> Result<Place, String> {
+    pub(crate) fn beside(&self, file: &str) -> Result<FilePlace, String> {
         let Some(folder) = &self.source.folder else {
             return Err(
                 "this text is no file, so no file is beside it; expected a setting without a file"
@@ -227,7 +227,7 @@ impl<'m, 'l> Making<'m, 'l> {
             );
         };
 
-        Place::beneath(folder, file)
+        FilePlace::beneath(folder, file)
     }
 }
 

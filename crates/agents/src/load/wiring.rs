@@ -6,12 +6,14 @@ use std::collections::{HashMap, HashSet};
 use cogwork_flow::Action;
 use cogwork_read::charge;
 
-use super::NodeIds;
-use super::flow::END;
+use super::ids::NodeIds;
 use crate::Place;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::yaml::Path;
+
+/// What `to` names to end the flow.
+pub(super) const END: &str = "end";
 
 /// A node, as the wiring sees it.
 pub(super) struct Part<'a> {

@@ -35,6 +35,8 @@ struct Settings {
     /// How often in a visit it may call tools before it has to answer. Default: 8.
     #[schemars(range(min = 1, max = 100))]
     tool_rounds: Option<u32>,
+    /// How often the model is asked again when a reply is empty or names no action. Default: 2.
+    asks_again: Option<u32>,
 }
 
 /// The memory of an agent.
@@ -122,6 +124,10 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         agent = agent.with_tool_rounds(rounds);
     }
 
+    if let Some(times) = settings.asks_again {
+        agent = agent.with_asks_again(times);
+    }
+
     let labels = settings.actions;
     for (place, label) in labels.iter().enumerate() {
         if labels.iter().take(place).any(|other| other == label) {
@@ -148,7 +154,10 @@ impl MemorySettings {
     fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
         let backing = self.backing(making)?;
         let key = match (&backing, self.name) {
-            (Backing::File(place), _) => Some(place.key().map_err(|message| at("file", message))?),
+            (Backing::File(place), _) => {
+                let (folder, path) = place.id().map_err(|message| at("file", message))?;
+                Some(StoreKey::File(folder, path))
+            }
             (_, Some(name)) => Some(StoreKey::Named(self.r#type, name)),
             (_, None) => None,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use cogwork_read::charge;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-use super::variables::fill;
+use super::variables::{MAX_TEXT, fill};
 use super::{Entry, Environment, Path, Secrets, Text, Tree, Value, scalar};
 use crate::Place;
 use crate::problem::{Found, Problems};
@@ -14,8 +14,6 @@ use crate::quote::{Name, one_line};
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
-/// All texts together, with what aliases repeat and variables bring.
-pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
 /// The one document of a text, and what is wrong with it: nothing is left of a text that is no YAML.
 pub(crate) fn read(

@@ -6,8 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use cogwork_text::Mask;
 
-use super::read::MAX_TEXT;
 use crate::quote::Name;
+
+/// The maximum number of bytes of all texts together, with what aliases repeat and variables bring.
+pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
 /// How variables are looked up. A function and not the process's own environment, so that tests, and
 /// programs with a vault of their own, need none.

@@ -3,21 +3,19 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cogwork_files::{Error, Folder};
+use cogwork_files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
-
-use crate::memory::StoreKey;
 
 /// The place of a file beneath a folder that is open: what is checked and what is used are the same folder,
 /// whatever is linked to where in between.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct FilePlace {
     folder: Folder,
     /// Of one part, unless a folder on the way was missing when the place was checked.
     path: PathBuf,
 }
 
-impl Place {
+impl FilePlace {
     /// Resolves a path that a file names, as far as it exists.
     pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
         match folder.file_beneath(path) {
@@ -58,10 +56,10 @@ impl Place {
         }
     }
 
-    /// What those share who name this place.
-    pub(crate) fn key(&self) -> Result<StoreKey, String> {
+    /// Returns the folder and the path in it, which are equal for equal places.
+    pub(crate) fn id(&self) -> Result<(FileId, PathBuf), String> {
         let folder = self.folder.id().map_err(|error| told(&error))?;
-        Ok(StoreKey::File(folder, self.path.clone()))
+        Ok((folder, self.path.clone()))
     }
 
     /// Opens the memory that is kept here. Blocks.

@@ -1,0 +1,185 @@
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use cogwork_files::{Access, FileId, Folder, read_text};
+
+use super::file_place::told;
+use super::loading::{Assembled, Loading, OpenFile, Source};
+use crate::check::check;
+use crate::problem::{Found, Problems};
+use crate::yaml::{self, Path};
+use crate::{FileError, FileFlow, FileProblem};
+
+/// How many files may stand inside one another, the first counted.
+const MAX_FILES_DEEP: usize = 16;
+/// How often files are read for one flow: a file that is named twice is read twice.
+const MAX_FILES: usize = 100;
+
+impl Loading<'_> {
+    /// The flow of a file, or all that is wrong with it.
+    pub(crate) fn load_file(mut self, path: &FilePath) -> Result<FileFlow, FileError> {
+        let flow = match self.first_file(path) {
+            Ok(flow) => flow,
+            Err(message) => {
+                self.problem_of_file(path, message);
+                None
+            }
+        };
+        self.whole(flow)
+    }
+
+    /// The flow of a text, or all that is wrong with it.
+    pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
+        let flow = self.text(
+            &Source {
+                name: name.into(),
+                folder: None,
+            },
+            text,
+        );
+        self.whole(flow)
+    }
+
+    fn whole(self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
+        match flow {
+            Some(Assembled { flow, answer }) if self.problems.is_empty() => {
+                Ok(FileFlow::new(flow, answer, self.secrets))
+            }
+            _ => {
+                let Self {
+                    mut problems,
+                    secrets,
+                    ..
+                } = self;
+
+                for problem in &mut problems {
+                    problem.message = secrets.hide(&problem.message);
+                }
+
+                Err(FileError::new(problems))
+            }
+        }
+    }
+
+    fn problem_of_file(&mut self, path: &FilePath, message: String) {
+        let file = path.display().to_string().into();
+        self.problems.push(FileProblem {
+            file,
+            place: None,
+            path: String::new(),
+            message,
+        });
+    }
+
+    /// The flow of the file that the program or its user named, maybe by a link to it.
+    fn first_file(&mut self, path: &FilePath) -> Result<Option<Assembled>, String> {
+        let (folder, name) = Folder::of_linked_file(path).map_err(|error| told(&error))?;
+        self.file(&folder, &name, &path.display().to_string())
+    }
+
+    /// The flow of a file in a folder, which messages call `shown`; nothing if it has problems, which are then
+    /// told; what keeps the file from being read.
+    pub(super) fn file(
+        &mut self,
+        folder: &Folder,
+        name: &OsStr,
+        shown: &str,
+    ) -> Result<Option<Assembled>, String> {
+        let file = folder
+            .open_file(name, Access::Read)
+            .map_err(|error| told(&error))?;
+        let id = FileId::of(&file).map_err(|error| told(&error))?;
+        let name = name.to_string_lossy().into_owned();
+        self.check_nesting(id, &name)?;
+
+        self.files += 1;
+        let most = u64::try_from(yaml::MAX_BYTES).unwrap_or(u64::MAX);
+        let text = read_text(&file, most).map_err(|error| told(&error))?;
+
+        self.open.push(OpenFile { id, name });
+        let flow = self.text(
+            &Source {
+                name: shown.into(),
+                folder: Some(folder.clone()),
+            },
+            &text,
+        );
+
+        self.open.pop();
+        Ok(flow)
+    }
+
+    fn check_nesting(&self, id: FileId, name: &str) -> Result<(), String> {
+        if self.open.iter().any(|file| file.id == id) {
+            let way: Vec<_> = self
+                .open
+                .iter()
+                .map(|file| file.name.as_str())
+                .chain([name])
+                .collect();
+
+            let way = way.join(" → ");
+            return Err(format!(
+                "the file is a part of itself: {way}; expected subflows without a circle"
+            ));
+        }
+
+        if self.open.len() >= MAX_FILES_DEEP {
+            return Err(format!(
+                "more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"
+            ));
+        }
+
+        if self.files >= MAX_FILES {
+            return Err(format!(
+                "more than {MAX_FILES} files are read for one flow; expected fewer"
+            ));
+        }
+
+        Ok(())
+    }
+
+    fn text(&mut self, source: &Source, text: &str) -> Option<Assembled> {
+        let mut found = Problems::default();
+        let tree = yaml::read(
+            text,
+            self.loader.environment(),
+            &mut self.secrets,
+            &mut found,
+        );
+
+        let flow = tree.and_then(|tree| {
+            let schema = self.loader.schema();
+            check(&tree, schema, schema, &Path::default(), &mut found);
+            self.flow(source, &tree, &Path::default(), &mut found)
+        });
+
+        let flow = flow.filter(|_| found.is_empty());
+        self.tell(source, found);
+        flow
+    }
+
+    /// Adds what is wrong with a text, each thing once.
+    fn tell(&mut self, source: &Source, found: Problems) {
+        let mut said = BTreeSet::new();
+        for Found {
+            place,
+            path,
+            message,
+            ..
+        } in found
+        {
+            let path = path.to_string();
+            if said.insert((place, path.clone(), message.clone())) {
+                self.problems.push(FileProblem {
+                    file: Arc::clone(&source.name),
+                    place: Some(place),
+                    path,
+                    message,
+                });
+            }
+        }
+    }
+}
