@@ -73,7 +73,7 @@ fn a_file_that_is_well_is_told_on_one_line() {
         fs::write(folder.path().join(&name), &flow).unwrap();
 
         let told = cogwork(folder.path(), &["check", &name]);
-        assert!(told.out.ends_with(": well\n"), "{:?}", told.out);
+        assert!(told.out.ends_with(": ok\n"), "{:?}", told.out);
         assert_safe_line(told.out.trim_end_matches('\n'));
         assert_eq!(told.err, "");
     }
