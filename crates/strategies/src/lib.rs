@@ -24,7 +24,7 @@
 //! let refused = session.think(ThoughtDraft::at("action_planning", "I search for it."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
-//!     "the stage `action_planning` of `react` lacks `action`",
+//!     "the stage `action_planning` of `react` needs `action`",
 //! );
 //!
 //! // An error leaves the session unchanged.

@@ -245,12 +245,12 @@ impl RefusedMove {
         let mut joint = " ";
 
         if !self.missing.is_empty() {
-            write!(f, "{joint}lacks {}", NameList::and(&self.missing))?;
+            write!(f, "{joint}needs {}", NameList::and(&self.missing))?;
             joint = "; ";
         }
 
         if !self.unknown.is_empty() {
-            write!(f, "{joint}does not know {}", NameList::or(&self.unknown))?;
+            write!(f, "{joint}has no parameter {}", NameList::or(&self.unknown))?;
             joint = "; ";
         }
 

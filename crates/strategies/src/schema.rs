@@ -16,13 +16,6 @@ impl Strategy {
     }
 }
 
-impl Stage {
-    /// Returns the JSON Schema (draft 2020-12) of the parameters of a thought in this stage.
-    pub fn parameters_schema(&self) -> Value {
-        of_parameters(self.parameters())
-    }
-}
-
 fn of_strategy(strategy: &Strategy) -> Value {
     let names: Vec<&str> = strategy.stages().iter().map(|stage| stage.name()).collect();
     let per_stage: Vec<Value> = strategy

@@ -33,7 +33,6 @@ pub struct StageManager {
     strategy: Strategy,
     current: usize,
     history: VecDeque<usize>,
-    moves: u64,
 }
 
 /// The maximum length of the history, since a strategy with a cycle has no last move.
@@ -48,7 +47,6 @@ impl StageManager {
             strategy,
             current,
             history: VecDeque::new(),
-            moves: 0,
         }
     }
 
@@ -102,7 +100,6 @@ impl StageManager {
         }
 
         self.history.push_back(self.current);
-        self.moves = self.moves.saturating_add(1);
         self.current = index;
 
         Ok(self.current())
@@ -113,11 +110,6 @@ impl StageManager {
         self.history
             .iter()
             .map(|index| self.strategy.at(*index).name())
-    }
-
-    /// Returns the number of moves.
-    pub fn moves(&self) -> u64 {
-        self.moves
     }
 
     fn standing(&self) -> Standing<'_> {

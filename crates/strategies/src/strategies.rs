@@ -191,15 +191,3 @@ pub struct UnknownStrategy {
     name: String,
     known: Vec<String>,
 }
-
-impl UnknownStrategy {
-    /// Returns the unknown name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the known names, including aliases.
-    pub fn known(&self) -> &[String] {
-        &self.known
-    }
-}

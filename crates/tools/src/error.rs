@@ -62,11 +62,6 @@ impl ToolError {
         }
     }
 
-    /// Whether the call was never made: the tool is unknown, or its input not right.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Unknown { .. } | Self::Input { .. })
-    }
-
     /// Adds the name of the tool, and truncates the message with `cut`.
     pub(crate) fn of(mut self, name: &str, cut: impl Fn(String) -> String) -> Self {
         if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } =

@@ -70,18 +70,20 @@ impl Tools {
 
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
             return wrong(format!(
-                "`{}` is no name of a tool; expected 1 to 64 letters, digits, `_` and `-`",
+                "`{}` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`",
                 Name(name)
             ));
         }
 
         if self.by_name.contains_key(name) {
-            return wrong(format!("there is a tool `{name}` already"));
+            return wrong(format!(
+                "there is already a tool `{name}`; choose another name"
+            ));
         }
 
         if let Err(error) = serde_json::from_str::<Map<String, Value>>(definition.input_schema()) {
             return wrong(format!(
-                "the input schema of the tool `{name}` is no JSON object: {error}"
+                "the input schema of the tool `{name}` is not a JSON object: {error}"
             ));
         }
 

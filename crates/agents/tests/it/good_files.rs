@@ -472,7 +472,7 @@ nodes:
 ";
 
     let error = Loader::new().load_text("own.yaml", text).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"), @"own.yaml:13:23: nodes[0].config.table.stages.first look: `first look` is no name; expected 1 to 64 letters, digits, `_` and `-`");
+    insta::assert_snapshot!(format!("{error:#}"), @"own.yaml:13:23: nodes[0].config.table.stages.first look: `first look` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`");
     let loaded = Loader::new()
         .load_text("own.yaml", &text.replace("first look", "first_look"))
         .unwrap();

@@ -154,7 +154,7 @@ impl fmt::Display for EndReason {
             Self::NoProgress { stage, times } => {
                 write!(
                     f,
-                    "no progress: the same came {times} times in a row up to the stage `{}`",
+                    "no progress: the thoughts repeated {times} times up to the stage `{}`",
                     Name(stage)
                 )
             }

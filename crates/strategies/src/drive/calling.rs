@@ -44,7 +44,7 @@ impl PlannedCall {
     /// Ids of other calls aren't replaced, a text is taken as the arguments in the form the model
     /// wrote them, and [`fitted`](Self::fitted) has no effect.
     #[must_use]
-    pub fn literal(self) -> Self {
+    pub(crate) fn literal(self) -> Self {
         Self {
             literal: true,
             ..self
@@ -116,49 +116,21 @@ pub(super) async fn call_all(
     at_once: usize,
     meter: &Meter,
 ) -> Vec<Option<Called>> {
-    let needs: Vec<Vec<usize>> = calls
-        .iter()
-        .enumerate()
-        .map(|(place, call)| {
-            let earlier = calls
-                .iter()
-                .enumerate()
-                .take(if call.literal { 0 } else { place });
-            earlier
-                .filter(|(_, other)| names(&call.input, &other.id))
-                .map(|(other, _)| other)
-                .collect()
-        })
+    let mut waiting: Vec<Waiting<'_>> = (0..calls.len())
+        .filter_map(|place| Waiting::new(calls, place))
         .collect();
-
     let mut called: Vec<Option<Called>> = calls.iter().map(|_| None).collect();
-    let mut begun = vec![false; calls.len()];
     let mut running = FuturesUnordered::new();
 
     loop {
-        for (place, call) in calls.iter().enumerate() {
-            let done = |other: &usize| called.get(*other).is_some_and(Option::is_some);
-            let ready = needs.get(place).is_some_and(|needs| needs.iter().all(done));
-            let Some(begun) = begun.get_mut(place).filter(|begun| !**begun) else {
-                continue;
+        while running.len() < at_once.max(1) {
+            let is_ready = |waiting: &Waiting<'_>| waiting.is_ready(&called);
+            let Some(next) = waiting.iter().position(is_ready) else {
+                break;
             };
 
-            if !ready || running.len() >= at_once.max(1) {
-                continue;
-            }
-
-            *begun = true;
-            let earlier = needs
-                .get(place)
-                .into_iter()
-                .flatten()
-                .filter_map(|other| called.get(*other)?.as_ref());
-
-            let outcomes: BTreeMap<&str, &str> = earlier
-                .map(|other| (other.id.as_str(), other.output.as_str()))
-                .collect();
-            let mut room = MAX_FILLED;
-            let input = filled(&call.input, &outcomes, &mut room);
+            let Waiting { place, call, needs } = waiting.remove(next);
+            let input = input_of(call, &needs, &called);
             meter.count_tool_call();
             running.push(async move { (place, made(call, input, tools).await) });
         }
@@ -173,16 +145,52 @@ pub(super) async fn call_all(
     }
 }
 
+/// A call that hasn't been made yet.
+struct Waiting<'c> {
+    /// The index of the call.
+    place: usize,
+    call: &'c PlannedCall,
+    /// The indices of the earlier calls that the input refers to.
+    needs: Vec<usize>,
+}
+
+impl<'c> Waiting<'c> {
+    fn new(calls: &'c [PlannedCall], place: usize) -> Option<Self> {
+        let call = calls.get(place)?;
+        let earlier = if call.literal { 0 } else { place };
+        let needs = (0..)
+            .zip(calls.iter().take(earlier))
+            .filter(|(_, other)| names(&call.input, &other.id))
+            .map(|(index, _)| index)
+            .collect();
+
+        Some(Self { place, call, needs })
+    }
+
+    fn is_ready(&self, called: &[Option<Called>]) -> bool {
+        let is_made = |other: &usize| called.get(*other).is_some_and(Option::is_some);
+        self.needs.iter().all(is_made)
+    }
+}
+
+/// Returns the input of a call, with the outputs of the calls that it refers to.
+fn input_of(call: &PlannedCall, needs: &[usize], called: &[Option<Called>]) -> Value {
+    let needed = needs
+        .iter()
+        .filter_map(|other| called.get(*other)?.as_ref());
+    let outputs: BTreeMap<&str, &str> = needed
+        .map(|other| (other.id.as_str(), other.output.as_str()))
+        .collect();
+
+    let mut room = MAX_FILLED;
+    filled(&call.input, &outputs, &mut room)
+}
+
 async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
     let outcome = match &input {
         Value::String(arguments) if call.literal => {
-            tools
-                .call(&ToolCall::new(
-                    call.id.as_str(),
-                    call.tool.as_str(),
-                    arguments.as_str(),
-                ))
-                .await
+            let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str());
+            tools.call(&call).await
         }
         input => tools.call_with(&call.tool, input.clone()).await,
     };

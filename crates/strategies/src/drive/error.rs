@@ -156,7 +156,7 @@ impl fmt::Display for SolveError {
         }
         match &self.0.kind {
             Kind::Client(error) => {
-                f.write_str("the call of the model failed: ")?;
+                f.write_str("the call to the model failed: ")?;
                 ErrorText(error).fmt(f)
             }
             Kind::Unreadable(problem) => {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::StageReply;
 use super::form::{THOUGHT, has_form, label_of_next};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
-use crate::{Parameter, ParameterType};
+use crate::{Mistyped, Parameter, ParameterType};
 
 /// A line that models add on their own, with the imagined output of a tool. It is ignored.
 const INVENTED: &str = "observation";
@@ -41,13 +41,7 @@ pub(super) fn read(
     charge(text.len());
     let text = answer_of(text);
     if !has_form(fields, next) {
-        return match unlabelled(text) {
-            text if text.is_empty() => Err("the reply is empty; expected a text".to_owned()),
-            text => Ok(StageReply {
-                text,
-                ..StageReply::default()
-            }),
-        };
+        return read_text(text);
     }
 
     let next_label = label_of_next(fields);
@@ -71,39 +65,17 @@ pub(super) fn read(
     let mut problems = Vec::new();
 
     for (name, parameter) in fields {
-        let value = found
-            .remove(name.as_str())
-            .map(|value| typed(value, parameter.kind()));
-        match value.filter(|value| !says_nothing(value, parameter)) {
-            Some(value) => {
-                let faults = parameter.kind().faults(name, &value);
-                problems.extend(faults.iter().map(ToString::to_string));
-                reply.fields.insert(name.clone(), value);
-            }
-            None if parameter.is_required() => {
-                problems.push(format!(
-                    "`{name}` is missing, expected {}",
-                    parameter.kind()
-                ));
-            }
-            None => {}
+        match read_field(name, parameter, found.remove(name.as_str())) {
+            Ok(Some(value)) => drop(reply.fields.insert(name.clone(), value)),
+            Ok(None) => {}
+            Err(problem) => problems.push(problem),
         }
     }
 
     if next.len() > 1 {
-        let named: Vec<&str> = next.iter().map(|(name, _)| name.as_str()).collect();
-        let said = found.remove(next_label).map(plain).unwrap_or_default();
-        match stage_in(&said, &named) {
-            Some(stage) => reply.next = Some(stage.to_owned()),
-            None if said.is_empty() => problems.push(format!(
-                "`{next_label}` is missing, expected {}",
-                NameList::or(&named)
-            )),
-            None => problems.push(format!(
-                "`{next_label}` is `{}`, expected {}",
-                Name(&said),
-                NameList::or(&named)
-            )),
+        match read_next(next_label, next, found.remove(next_label)) {
+            Ok(stage) => reply.next = Some(stage),
+            Err(problem) => problems.push(problem),
         }
     }
 
@@ -112,6 +84,64 @@ pub(super) fn read(
     } else {
         Err(problems.join("; "))
     }
+}
+
+/// Reads a field. A field that isn't required may have no value.
+fn read_field(
+    name: &str,
+    parameter: &Parameter,
+    value: Option<Value>,
+) -> Result<Option<Value>, String> {
+    let kind = parameter.kind();
+    let value = value.map(|value| typed(value, kind));
+
+    match value.filter(|value| !says_nothing(value, parameter)) {
+        Some(value) => {
+            let faults = kind.faults(name, &value);
+            if faults.is_empty() {
+                return Ok(Some(value));
+            }
+
+            let faults: Vec<String> = faults.iter().map(Mistyped::to_string).collect();
+            Err(faults.join("; "))
+        }
+        None if parameter.is_required() => Err(format!("`{name}` is missing, expected {kind}")),
+        None => Ok(None),
+    }
+}
+
+/// Reads the choice of the next stage.
+fn read_next(
+    label: &str,
+    next: &[(String, String)],
+    value: Option<Value>,
+) -> Result<String, String> {
+    let stages: Vec<&str> = next.iter().map(|(name, _)| name.as_str()).collect();
+    let said = value.map(plain).unwrap_or_default();
+    if let Some(stage) = stage_in(&said, &stages) {
+        return Ok(stage.to_owned());
+    }
+
+    let expected = NameList::or(&stages);
+    if said.is_empty() {
+        return Err(format!("`{label}` is missing, expected {expected}"));
+    }
+
+    let said = Name(&said);
+    Err(format!("`{label}` is `{said}`, expected {expected}"))
+}
+
+/// Reads a reply without a form.
+fn read_text(text: &str) -> Result<StageReply, String> {
+    let text = unlabelled(text);
+    if text.is_empty() {
+        return Err("the reply is empty; expected a text".to_owned());
+    }
+
+    Ok(StageReply {
+        text,
+        ..StageReply::default()
+    })
 }
 
 /// Returns the text of a reply without a form.

@@ -173,7 +173,7 @@ impl Node<Solving> for StageNode {
 
         let nothing = || {
             self.at(SolveError::driver(
-                "the work asked nothing; expected one question or more",
+                "there are no questions to ask; expected at least one",
             ))
         };
 

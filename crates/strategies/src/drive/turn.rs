@@ -32,13 +32,8 @@ impl StageTurn<'_> {
     /// Returns the default question of the stage: its prompt, its parameters, and which stage comes
     /// next.
     pub fn ask(&self) -> Ask {
-        self.ask_for(self.stage.prompt())
-    }
-
-    /// Returns the default question of the stage with a different prompt.
-    pub fn ask_for(&self, instruction: impl Into<String>) -> Ask {
         let parameters = self.stage.parameters().iter();
-        Ask::new(self.solving.transcript().clone(), instruction)
+        Ask::new(self.solving.transcript().clone(), self.stage.prompt())
             .with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
             .with_next(self.strategy.next(self.stage))
             .with_check(self.names_thoughts())

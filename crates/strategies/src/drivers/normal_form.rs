@@ -14,38 +14,16 @@ pub(super) fn normal_form(text: &str) -> String {
     let mut before = ' ';
     let mut rest = bare;
 
-    while let Some(first) = rest.chars().next() {
-        let (word, length) = match first {
-            '.' | '0'..='9' => number(rest).unwrap_or((String::new(), first.len_utf8())),
-            '-' | '−' if !before.is_alphanumeric() && before != ')' => {
-                let after = rest.get(first.len_utf8()..).unwrap_or_default();
-                match number(after) {
-                    Some((digits, length)) if digits == "0" => (digits, first.len_utf8() + length),
-                    Some((digits, length)) => (format!("-{digits}"), first.len_utf8() + length),
-                    None => ("-".to_owned(), first.len_utf8()),
-                }
-            }
-            _ if is_letter(first) => {
-                let end = rest
-                    .find(|character| !is_letter(character))
-                    .unwrap_or(rest.len());
-                (rest.get(..end).unwrap_or_default().to_lowercase(), end)
-            }
-            _ if rest.starts_with("**") => (String::new(), 2),
-            _ => (
-                sign(first).map(String::from).unwrap_or_default(),
-                first.len_utf8(),
-            ),
-        };
-
-        if !word.is_empty() {
+    while !rest.is_empty() {
+        let word = next_word(rest, before);
+        if !word.form.is_empty() {
             if !form.is_empty() {
                 form.push(' ');
             }
-            form.push_str(&word);
+            form.push_str(&word.form);
         }
 
-        let (taken, after) = rest.split_at(length.min(rest.len()));
+        let (taken, after) = rest.split_at(word.length.min(rest.len()));
         before = taken.chars().next_back().unwrap_or(before);
         rest = after;
     }
@@ -57,6 +35,56 @@ pub(super) fn normal_form(text: &str) -> String {
         "" => text.to_lowercase(),
         form => form.to_owned(),
     }
+}
+
+/// A word, number or sign.
+struct Word {
+    /// Its common form, which is empty for punctuation.
+    form: String,
+    /// Its length in the text, in bytes.
+    length: usize,
+}
+
+/// Returns the first word of a text that follows the character `before`.
+fn next_word(text: &str, before: char) -> Word {
+    let first = text.chars().next().unwrap_or(' ');
+    let sign = || Word {
+        form: sign(first).map(String::from).unwrap_or_default(),
+        length: first.len_utf8(),
+    };
+
+    if is_letter(first) {
+        let end = text.find(|character| !is_letter(character));
+        let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+        return Word {
+            form: word.to_lowercase(),
+            length: word.len(),
+        };
+    }
+
+    match first {
+        '.' | '0'..='9' => number(text).unwrap_or_else(sign),
+        '-' | '−' if !before.is_alphanumeric() && before != ')' => {
+            negative(text, first).unwrap_or_else(sign)
+        }
+        '*' if text.starts_with("**") => Word {
+            form: String::new(),
+            length: 2,
+        },
+        _ => sign(),
+    }
+}
+
+/// Returns the number after the sign `minus` at the start of a text.
+fn negative(text: &str, minus: char) -> Option<Word> {
+    let number = number(text.get(minus.len_utf8()..)?)?;
+    let length = minus.len_utf8() + number.length;
+    let form = match number.form.as_str() {
+        "0" => number.form,
+        digits => format!("-{digits}"),
+    };
+
+    Some(Word { form, length })
 }
 
 /// Removes the markup around a result.
@@ -91,9 +119,9 @@ fn sign(character: char) -> Option<char> {
     }
 }
 
-/// Returns the number at the start of a text, and its length in the text. A comma belongs to the
+/// Returns the number at the start of a text. A comma belongs to the
 /// number if three digits follow it: `1,000` is a thousand, and `1,2` are two numbers.
-fn number(text: &str) -> Option<(String, usize)> {
+fn number(text: &str) -> Option<Word> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     let mut whole = text.get(..end)?.to_owned();
@@ -125,8 +153,9 @@ fn number(text: &str) -> Option<(String, usize)> {
         "" => "0",
         digits => digits,
     };
-    Some(match fraction.trim_end_matches('0') {
-        "" => (whole.to_owned(), end),
-        fraction => (format!("{whole}.{fraction}"), end),
-    })
+    let form = match fraction.trim_end_matches('0') {
+        "" => whole.to_owned(),
+        fraction => format!("{whole}.{fraction}"),
+    };
+    Some(Word { form, length: end })
 }

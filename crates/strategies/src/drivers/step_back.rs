@@ -5,7 +5,7 @@ use super::answering::{
 use super::stage_names::{StageName, stage_names};
 use crate::{
     Answer, Ask, Done, Driver, Next, Parameter, SolveError, Solving, Stage, StageReply, StageTurn,
-    StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    StageWork, Strategy, StrategyName, ThoughtDraft,
 };
 
 /// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
@@ -126,11 +126,6 @@ impl Driver for StepBack {
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
-    }
-
-    /// Returns `None`, since the table has no cycle.
-    fn progress(&self, _: &Thought) -> Option<String> {
-        None
     }
 }
 

@@ -36,7 +36,7 @@ pub enum SessionError {
     },
     /// The thought exists, but isn't on the path of the branch.
     #[error(
-        "thought {thought} is not on the path of the branch `{}`; expected an earlier one that is",
+        "thought {thought} is not on the path of the branch `{}`; choose an earlier thought of that path",
         Name(branch)
     )]
     NotOnPath {
@@ -69,7 +69,10 @@ pub enum SessionError {
         name: String,
     },
     /// The branch is the current one, which can't be pruned.
-    #[error("the branch `{}` is the current one; expected another", Name(branch))]
+    #[error(
+        "the branch `{}` is the current one; switch to a different one first",
+        Name(branch)
+    )]
     CurrentBranch {
         /// The name of the branch.
         branch: String,
@@ -79,7 +82,7 @@ pub enum SessionError {
     MergeSources,
     /// The branches to merge have set parameters to different values.
     #[error(
-        "the branches differ in {}; expected another rule, or values that agree",
+        "the branches have different values of {}; choose a rule that resolves the conflict",
         Conflicts(conflicts)
     )]
     Conflicts {
@@ -90,7 +93,7 @@ pub enum SessionError {
     #[error("a score is a number from 0 to 10")]
     Score,
     /// No open or complete branch has a score.
-    #[error("no branch that could be selected has a score; expected one or more")]
+    #[error("no open or complete branch has a score; expected at least one")]
     NothingScored,
     /// The thought would end the branch before a final stage.
     #[error(
@@ -106,7 +109,7 @@ pub enum SessionError {
     },
     /// The session already has a different strategy of this name.
     #[error(
-        "the session has another strategy of the name `{}`; expected one of another name",
+        "the session already has a different strategy called `{}`; choose another name",
         Name(strategy)
     )]
     StrategyName {
@@ -147,7 +150,7 @@ impl fmt::Display for SessionLimit {
             Self::Branches => "branches",
             Self::Bytes => "bytes",
             Self::Strategies => "strategies",
-            Self::Parts => "parts inside one another",
+            Self::Parts => "nested strategies",
         })
     }
 }

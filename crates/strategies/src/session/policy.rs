@@ -136,7 +136,7 @@ impl TryFrom<Unchecked> for SessionLimits {
         } = Self::MAX;
 
         Err(format!(
-            "limits above the greatest; expected at most {thoughts} thoughts, {branches} branches and {bytes} bytes"
+            "the limits are too high; expected at most {thoughts} thoughts, {branches} branches and {bytes} bytes"
         ))
     }
 }

@@ -148,11 +148,6 @@ impl Session {
         self.current
     }
 
-    /// Returns the policy.
-    pub fn policy(&self) -> SessionPolicy {
-        self.policy
-    }
-
     /// Returns the ends of branches, in the order in which the branches ended.
     pub fn completions(&self) -> &[Completion] {
         &self.completions

@@ -245,18 +245,18 @@ impl fmt::Display for TableProblemKind {
             Self::Name(name) => {
                 write!(
                     f,
-                    "`{}` is no name; expected 1 to 64 letters, digits, `_` and `-`",
+                    "`{}` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`",
                     Name(name)
                 )
             }
             Self::NameTaken(name) => {
                 write!(
                     f,
-                    "`{}` is the name of another strategy; expected one of its own",
+                    "`{}` is the name of a different strategy; choose another name",
                     Name(name)
                 )
             }
-            Self::Duplicate(name) => write!(f, "`{}` is there twice; expected once", Name(name)),
+            Self::Duplicate(name) => write!(f, "`{}` is defined twice", Name(name)),
             Self::UnknownKey { key, known } => {
                 write!(
                     f,
@@ -282,7 +282,7 @@ impl fmt::Display for TableProblemKind {
                 )
             }
             Self::NoInnerType(key) => write!(f, "it has no `{}`, which its type needs", Name(key)),
-            Self::EmptyRange => f.write_str("`min` is above `max`; expected the least first"),
+            Self::EmptyRange => f.write_str("`min` is greater than `max`"),
             Self::NoStages => f.write_str("it has no `stages`; expected at least one"),
             Self::NoFinalStage => {
                 f.write_str("no stage is final; expected `final: true` in at least one")
@@ -306,10 +306,10 @@ impl fmt::Display for TableProblemKind {
                     NameList::or(stages)
                 )
             }
-            Self::Unreachable => f.write_str("no way leads to it from the start"),
-            Self::NoWayToTheEnd => f.write_str("no way leads from it to a final stage"),
+            Self::Unreachable => f.write_str("it cannot be reached from the start"),
+            Self::NoWayToTheEnd => f.write_str("it does not lead to a final stage"),
             Self::FinalLeadsOn => {
-                f.write_str("it is final, but has `next`; expected one or the other")
+                f.write_str("it has both `final` and `next`; expected one of them")
             }
         }
     }

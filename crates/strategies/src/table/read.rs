@@ -70,55 +70,20 @@ impl Reader<'_> {
 
         let description = self.text(place, "description", description, Kind::NoDescription);
         let aliases = self.names(place, "aliases", aliases);
-        aliases
-            .iter()
-            .for_each(|alias| self.check_name(place, alias));
-
-        let entries = stages
-            .map(|tree| self.entries(place, "stages", tree))
-            .unwrap_or_default();
-        let mut stages: Vec<Stage> = Vec::with_capacity(entries.len());
-        for (name, tree) in entries {
-            let place = Place {
-                stage: Some(&name),
-                ..*place
-            };
-            self.check_name(&place, &name);
-            let stage = self.stage(&place, stages.len(), &name, tree);
-            stages.push(stage);
+        for alias in &aliases {
+            self.check_name(place, alias);
         }
 
+        let mut stages = self.stages(place, stages);
         if stages.is_empty() {
             self.report(place, Kind::NoStages);
             return None;
         }
 
-        let by_name: HashMap<String, usize> = stages
-            .iter()
-            .map(|stage| (stage.name.clone(), stage.index))
-            .collect();
         let names: Vec<String> = stages.iter().map(|stage| stage.name.clone()).collect();
+        let by_name: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
         self.join(place, &mut stages, &by_name, &names);
-        let start = match start {
-            None => 0,
-            Some(Tree::Text(start)) => match by_name.get(&start) {
-                Some(index) => *index,
-                None => {
-                    self.report(
-                        place,
-                        Kind::UndefinedStart {
-                            start,
-                            stages: names,
-                        },
-                    );
-                    return None;
-                }
-            },
-            Some(other) => {
-                self.wrong(place, "start", &other, "the name of a stage");
-                return None;
-            }
-        };
+        let start = self.start(place, start, &by_name, names)?;
 
         self.check_ways(place, &stages, start);
         Some(Table {
@@ -129,6 +94,47 @@ impl Reader<'_> {
             stages,
             by_name,
         })
+    }
+
+    fn stages(&mut self, place: &Place<'_>, tree: Option<Tree>) -> Vec<Stage> {
+        let entries = tree.map(|tree| self.entries(place, "stages", tree));
+        let mut stages: Vec<Stage> = Vec::new();
+
+        for (name, tree) in entries.unwrap_or_default() {
+            let place = Place {
+                stage: Some(&name),
+                ..*place
+            };
+            self.check_name(&place, &name);
+            let stage = self.stage(&place, stages.len(), &name, tree);
+            stages.push(stage);
+        }
+
+        stages
+    }
+
+    /// Returns the index of the start stage, which is the first one by default.
+    fn start(
+        &mut self,
+        place: &Place<'_>,
+        tree: Option<Tree>,
+        by_name: &HashMap<String, usize>,
+        stages: Vec<String>,
+    ) -> Option<usize> {
+        let start = match tree {
+            None => return Some(0),
+            Some(Tree::Text(start)) => start,
+            Some(other) => {
+                self.wrong(place, "start", &other, "the name of a stage");
+                return None;
+            }
+        };
+
+        let index = by_name.get(&start).copied();
+        if index.is_none() {
+            self.report(place, Kind::UndefinedStart { start, stages });
+        }
+        index
     }
 
     /// Resolves the names of the stages that may follow.

@@ -107,29 +107,7 @@ impl Reader<'_> {
                 let (min, max) = self.range(place, path, rest);
                 Some(ParameterType::Number { min, max })
             }
-            "list" => {
-                let [items, min_items] = self.keys(place, path, rest, ["items", "min_items"]);
-                let items = Box::new(self.inner(place, path, "items", items)?);
-                let min_items = match min_items {
-                    None => 0,
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "checked"
-                    )]
-                    Some(Tree::Number(n))
-                        if n.fract() == 0.0 && (0.0..=1_000_000.0).contains(&n) =>
-                    {
-                        n as usize
-                    }
-                    Some(other) => {
-                        self.wrong(place, "min_items", &other, "an integer from 0 to 1000000");
-                        return None;
-                    }
-                };
-
-                Some(ParameterType::List { items, min_items })
-            }
+            "list" => self.list(place, path, rest),
             "object" => {
                 let [fields] = self.keys(place, path, rest, ["fields"]);
                 if fields.is_none() {
@@ -154,6 +132,28 @@ impl Reader<'_> {
                 })
             }
         }
+    }
+
+    fn list(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<ParameterType> {
+        let [items, min_items] = self.keys(place, path, tree, ["items", "min_items"]);
+        let items = Box::new(self.inner(place, path, "items", items)?);
+
+        let is_count = |number: f64| number.fract() == 0.0 && (0.0..=1_000_000.0).contains(&number);
+        let min_items = match min_items {
+            None => 0,
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked"
+            )]
+            Some(Tree::Number(number)) if is_count(number) => number as usize,
+            Some(other) => {
+                self.wrong(place, "min_items", &other, "an integer from 0 to 1000000");
+                return None;
+            }
+        };
+
+        Some(ParameterType::List { items, min_items })
     }
 
     fn inner(

@@ -58,8 +58,8 @@ impl Budget {
             .values
             .checked_sub(1)
             .zip(self.bytes.checked_sub(bytes));
-        let (values, bytes) =
-            left.ok_or_else(|| E::custom("the tables are too large; expected fewer of them"))?;
+        let (values, bytes) = left
+            .ok_or_else(|| E::custom("the tables are too large; expected fewer or smaller ones"))?;
         *self = Self { values, bytes };
 
         Ok(())

@@ -173,8 +173,8 @@ fn targets_are_checked() {
     refused(&mut session, |s| s.fork(ThoughtId::new(1), "x".repeat(65)));
     insta::assert_snapshot!(refused(&mut session, |s| s.score(a, 10.5)), @"a score is a number from 0 to 10");
     insta::assert_snapshot!(refused(&mut session, |s| s.score(a, f64::NAN)), @"a score is a number from 0 to 10");
-    insta::assert_snapshot!(refused(&mut session, |s| s.select_best()), @"no branch that could be selected has a score; expected one or more");
-    insta::assert_snapshot!(refused(&mut session, |s| s.prune(BranchId::MAIN)), @"the branch `main` is the current one; expected another");
+    insta::assert_snapshot!(refused(&mut session, |s| s.select_best()), @"no open or complete branch has a score; expected at least one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.prune(BranchId::MAIN)), @"the branch `main` is the current one; switch to a different one first");
     session.prune(b).unwrap();
     insta::assert_snapshot!(refused(&mut session, |s| s.think_on(b, ThoughtDraft::here("on"))), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.switch(b)), @"the branch `B` is pruned; expected an open one");
@@ -314,7 +314,7 @@ fn a_merge_records_parents_conflicts_and_who_had_its_way() {
             ThoughtDraft::here("joined"),
         )
     });
-    insta::assert_snapshot!(error, @"the branches differ in `state_variables`; expected another rule, or values that agree");
+    insta::assert_snapshot!(error, @"the branches have different values of `state_variables`; choose a rule that resolves the conflict");
     let merge = |s: &mut Session, sources: &[BranchId]| {
         s.merge(
             sources,

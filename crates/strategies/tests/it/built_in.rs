@@ -159,6 +159,7 @@ proptest! {
     /// Whatever way is taken, an end is near: a walk that turns to the end after a while gets there.
     #[test]
     fn random_walks_reach_the_end(name in prop::sample::select(&StrategyName::ALL[..]), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
+        let mut moves = 0;
         let mut manager = StageManager::new(name);
         for turn in turns {
             let allowed: Vec<Stage> = manager.allowed().cloned().collect();
@@ -167,6 +168,7 @@ proptest! {
             }
             let next = turn.get(&allowed);
             manager.move_to(next.name(), &needed(next)).unwrap();
+            moves += 1;
         }
         // From here on the way is shorter than the table.
         for _ in 0..manager.strategy().stages().len() {
@@ -176,9 +178,10 @@ proptest! {
             let strategy = manager.strategy().clone();
             let nearest = manager.allowed().min_by_key(|stage| distance_to_end(&strategy, stage)).unwrap().clone();
             manager.move_to(nearest.name(), &needed(&nearest)).unwrap();
+            moves += 1;
         }
         prop_assert!(manager.is_complete());
-        prop_assert_eq!(manager.history().count() as u64, manager.moves());
+        prop_assert_eq!(manager.history().count(), moves);
     }
 }
 

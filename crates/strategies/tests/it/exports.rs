@@ -48,13 +48,3 @@ fn json_schema() {
         insta::assert_json_snapshot!(format!("schema_of_{name}"), name.strategy().json_schema());
     }
 }
-
-#[test]
-fn the_parameters_of_one_stage() {
-    let strategy = StrategyName::TreeOfThoughts.strategy();
-    let schema = strategy
-        .stage("branch_evaluation")
-        .unwrap()
-        .parameters_schema();
-    insta::assert_snapshot!(serde_json::to_string(&schema).unwrap(), @r#"{"additionalProperties":false,"properties":{"approach_id":{"description":"The approach of the branch.","type":"string"},"evaluation_score":{"description":"How promising the branch is now, from 0 to 10.","maximum":10,"minimum":0,"type":"number"}},"required":["approach_id","evaluation_score"],"type":"object"}"#);
-}

@@ -211,7 +211,7 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     }
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts` does not know `colour`; `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`"#);
+    insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts` has no parameter `colour`; `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`"#);
     let many =
         ThoughtDraft::at("approach_exploration", "Many.").with("approaches", vec![0; 100_000]);
     assert!(refused(&mut session, many).to_string().len() < 3_000);
@@ -294,7 +294,7 @@ fn a_revision_names_a_thought_of_its_path() {
     );
 
     let revise = || ThoughtDraft::at("thought_revision", "Better.");
-    insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear` lacks `revises_thought`");
+    insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear` needs `revises_thought`");
     insta::assert_snapshot!(refused(&mut session, revise().revises(ThoughtId::new(4))), @"there is no thought 4; expected a number from 1 to 3");
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 0)), @"the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought");
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 1).revises(ThoughtId::new(2))), @"the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised");
@@ -331,7 +331,7 @@ fn a_revision_names_a_thought_of_its_path() {
             ThoughtDraft::here("Not mine.").revises(ThoughtId::new(2)),
         )
         .unwrap_err();
-    insta::assert_snapshot!(error, @"thought 2 is not on the path of the branch `other`; expected an earlier one that is");
+    insta::assert_snapshot!(error, @"thought 2 is not on the path of the branch `other`; choose an earlier thought of that path");
     assert_eq!(session, before);
     session
         .think_on(

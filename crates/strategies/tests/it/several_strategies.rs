@@ -65,7 +65,7 @@ fn a_change_is_checked_like_any_thought() {
         |strategy: StrategyName, draft| session.change_strategy(MAIN, strategy, draft).unwrap_err();
 
     insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("nowhere", "?")), @"`react` has no stage `nowhere`; expected `problem_reception`, `initial_reasoning`, `action_planning`, `action_execution`, `observation_reception`, `reasoning_update`, `evaluation_checkpoint`, `solution_formulation` or `final_response`");
-    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("action_planning", "?")), @"the stage `action_planning` of `react` lacks `action`");
+    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("action_planning", "?")), @"the stage `action_planning` of `react` needs `action`");
     assert_eq!(session, before);
 
     let another = Strategies::from_yaml(
@@ -75,7 +75,7 @@ fn a_change_is_checked_like_any_thought() {
     let error = session
         .change_strategy(MAIN, another, ThoughtDraft::here("?"))
         .unwrap_err();
-    insta::assert_snapshot!(error, @"the session has another strategy of the name `chain_of_thought`; expected one of another name");
+    insta::assert_snapshot!(error, @"the session already has a different strategy called `chain_of_thought`; choose another name");
     assert_eq!(session, before);
 }
 
@@ -161,7 +161,7 @@ fn parts_nest_eight_deep() {
 
     assert_eq!(
         error.to_string(),
-        "the limit of 8 parts inside one another is reached"
+        "the limit of 8 nested strategies is reached"
     );
     assert_eq!(session, before);
     let error = Session::new(StrategyName::React)

@@ -65,7 +65,7 @@ third: 7
 fourth: {description: Nothing in it., stages: {}}
 "), @r#"
     23 problems in the tables:
-    line 1: strategy `my strategy`: `my strategy` is no name; expected 1 to 64 letters, digits, `_` and `-`
+    line 1: strategy `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
     line 5: strategy `first`: it has no `description`; expected a text
     line 5: strategy `first`: no stage is final; expected `final: true` in at least one
     line 10: strategy `first`, stage `begin`: `next` names `begn`, which is not a stage; expected `begin`, `middle`, `trap`, `island` or `end`
@@ -74,18 +74,18 @@ fourth: {description: Nothing in it., stages: {}}
     line 12: strategy `first`, stage `middle`: it has no `description`; expected a text
     line 16: strategy `first`, stage `middle`, parameter `score`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
     line 17: strategy `first`, stage `middle`, parameter `count`: `type` is the text "int"; expected text, integer, number, boolean, thought, list, object, map or any
-    line 18: strategy `first`, stage `middle`, parameter `range`: `min` is above `max`; expected the least first
+    line 18: strategy `first`, stage `middle`, parameter `range`: `min` is greater than `max`
     line 19: strategy `first`, stage `middle`, parameter `plan`: it has no `items`, which its type needs
     line 23: strategy `first`, stage `middle`, parameter `nested[].name`: it has no `description`; expected a text
     line 24: strategy `first`, stage `middle`, parameter `wrong`: `wrong` is the text "text"; expected a mapping with `type` and `description`
     line 29: strategy `first`, stage `island`: it has no `prompt`; expected a text
-    line 29: strategy `first`, stage `island`: no way leads to it from the start
+    line 29: strategy `first`, stage `island`: it cannot be reached from the start
     line 32: strategy `first`, stage `island`: `next` is the text "end"; expected a list of texts
     line 36: strategy `first`, stage `end`: `final` is the text "yes"; expected true or false
-    line 38: strategy `first`: `middle` is there twice; expected once
+    line 38: strategy `first`: `middle` is defined twice
     line 43: strategy `second`: `description` is 12; expected a text
     line 44: strategy `second`: `start` names `nowhere`, which is not a stage; expected `a`
-    line 46: strategy `second`, stage `a`: it is final, but has `next`; expected one or the other
+    line 46: strategy `second`, stage `a`: it has both `final` and `next`; expected one of them
     line 47: `third` is 7; expected a mapping with `description` and `stages`
     line 48: strategy `fourth`: it has no `stages`; expected at least one
     "#);
@@ -106,8 +106,8 @@ fn json_has_the_same_problems_and_lines() {
     insta::assert_snapshot!(format!("{:#}", Strategies::from_json(json).unwrap_err()), @"
     3 problems in the tables:
     line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`
-    line 5: strategy `mine`, stage `a`: no way leads from it to a final stage
-    line 6: strategy `mine`, stage `c`: no way leads to it from the start
+    line 5: strategy `mine`, stage `a`: it does not lead to a final stage
+    line 6: strategy `mine`, stage `c`: it cannot be reached from the start
     ");
 
     insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: line 5: strategy `mine`, stage `a`: `next` names `b`, which is not a stage; expected `a` or `c`");
@@ -140,7 +140,7 @@ fn a_name_that_is_taken() {
     );
     assert_eq!(
         error.to_string(),
-        "strategy `mine`: `react` is the name of another strategy; expected one of its own"
+        "strategy `mine`: `react` is the name of a different strategy; choose another name"
     );
     assert_eq!(strategies, before);
 }

@@ -157,15 +157,7 @@ impl Driver for Linear {
             LinearStage::HypothesisGeneration => {
                 thought.parameter(HYPOTHESIS).map(Value::to_string)
             }
-            LinearStage::ProblemReception
-            | LinearStage::InitialThoughtPlanning
-            | LinearStage::ThoughtEvaluation
-            | LinearStage::ContinuationDecision
-            | LinearStage::ThoughtAdjustment
-            | LinearStage::BranchCreation
-            | LinearStage::HypothesisVerification
-            | LinearStage::SolutionFinalization
-            | LinearStage::FinalResponse => None,
+            _ => None,
         }
     }
 }

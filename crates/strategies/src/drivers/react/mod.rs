@@ -167,13 +167,7 @@ impl Driver for React {
                         .collect(),
                 )
             }
-            ReactStage::ProblemReception
-            | ReactStage::InitialReasoning
-            | ReactStage::ActionExecution
-            | ReactStage::ReasoningUpdate
-            | ReactStage::EvaluationCheckpoint
-            | ReactStage::SolutionFormulation
-            | ReactStage::FinalResponse => None,
+            _ => None,
         }
     }
 }

@@ -121,7 +121,9 @@ impl Blueprint {
 
         if calls.is_empty() {
             return Err("there is no call; expected a line such as `#E1 = tool[input]`".to_owned());
-        } else if calls.len() > most || self.steps.len() > MAX_STEPS {
+        }
+
+        if calls.len() > most || self.steps.len() > MAX_STEPS {
             let steps = self.steps.len();
             let calls = calls.len();
             return Err(format!(
@@ -129,49 +131,50 @@ impl Blueprint {
             ));
         }
 
-        for (place, call) in calls.iter().enumerate() {
-            let PlannedCall {
-                id, tool, input, ..
-            } = call;
-            let earlier: Vec<&str> = calls
-                .iter()
-                .take(place)
-                .map(|call| call.id.as_str())
-                .collect();
-
-            if earlier.contains(&id.as_str()) {
-                return Err(format!(
-                    "`{id}` is there twice; expected a name of its own for each call"
-                ));
-            } else if !tools.contains(tool) {
-                return Err(format!(
-                    "`{id}` calls `{}`; expected {}",
-                    Name(tool),
-                    NameList::or(tools)
-                ));
-            }
-
-            let faults = ParameterType::Any.faults(id, input);
-            if let Some(fault) = faults.first() {
-                return Err(fault.to_string());
-            }
-
-            let mut named = Vec::new();
-            evidence_in(input, &mut named);
-            if let Some(wrong) = named.iter().find(|name| !earlier.contains(&name.as_str())) {
-                let expected = match earlier.is_empty() {
-                    true => "no evidence, since it is the first".to_owned(),
-                    false => NameList::or(&earlier).to_string(),
-                };
-                return Err(format!(
-                    "`{id}` uses `{}`; expected {expected}",
-                    Name(wrong)
-                ));
-            }
+        let mut earlier: Vec<&str> = Vec::new();
+        for call in calls {
+            check_call(call, &earlier, tools)?;
+            earlier.push(&call.id);
         }
 
         Ok(())
     }
+}
+
+/// Checks a call after `earlier` ones.
+fn check_call(call: &PlannedCall, earlier: &[&str], tools: &[String]) -> Result<(), String> {
+    let id = call.id.as_str();
+    if earlier.contains(&id) {
+        return Err(format!(
+            "`{id}` is used twice; expected a different name for each call"
+        ));
+    }
+
+    if !tools.contains(&call.tool) {
+        let tool = Name(&call.tool);
+        let expected = NameList::or(tools);
+        return Err(format!("`{id}` calls `{tool}`; expected {expected}"));
+    }
+
+    if let Some(fault) = ParameterType::Any.faults(id, &call.input).first() {
+        return Err(fault.to_string());
+    }
+
+    let mut named = Vec::new();
+    evidence_in(&call.input, &mut named);
+    let unknown = named.iter().find(|name| !earlier.contains(&name.as_str()));
+    let Some(unknown) = unknown.map(|name| Name(name)) else {
+        return Ok(());
+    };
+
+    if earlier.is_empty() {
+        return Err(format!(
+            "`{id}` uses `{unknown}`; expected no evidence, since it is the first"
+        ));
+    }
+
+    let expected = NameList::or(earlier);
+    Err(format!("`{id}` uses `{unknown}`; expected {expected}"))
 }
 
 /// Writes the description, with the name of the evidence.

@@ -13,7 +13,7 @@ use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
     Answer, Call, Done, Driver, Next, PlannedCall, SolveError, Solving, Stage, StageTurn,
-    StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    StageWork, Strategy, StrategyName, ThoughtDraft,
 };
 
 /// Plans all tool calls in advance, gathers the evidence, and solves the problem with it (Xu et al.
@@ -159,11 +159,6 @@ impl Driver for Rewoo {
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
-    }
-
-    /// Returns `None`, since the table has no way back.
-    fn progress(&self, _: &Thought) -> Option<String> {
-        None
     }
 
     fn plan(&self, solving: &Solving) -> Option<Plan> {

@@ -53,7 +53,7 @@ impl Driver for Scratchpad {
         text.push_str(&self.variable_list());
         if let Some(result) = &self.result {
             // Writing to a string doesn't fail.
-            let _ = write!(text, "\nThe result is to stand in `{result}`.");
+            let _ = write!(text, "\nThe result must be in `{result}`.");
         }
 
         text
@@ -180,7 +180,7 @@ impl Scratchpad {
         }
 
         Err(SolveError::driver(format!(
-            "the result is to stand in `{result}`, which is no variable; expected {}",
+            "the result variable `{result}` is not defined; expected {}",
             state::names(&self.variables)
         )))
     }
@@ -221,7 +221,7 @@ impl Scratchpad {
 
         let changes = "the variables that the step changes, with their new values";
         let changes = Parameter::new(map_of_any(), changes);
-        let is_last = "whether the result stands on the scratchpad now";
+        let is_last = "whether the scratchpad contains the result now";
         let is_last = Parameter::new(ParameterType::Boolean, is_last);
 
         ask(turn, prompt)

@@ -71,7 +71,7 @@ pub(super) fn changed(
 fn check_other(variables: &[Variable], others: bool, name: &str) -> Result<(), String> {
     if !others {
         return Err(format!(
-            "`{}` is no variable; expected {}",
+            "`{}` is not a variable; expected {}",
             Name(name),
             names(variables)
         ));

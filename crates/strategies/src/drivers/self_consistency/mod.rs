@@ -16,7 +16,7 @@ use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
     Answer, Ask, Asked, Branch, BranchStatus, Done, Driver, Next, Parameter, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName,
 };
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
@@ -216,11 +216,6 @@ impl Driver for SelfConsistency {
         let agreement = votes.of_winner() as f64 / votes.finished() as f64;
 
         Some(Answer::new(votes.winner()).with_confidence(agreement))
-    }
-
-    /// Returns `None`, since the table has no way back.
-    fn progress(&self, _thought: &Thought) -> Option<String> {
-        None
     }
 }
 

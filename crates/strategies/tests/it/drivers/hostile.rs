@@ -348,7 +348,7 @@ async fn patience_is_told_as_it_is() {
 
     assert_eq!(
         end,
-        "no progress: the same came 100 times in a row up to the stage `observation_reception`"
+        "no progress: the thoughts repeated 100 times up to the stage `observation_reception`"
     );
 }
 

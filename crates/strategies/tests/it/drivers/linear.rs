@@ -323,7 +323,7 @@ async fn the_same_thought_again_is_no_progress() {
         .unwrap();
     assert_eq!(
         solved.end().to_string(),
-        "no progress: the same came 3 times in a row up to the stage `thought_generation`"
+        "no progress: the thoughts repeated 3 times up to the stage `thought_generation`"
     );
 }
 

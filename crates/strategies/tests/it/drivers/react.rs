@@ -228,7 +228,7 @@ async fn the_same_action_with_the_same_outcome_is_no_progress() {
     let solved = solver(&client).solve(PROBLEM).await.unwrap();
     assert_eq!(
         solved.end().to_string(),
-        "no progress: the same came 3 times in a row up to the stage `observation_reception`"
+        "no progress: the thoughts repeated 3 times up to the stage `observation_reception`"
     );
 
     // The best there is: what the model made of the last observation.

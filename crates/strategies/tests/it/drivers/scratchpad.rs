@@ -57,7 +57,7 @@ async fn a_step_is_one_question_and_the_result_none() {
      13 final_response: 51
     answer: 51
     end: answered
-    spent: 4 calls, about 1298 tokens
+    spent: 4 calls, about 1292 tokens
     "#);
 
     assert!(only_append(&client.requests()));
@@ -68,7 +68,7 @@ async fn a_step_is_one_question_and_the_result_none() {
     - total: a number, the sum so far
     - left: a list, what is to be added
     There are no others.
-    The result is to stand in `total`.
+    The result must be in `total`.
 
     [user] The problem:
     What is 12 + 30 + 9?
@@ -88,7 +88,7 @@ async fn a_step_is_one_question_and_the_result_none() {
     Write these lines, each name at the beginning of a line:
     thought: your thought
     state_variables: the variables that the step changes, with their new values (an object, as JSON, may be left out)
-    done: whether the result stands on the scratchpad now (true or false)
+    done: whether the scratchpad contains the result now (true or false)
 
     [assistant] thought: 0 + 12 = 12.
     state_variables: {"total": "12", "left": [30, 9]}
@@ -101,7 +101,7 @@ async fn a_step_is_one_question_and_the_result_none() {
     Write these lines, each name at the beginning of a line:
     thought: your thought
     state_variables: the variables that the step changes, with their new values (an object, as JSON, may be left out)
-    done: whether the result stands on the scratchpad now (true or false)
+    done: whether the scratchpad contains the result now (true or false)
     "#);
 }
 
@@ -127,7 +127,7 @@ async fn without_variables_of_its_own_the_model_names_them_and_reads_the_result(
       7 final_response: 6 apples
     answer: 6 apples
     end: answered
-    spent: 3 calls, about 595 tokens
+    spent: 3 calls, about 594 tokens
     "#);
 }
 
@@ -191,10 +191,10 @@ async fn wrong_values_are_asked_for_again() {
     `state_variables` is missing, expected an object
     `state_variables` is the text "all of them", expected an object
     `state_variables.total` is a list, expected a number
-    `sum` is no variable; expected `total`
+    `sum` is not a variable; expected `total`
     `state_variables.total` is missing, expected a number or null
     `done` is true, but `total` has no value yet; expected one
-    `x` is no variable; expected `total`
+    `x` is not a variable; expected `total`
     `done` is the text "perhaps", expected true or false
     `state_variables.total` is missing, expected a number or null
     "#);
@@ -271,7 +271,7 @@ async fn steps_that_change_nothing_are_no_progress_and_steps_without_end_have_on
     assert_eq!(
         (solved.end().to_string().as_str(), solved.answer()),
         (
-            "no progress: the same came 3 times in a row up to the stage `state_tracking`",
+            "no progress: the thoughts repeated 3 times up to the stage `state_tracking`",
             Some("0")
         )
     );
@@ -295,6 +295,6 @@ async fn a_result_that_is_no_variable_is_an_error() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "stage `problem_reception`: the result is to stand in `sum`, which is no variable; expected `total` or `left`"
+        "stage `problem_reception`: the result variable `sum` is not defined; expected `total` or `left`"
     );
 }

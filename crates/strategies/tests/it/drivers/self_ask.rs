@@ -209,7 +209,7 @@ async fn another_model_can_answer_and_knows_nothing_of_the_problem() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "stage `sub_question_answering`: the call of the model failed: quota: no money"
+        "stage `sub_question_answering`: the call to the model failed: quota: no money"
     );
 }
 
@@ -267,7 +267,7 @@ async fn the_same_question_again_is_no_progress() {
         .unwrap();
     assert_eq!(
         solved.end().to_string(),
-        "no progress: the same came 3 times in a row up to the stage `sub_question_formulation`"
+        "no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`"
     );
     assert_eq!(solved.spent().calls, 3);
 }

@@ -162,7 +162,7 @@ async fn a_failing_client_ends_the_run_and_loses_nothing() {
         .solve("17 * 3?")
         .await
         .unwrap_err();
-    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call of the model failed: quota: no money");
+    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call to the model failed: quota: no money");
     assert_eq!(
         error.client_error().map(LlmError::kind),
         Some(LlmErrorKind::Quota)
