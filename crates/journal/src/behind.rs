@@ -1,6 +1,6 @@
 //! Writing behind the back of a run: in order, off the async threads, many lines with one sync.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cogwork_flow::BoxError;
@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::StoreError;
 use crate::error::Kind;
+use crate::mutex::lock;
 
 /// What is to be written.
 pub(crate) enum Job {
@@ -20,21 +21,36 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// What jobs come to: entries that stand in place of all before, if any do, and those that follow.
-    pub(crate) fn settled(jobs: Vec<Self>) -> (Option<Vec<Entry>>, Vec<Entry>) {
-        let mut replacement = None;
-        let mut appended = Vec::new();
+    /// Merges jobs into the change that they make together.
+    pub(crate) fn merged(jobs: Vec<Self>) -> Edit {
+        let mut edit = Edit::default();
+
         for job in jobs {
             match job {
-                Self::Append(entry) => appended.push(entry),
-                Self::Replace(entries) => {
-                    replacement = Some(entries);
-                    appended.clear();
-                }
+                Self::Append(entry) => edit.appended.push(entry),
+                Self::Replace(entries) => edit = Edit::replace(entries),
             }
         }
 
-        (replacement, appended)
+        edit
+    }
+}
+
+/// A change of a record.
+#[derive(Default)]
+pub(crate) struct Edit {
+    /// Entries that replace the whole record.
+    pub(crate) replacement: Option<Vec<Entry>>,
+    /// Entries to append after that.
+    pub(crate) appended: Vec<Entry>,
+}
+
+impl Edit {
+    pub(crate) fn replace(entries: Vec<Entry>) -> Self {
+        Self {
+            replacement: Some(entries),
+            appended: Vec::new(),
+        }
     }
 }
 
@@ -205,11 +221,6 @@ impl Drop for Drain {
                 .send_modify(|written| written.failed = Some(error));
         }
     }
-}
-
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic of the writer has failed the log, and nothing is written any more.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does what may block where it may.

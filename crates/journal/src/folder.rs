@@ -1,11 +1,12 @@
 //! The folder of a store, which all its runs share.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cogwork_files::Folder;
 
 use crate::StoreError;
+use crate::mutex::lock;
 
 /// The folder of a store. It is opened when it is first needed, and all runs share the handle.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl StoreFolder {
         &self,
         open: impl FnOnce(&Path) -> Result<Folder, cogwork_files::Error>,
     ) -> Result<Folder, cogwork_files::Error> {
-        let mut opened = self.lock();
+        let mut opened = lock(&self.opened);
         if let Some(folder) = opened.as_ref()
             && folder.is_still_there()?
         {
@@ -55,10 +56,6 @@ impl StoreFolder {
         let folder = open(&self.path)?;
         *opened = Some(folder.clone());
         Ok(folder)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Folder>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failed(&self, what: &str, error: cogwork_files::Error) -> StoreError {

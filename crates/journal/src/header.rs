@@ -1,6 +1,6 @@
 //! What a run is: written once, before its first entry.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::{Flow, Shape};
 use cogwork_text::{Name, NameList};
@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::StoreError;
 use crate::error::Kind;
+use crate::time::{from_millis, to_millis};
 
 /// The version of the format, in the header of each run.
 pub(crate) const FORMAT: u32 = 1;
@@ -61,23 +62,18 @@ impl Header {
             return Err(refused(&"it has more than one line"));
         }
 
-        let started = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
         Ok(Self {
             cogwork_journal: FORMAT,
             run_id: run_id.to_owned(),
             flow: flow.name,
-            started: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+            started: to_millis(SystemTime::now()),
             input,
             shape: flow.shape,
         })
     }
 
     pub(crate) fn started(&self) -> SystemTime {
-        UNIX_EPOCH
-            .checked_add(Duration::from_millis(self.started))
-            .unwrap_or(UNIX_EPOCH)
+        from_millis(self.started).unwrap_or(UNIX_EPOCH)
     }
 
     /// That a node of the flow waits for this event.

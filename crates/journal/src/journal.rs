@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, Entry, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work,
+    Awaited, Entry, EntryError, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -46,13 +46,13 @@ pub struct RunJournal {
 impl RunJournal {
     /// # Errors
     ///
-    /// The index of an entry that cannot follow those before it, and why.
+    /// Returns an error if an entry cannot follow the entries before it.
     pub(crate) fn new(
         place: String,
         header: Header,
         entries: Vec<Entry>,
         writer: impl Write,
-    ) -> Result<Self, (usize, String)> {
+    ) -> Result<Self, EntryError> {
         let log = Behind::new(place.clone(), writer);
         let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
         Ok(Self {

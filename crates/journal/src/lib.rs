@@ -70,7 +70,10 @@ mod journal;
 pub use journal::RunJournal;
 
 mod summary;
-pub use summary::{RunStatus, RunSummary, WaitSummary};
+pub use summary::{RunStatus, RunSummary};
+
+mod waits;
+pub use waits::WaitSummary;
 
 mod error;
 pub use error::StoreError;
@@ -81,8 +84,9 @@ mod header;
 mod keep;
 mod line;
 mod lock;
+mod mutex;
 mod name;
-mod waits;
+mod time;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -67,12 +67,10 @@ impl Chain {
 
         let length = lines.len() - start;
         if length > max_line {
+            let problem = too_long(format_args!("a line of {length} bytes"), max_line);
             return Err(StoreError::new(
                 Kind::TooLarge,
-                format_args!(
-                    "{place}: a line of {length} bytes is longer than {max_line}; \
-                     `max_line` of the store sets how long one may be"
-                ),
+                format_args!("{place}: {problem}"),
             ));
         }
 
@@ -147,6 +145,11 @@ impl Chain {
 
         format!("{checksum:08x}")
     }
+}
+
+/// Describes a line that is longer than the store allows.
+pub(crate) fn too_long(line: impl Display, max_line: usize) -> String {
+    format!("{line} is longer than {max_line} bytes; `with_max_line` raises the limit of the store")
 }
 
 /// A line up to its checksum, and the checksum; `None` where it does not end with one.

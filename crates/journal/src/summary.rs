@@ -1,9 +1,10 @@
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use cogwork_flow::journal::Entry;
 
 use crate::header::Header;
-use crate::waits::{WaitChange, Waits};
+use crate::time::from_millis;
+use crate::waits::{WaitChange, WaitSummary, Waits};
 
 /// A run as it stands on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,20 +54,6 @@ pub enum RunStatus {
     },
 }
 
-/// A step that waits for an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WaitSummary {
-    /// The step.
-    pub step: String,
-    /// The event.
-    pub event: String,
-    /// What [`Wait::with_reason`](cogwork_flow::Wait::with_reason) says; empty where it says nothing.
-    pub why: String,
-    /// When it is too late: taken up then, the run goes on without an answer.
-    pub until: Option<SystemTime>,
-}
-
 /// How a run stands after the entries so far.
 #[derive(Default)]
 pub(crate) struct Standing {
@@ -94,7 +81,7 @@ impl Standing {
                 why,
                 until,
             } => {
-                let until = until.and_then(time);
+                let until = until.and_then(from_millis);
                 let step = step.clone();
                 let event = event.clone();
                 let why = why.clone();
@@ -108,7 +95,9 @@ impl Standing {
                     },
                 ));
             }
-            Entry::Shortened { step, until } => return self.waits.shorten(step, time(*until)),
+            Entry::Shortened { step, until } => {
+                return self.waits.shorten(step, from_millis(*until));
+            }
             Entry::Answer { event, .. } => self.waits.answer(event),
             Entry::Taken { step, event } => {
                 self.waits.use_up(event);
@@ -178,8 +167,4 @@ impl Standing {
             flow: header.flow,
         }
     }
-}
-
-fn time(millis: u64) -> Option<SystemTime> {
-    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
 }

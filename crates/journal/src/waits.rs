@@ -3,7 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use crate::WaitSummary;
+/// A step that waits for an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitSummary {
+    /// The name of the step.
+    pub step: String,
+    /// The name of the event.
+    pub event: String,
+    /// The reason from [`Wait::with_reason`](cogwork_flow::Wait::with_reason); empty if there is none.
+    pub why: String,
+    /// When the wait times out; `None` for never. Resumed after that, the run continues without an answer.
+    pub until: Option<SystemTime>,
+}
 
 /// The steps of a run that wait, and the answers that none of them has taken.
 #[derive(Default)]

@@ -79,10 +79,11 @@ pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, 
         bytes: Vec::new(),
         at_most,
     };
-    let (written, unrecorded) = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
-    match written {
+    let watched = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
+
+    match watched.written {
         Ok(()) => Ok(bytes.bytes),
-        Err(_) if unrecorded => Ok(Vec::new()),
+        Err(_) if watched.met_unrecorded => Ok(Vec::new()),
         Err(error) if error.is_io() => Err(OutcomeProblem::new(
             OutcomeProblemKind::TooLarge,
             format_args!("{at_most} bytes"),

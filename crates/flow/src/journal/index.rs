@@ -24,6 +24,7 @@ pub(super) struct Index {
     pub(super) ended: bool,
 }
 
+#[derive(Clone)]
 pub(super) struct Known {
     pub(super) what: What,
     /// The line to wait for before it is used.

@@ -12,6 +12,7 @@
 mod clock;
 mod codec;
 mod entry;
+mod entry_error;
 mod index;
 mod log;
 mod progress;
@@ -24,6 +25,7 @@ mod work;
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
 pub use entry::{Entry, Json, Snapshot};
+pub use entry_error::EntryError;
 pub use log::Log;
 pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};

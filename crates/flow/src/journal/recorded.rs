@@ -3,11 +3,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use cogwork_text::Escaped;
 
 use super::clock::Clock;
-use super::index::{Index, What};
-use super::{Awaited, Entry, Journal, Json, Log, Progress, Snapshot, StepError, Waited, Work};
+use super::index::{Index, Known, What};
+use super::{
+    Awaited, Entry, EntryError, Journal, Json, Log, Progress, Snapshot, StepError, Waited, Work,
+};
 use crate::{BoxError, StepName};
 
 /// A journal that keeps its record in memory: for tests, and for runs that pause within one
@@ -69,17 +70,18 @@ impl<L: Log> Recorded<L> {
     ///
     /// # Errors
     ///
-    /// When a line cannot follow those before it: its index, and why.
+    /// Returns an error if an entry cannot follow the entries before it.
     pub fn over(
         run_id: impl Into<String>,
         entries: impl IntoIterator<Item = Entry>,
         log: L,
-    ) -> Result<Self, (usize, String)> {
+    ) -> Result<Self, EntryError> {
         let mut index = Index::default();
         for (number, entry) in entries.into_iter().enumerate() {
-            index
-                .check(&entry)
-                .map_err(|problem| (number, shown(&problem)))?;
+            if let Err(problem) = index.check(&entry) {
+                return Err(EntryError::new(number, &problem));
+            }
+
             index.add(entry, 0);
         }
 
@@ -115,15 +117,13 @@ impl<L: Log> Recorded<L> {
 
     /// What is known of a step, once it is where a crash cannot take it away.
     async fn known(&self, step: &str) -> Result<Option<What>, BoxError> {
-        let known = self
-            .index()
-            .steps
-            .get(step)
-            .map(|known| (known.what.clone(), known.line));
-        match known {
-            None => Ok(None),
-            Some((what, line)) => self.log.written(line).await.map(|()| Some(what)),
-        }
+        let known = self.index().steps.get(step).cloned();
+        let Some(Known { what, line }) = known else {
+            return Ok(None);
+        };
+
+        self.log.written(line).await?;
+        Ok(Some(what))
     }
 
     /// Adds a line, so that whoever asks from now on finds it, and waits until it is written.
@@ -318,15 +318,6 @@ const MAX_WHY: usize = 10_000;
 
 /// How much of an error is put on record, in characters.
 const MAX_ERROR: usize = 1_000;
-
-/// How much of a problem with an entry is shown, in characters: its names may be of any length.
-const MAX_PROBLEM: usize = 300;
-
-fn shown(problem: &str) -> String {
-    Escaped::new(problem)
-        .with_max_chars(MAX_PROBLEM)
-        .to_string()
-}
 
 fn other_kind(step: &str) -> String {
     format!("the step `{step}` is on record as another kind of step")

@@ -48,11 +48,20 @@ thread_local! {
     static MET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something, and says whether it came upon something unrecorded.
-pub(super) fn watching<R>(write: impl FnOnce() -> R) -> (R, bool) {
+/// The result of a write, and whether it came across an [`Unrecorded`] value.
+pub(super) struct Watched<R> {
+    pub(super) written: R,
+    pub(super) met_unrecorded: bool,
+}
+
+pub(super) fn watching<R>(write: impl FnOnce() -> R) -> Watched<R> {
     let before = MET.replace(false);
     let written = write();
-    (written, MET.replace(before))
+
+    Watched {
+        written,
+        met_unrecorded: MET.replace(before),
+    }
 }
 
 impl<T> Serialize for Unrecorded<T> {

@@ -423,12 +423,8 @@ async fn show_records(shown: &Shown, text: &str) {
             error: String::new(),
         }],
     ] {
-        assert_safe_line(&Recorded::over(text, entries, ()).unwrap_err().1);
+        shown.error(&Recorded::over(text, entries, ()).unwrap_err());
     }
 
-    assert_safe_line(
-        &Recorded::over(text, [outcome(), outcome()], ())
-            .unwrap_err()
-            .1,
-    );
+    shown.error(&Recorded::over(text, [outcome(), outcome()], ()).unwrap_err());
 }

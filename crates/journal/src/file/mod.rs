@@ -1,5 +1,6 @@
 //! A file for each run.
 
+mod files;
 mod list;
 mod open;
 mod read;
@@ -7,7 +8,7 @@ mod write;
 
 use std::path::PathBuf;
 
-use self::open::Files;
+use self::files::Files;
 use crate::folder::StoreFolder;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};

@@ -2,35 +2,17 @@
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::path::PathBuf;
 
 use cogwork_files::{Access, Folder, LockError, LockFile};
-use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::journal::{Entry, EntryError, Recorded};
 
+use super::files::{Files, RunFolder};
 use super::read::{Lines, cannot_read};
-use super::write::{RunFolder, Writer, Written, cannot_write};
+use super::write::{Writer, Written, cannot_write};
 use crate::error::Kind;
-use crate::folder::StoreFolder;
 use crate::header::Header;
 use crate::keep::{Keep, OpenFolder, Wanted};
 use crate::{RunJournal, StoreError, lock};
-
-/// The files of a run, and how they are written.
-#[derive(Debug, Clone)]
-pub(super) struct Files {
-    pub(super) run_id: String,
-    pub(super) location: StoreFolder,
-    /// The file with the lines, for messages.
-    pub(super) path: PathBuf,
-    /// Its name.
-    pub(super) lines: String,
-    pub(super) lock: String,
-    /// What takes the place of the lines when it is whole. One name, so that what a crash left is
-    /// found.
-    pub(super) new: String,
-    pub(super) sync: bool,
-    pub(super) max_line: usize,
-}
 
 /// How often the lines may be replaced while they are being locked: whoever does so has them next.
 const REPLACED: usize = 10;
@@ -176,11 +158,15 @@ impl RunFolder {
         journal.map_err(|problem| self.out_of_place(problem))
     }
 
-    fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
+    fn out_of_place(&self, error: EntryError) -> StoreError {
         let path = self.files.path.display();
+        let EntryError { index, problem, .. } = error;
+
+        // The first line is the header, and lines are counted from 1.
+        let number = index + 2;
         StoreError::new(
             Kind::Damaged,
-            format_args!("{path}, line {}: {problem}", index + 2),
+            format_args!("{path}, line {number}: {problem}"),
         )
     }
 

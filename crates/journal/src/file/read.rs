@@ -9,7 +9,7 @@ use cogwork_flow::journal::Entry;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::{Chain, starts_a_write};
+use crate::line::{Chain, starts_a_write, too_long};
 
 /// The lines of a file, one after the other, each checked.
 pub(super) struct Lines<'a> {
@@ -123,11 +123,7 @@ impl<'a> Lines<'a> {
         }
 
         if length > self.max_line {
-            let max_line = self.max_line;
-            let problem = format!(
-                "the line is longer than {max_line} bytes; `max_line` of the store sets how long one may be"
-            );
-            return Err(self.problem(Kind::TooLarge, problem));
+            return Err(self.problem(Kind::TooLarge, too_long("the line", self.max_line)));
         }
 
         Ok(false)

@@ -4,22 +4,15 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use cogwork_files::{FileId, Folder, LockFile, Temporary};
+use cogwork_files::{FileId, LockFile, Temporary};
 use cogwork_flow::journal::Entry;
 use serde::Serialize;
 
-use super::open::Files;
+use super::files::{Files, RunFolder};
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::header::Header;
 use crate::line::{Chain, Joins};
-
-/// The files of a run in their folder, which is open.
-#[derive(Clone)]
-pub(super) struct RunFolder {
-    pub(super) files: Files,
-    pub(super) folder: Folder,
-}
 
 /// The open file with the lines.
 pub(super) struct Written {
@@ -130,16 +123,16 @@ pub(super) struct Writer {
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        let (replacement, appended) = Job::settled(jobs);
+        let edit = Job::merged(jobs);
 
-        if let Some(entries) = replacement {
+        if let Some(entries) = edit.replacement {
             // Only the run's own file may be replaced.
             self.check_there()?;
             self.written = self.run.replace(&self.header, &entries)?;
         }
 
-        if !appended.is_empty() {
-            self.append(&appended)?;
+        if !edit.appended.is_empty() {
+            self.append(&edit.appended)?;
         }
 
         // Nothing counts as recorded that cannot be found.

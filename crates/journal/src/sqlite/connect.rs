@@ -1,4 +1,4 @@
-//! Opening the database, and seeing first that it is one of ours.
+//! Opens connections to a database, after checking that it is a database of runs.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,27 +8,28 @@ use cogwork_files::{Folder, LockFile};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, Open};
+use super::failure::Failure;
+use super::files::{Files, OpenFiles};
 use crate::StoreError;
 use crate::error::Kind;
 
-/// In the header of each database, so that it is known for one of ours: `Cogw`.
+/// The application id in the header of each database: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
 
-/// The version of the tables. That of the lines is in each run's first line.
+/// The version of the tables. The version of the lines is in the first line of each run.
 const FORMAT: i32 = 1;
 
-/// What is locked to make the database. No run's lock has this name.
+/// The lock file for creating the database. No run's lock file has this name.
 const CREATION_LOCK: &str = "database";
 
-/// How long to wait for another process that writes.
+/// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Of each connection. Links are not followed, neither to the database nor to what is beside it.
+/// The flags of each connection. Links are not followed, neither to the database nor to the files next to it.
 const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
-/// The first line, with the input, is no column of `runs`: a row is written whole when a part of it
-/// changes, and that of the run changes with each line.
+/// The first line, with the input, isn't a column of `runs`: SQLite rewrites a whole row when one column
+/// changes, and the row of a run changes with each line.
 const TABLES: &str = "
     CREATE TABLE runs (
         key INTEGER PRIMARY KEY,
@@ -62,23 +63,44 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Does without locks, for where none can be taken.
+/// The name of SQLite's file access without locks, for read-only disks.
 const WITHOUT_LOCKS: &str = if cfg!(windows) {
     "win32-none"
 } else {
     "unix-none"
 };
 
+/// Opens connections to a database.
+pub(super) struct Connector {
+    pub(super) files: Files,
+    /// Whether transactions are synced to disk.
+    pub(super) sync: bool,
+}
+
+/// A connection, and the files it has open.
+pub(super) struct Open {
+    pub(super) connection: Connection,
+    pub(super) seen: OpenFiles,
+}
+
+impl Open {
+    /// Executes a statement without parameters and results.
+    pub(super) fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
+}
+
 /// A connection to read with.
 pub(super) enum Reader {
-    /// It sees what others write.
+    /// A connection that sees what others write.
     Shared(Open),
-    /// It reads from a disk that cannot be written, and sees what was there when it was opened.
+    /// A connection to a read-only disk, which sees what was there when it was opened.
     Alone(Connection),
 }
 
-impl Database {
-    /// Opens a connection to write with. Where there is no database, it is created or that is an error.
+impl Connector {
+    /// Opens a connection to write with. If there is no database, `create` decides whether it is created or
+    /// an error is returned.
     pub(super) fn writer(&self, create: bool) -> Result<Open, StoreError> {
         let folder = if create {
             Some(self.files.create_folder()?)
@@ -92,9 +114,9 @@ impl Database {
 
         let locks = self.files.locks(&folder)?;
 
-        // One at a time makes the database, or changes its mode.
-        let one = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
-        let _one = one.map_err(|error| {
+        // Only one process at a time may create the database or change its mode.
+        let lock = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
+        let _lock = lock.map_err(|error| {
             let path = locks.path_of(CREATION_LOCK);
             StoreError::caused(
                 Kind::Other,
@@ -132,17 +154,17 @@ impl Database {
     }
 
     fn make_ready(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let synchronous = if self.sync() { "FULL" } else { "NORMAL" };
+        let synchronous = if self.sync { "FULL" } else { "NORMAL" };
 
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "foreign_keys", true)?;
 
-        // Only who has read has all the files open.
+        // Only a connection that has read has all files open.
         is_empty(connection).map(drop)
     }
 
-    /// A connection to read with, where there is a database.
+    /// Opens a connection to read with. Returns `None` if there is no database.
     pub(super) fn reader(&self) -> Result<Option<Reader>, StoreError> {
         let Some(folder) = self.files.folder()? else {
             return Ok(None);
@@ -158,10 +180,10 @@ impl Database {
         let connection = self.connect(&folder, OpenFlags::empty())?;
         let failed = |error| self.failed("cannot be opened", error);
         let alone = match is_empty(&connection) {
-            // What was left by one who crashed while making it is empty by now.
+            // A process crashed while it was creating the database.
             Ok(true) => return Ok(None),
             Ok(false) => None,
-            // To share it, a file must be made beside it.
+            // Sharing the database requires a file next to it, which cannot be created here.
             Err(error) if is_not_writable(&error) && !self.files.is_shared(&folder)? => {
                 Some(self.connect_alone(&folder)?)
             }
@@ -189,20 +211,20 @@ impl Database {
     fn connect(&self, folder: &Folder, more: OpenFlags) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
 
-        // To write also where nothing is written: a pipe that was swapped in is then opened at once.
+        // Opened for writing even to read, since opening a pipe that was swapped in would otherwise block.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | more;
 
         let connection = Connection::open_with_flags(path, flags | COMMON);
         self.guarded(connection)
     }
 
-    /// Reads without a lock and without a file shared with others, which a disk that cannot be written has
-    /// no folder for.
+    /// Opens a connection that needs neither a lock nor a shared file, neither of which can be created on a
+    /// read-only disk.
     fn connect_alone(&self, folder: &Folder) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
 
-        // What is in the log counts as well.
+        // SQLite has to read the write-ahead log, too.
         if self.files.has_log(folder)? {
             let connection = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
             let connection = self.guarded(connection)?;
@@ -224,7 +246,7 @@ impl Database {
             let connection = connection?;
             connection.busy_timeout(PATIENCE)?;
 
-            // What somebody may have put into the file is not run.
+            // Never run code that somebody may have put into the file.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -232,11 +254,11 @@ impl Database {
 
             Ok(connection)
         };
-        guarded().map_err(|error| self.failed("cannot be opened", error))
+        guarded().map_err(|error: rusqlite::Error| self.failed("cannot be opened", error))
     }
 
-    /// That it is one of ours, without so much as a lock on it. The file is not read by other means
-    /// than SQLite's: to close it would release the locks of all its connections in this process.
+    /// Checks that this is a database of runs, without locking it. Only SQLite may open the file: closing a
+    /// handle of our own would release the locks of all connections in this process.
     fn check_untouched(&self, folder: &Folder) -> Result<(), StoreError> {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | COMMON;
@@ -244,10 +266,26 @@ impl Database {
 
         match look() {
             Ok(marks) => self.check(marks),
-            // It looks so while what is in the WAL is brought over; with a connection it will be seen.
+            // A checkpoint by another process looks like this. The connection finds out for certain.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
             Err(error) => Err(self.failed("cannot be read", error)),
         }
+    }
+
+    /// Returns the error for a failure to read or write.
+    pub(super) fn failed(&self, what: &str, failure: impl Into<Failure>) -> StoreError {
+        let error = match failure.into() {
+            Failure::Sqlite(error) => error,
+            Failure::Store(error) => return error,
+        };
+
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Kind::Damaged,
+            _ => Kind::Other,
+        };
+
+        let place = self.files.place();
+        StoreError::caused(kind, format_args!("{place}: {what}"), error)
     }
 
     fn check(&self, marks: Marks) -> Result<(), StoreError> {
@@ -260,12 +298,10 @@ impl Database {
                 application: APPLICATION,
                 format,
             } => {
-                format!(
-                    "this is format {format} of a database of runs; this version reads format {FORMAT}"
-                )
+                format!("this is a database of runs of format {format}; expected format {FORMAT}")
             }
             Marks { application, .. } => format!(
-                "this is no database of runs: expected the application id {APPLICATION} in its header, not {application}"
+                "this isn't a database of runs: its header has the application id {application}; expected {APPLICATION}"
             ),
         };
         Err(StoreError::new(
@@ -275,7 +311,7 @@ impl Database {
     }
 }
 
-/// What a database is known by.
+/// The numbers in the header by which a database of runs is recognised.
 struct Marks {
     application: i32,
     format: i32,
@@ -304,7 +340,7 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// A name that SQLite reads as that of a file nobody writes to.
+/// Returns a URI that makes SQLite open the file as one that nobody writes.
 fn uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     if cfg!(windows) {

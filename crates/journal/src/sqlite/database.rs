@@ -1,72 +1,74 @@
 //! One database, shared by all its runs in this process.
 
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 use tokio::runtime::Handle;
 
-use super::connect::Reader;
-use super::files::{Files, OpenFiles};
-use super::turns::{HandOver, Queue, Refused, Row, Told, Turn, Waiting};
+use super::connect::{Connector, Open, Reader};
+use super::failure::Failure;
+use super::files::Files;
+use super::turns::{HandOver, Message, Outcome, Queue, Row, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
+use crate::mutex::lock;
 
-/// One connection to write and one to read. More would be no faster: SQLite writes one transaction at
-/// a time.
+/// One connection to write and one to read. More wouldn't be faster: SQLite writes one transaction at a
+/// time.
 pub(super) struct Database {
-    pub(super) files: Files,
-    sync: bool,
+    connector: Connector,
     writer: Mutex<Option<Open>>,
     reader: Mutex<Option<Open>>,
     queue: Mutex<Queue>,
 }
 
-/// A connection, and the files it has open.
-pub(super) struct Open {
-    pub(super) connection: Connection,
-    pub(super) seen: OpenFiles,
-}
-
 impl Database {
     pub(super) fn new(path: PathBuf, sync: bool) -> Self {
+        let files = Files::new(path);
+
         Self {
-            files: Files::new(path),
-            sync,
+            connector: Connector { files, sync },
             writer: Mutex::default(),
             reader: Mutex::default(),
             queue: Mutex::default(),
         }
     }
 
-    pub(super) fn sync(&self) -> bool {
-        self.sync
+    pub(super) fn path(&self) -> &Path {
+        self.files().path()
     }
 
     pub(super) fn place(&self) -> String {
-        self.files.place()
+        self.files().place()
     }
 
-    /// Writes a part of a transaction, together with those of all others who wait for their turn. `is_new` says
-    /// that the run is not in the database yet, which is then created if need be.
+    pub(super) fn files(&self) -> &Files {
+        &self.connector.files
+    }
+
+    /// Writes a part of a transaction, together with the parts of all other threads that are waiting.
+    /// `is_new` says that the database doesn't contain the run yet; the database is then created if
+    /// necessary.
     pub(super) fn write(
         &self,
         is_new: bool,
-        part: impl FnOnce(&Open) -> Result<Row, Refused> + Send + 'static,
+        part: impl FnOnce(&Open) -> Result<Row, Failure> + Send + 'static,
     ) -> Result<Row, StoreError> {
         let turn = Turn::join(&self.queue, is_new, Box::new(part));
-        let mut told = turn.wait();
-        if let Told::Write = told {
+        let mut message = turn.wait();
+        if let Message::Write = message {
             self.write_waiting();
-            told = turn.wait();
+            message = turn.wait();
         }
 
-        match told {
-            Told::Written(Some(written)) => written,
-            Told::Written(None) | Told::Write => Err(StoreError::new(
+        match message {
+            Message::Done(Outcome::Written(row)) => Ok(row),
+            Message::Done(Outcome::Failed(error)) => Err(error),
+            Message::Done(Outcome::Interrupted) | Message::Write => Err(StoreError::new(
                 Kind::Other,
-                format_args!("{}: writing was broken off", self.place()),
+                format_args!("{}: writing was interrupted", self.place()),
             )),
         }
     }
@@ -77,36 +79,34 @@ impl Database {
         let mut writer = lock(&self.writer);
 
         if let Err(error) = self.write_to(&mut writer, &mut parts) {
-            parts
-                .iter_mut()
-                .for_each(|waiting| waiting.written = Some(Err(error.clone())));
+            fail_all(&mut parts, &error);
         }
     }
 
     fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
         let starts_a_run = parts.iter().any(|waiting| waiting.is_new);
 
-        // Other runs are not in the new database, and are told so below.
+        // The parts of other runs fail, since the new database doesn't contain them.
         if starts_a_run {
             self.close_if_replaced(writer)?;
         }
 
         let open = match writer.take() {
             Some(open) => open,
-            None => self.writer(starts_a_run)?,
+            None => self.connector.writer(starts_a_run)?,
         };
         let open = writer.insert(open);
 
         self.write_all(open, parts);
 
-        // Nothing counts as recorded that cannot be found.
-        self.files.check(&open.seen)
+        // Nothing counts as recorded unless its file can be found.
+        self.files().check(&open.seen)
     }
 
     /// Closes the connection if the database was replaced, so that the next one opens the new database.
     fn close_if_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
         if let Some(open) = connection
-            && self.files.database_is_replaced(&open.seen)?
+            && self.files().database_is_replaced(&open.seen)?
         {
             *connection = None;
         }
@@ -114,100 +114,104 @@ impl Database {
         Ok(())
     }
 
-    /// All in one transaction, which is synced once. A part that fails takes no other with it.
+    /// Writes all parts in one transaction, which is synced once. If a part fails, the others are still
+    /// written.
     fn write_all(&self, open: &Open, parts: &mut [Waiting]) {
-        let cannot = |error| self.failed("cannot be written", error);
-        let run = |sql| open.connection.prepare_cached(sql)?.execute([]).map(drop);
-        let refused = |refused| match refused {
-            Refused::BySqlite(error) => cannot(error),
-            Refused::ByRun(error) => error,
-        };
+        let begun = open.execute("BEGIN IMMEDIATE");
 
-        let begun = run("BEGIN IMMEDIATE").map_err(cannot);
         if begun.is_ok() {
-            for Waiting { part, written, .. } in &mut *parts {
-                let saved = run("SAVEPOINT part").map_err(Refused::from);
-                let answer = saved.and_then(|()| part.take().map(|part| part(open)).transpose());
-                if answer.is_err() {
-                    // Where that fails, there is no transaction any more, and the end says so.
-                    let _ = run("ROLLBACK TO part");
-                }
+            for waiting in &mut *parts {
+                let part = waiting.part.take();
+                let written = part.map(|part| write_part(open, || part(open)));
 
-                let released = run("RELEASE part").map_err(Refused::from);
-                *written = answer
-                    .and_then(|row| released.map(|()| row))
-                    .map_err(refused)
-                    .transpose();
+                waiting.outcome = match written {
+                    Some(Ok(row)) => Outcome::Written(row),
+                    Some(Err(failure)) => Outcome::Failed(self.cannot_write(failure)),
+                    None => Outcome::Interrupted,
+                };
             }
         }
 
-        if let Err(error) = begun.and_then(|()| run("COMMIT").map_err(cannot)) {
-            let _ = run("ROLLBACK");
-            parts
-                .iter_mut()
-                .for_each(|waiting| waiting.written = Some(Err(error.clone())));
+        if let Err(error) = begun.and_then(|()| open.execute("COMMIT")) {
+            let _ = open.execute("ROLLBACK");
+            fail_all(parts, &self.cannot_write(error));
         }
     }
 
-    /// Reads, where there is a database.
+    /// Reads from the database. Returns `None` if there is none.
     pub(super) fn read<T>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection) -> Result<T, Failure>,
     ) -> Result<Option<T>, StoreError> {
-        let failed = |error| self.failed("cannot be read", error);
         let mut reader = lock(&self.reader);
         self.close_if_replaced(&mut reader)?;
 
         // If only a file next to the database was replaced, SQLite keeps using the old one as long as any
         // connection of this process has it open.
         if let Some(open) = reader.as_ref() {
-            self.files.check(&open.seen)?;
+            self.files().check(&open.seen)?;
         }
 
         let open = match reader.take() {
             Some(open) => Some(Reader::Shared(open)),
-            None => self.reader()?,
+            None => self.connector.reader()?,
         };
-        match open {
-            None => Ok(None),
-            Some(Reader::Alone(connection)) => work(&connection).map(Some).map_err(failed),
-            Some(Reader::Shared(open)) => work(&reader.insert(open).connection)
-                .map(Some)
-                .map_err(failed),
-        }
+
+        let read = match open {
+            None => return Ok(None),
+            Some(Reader::Alone(connection)) => work(&connection),
+            Some(Reader::Shared(open)) => work(&reader.insert(open).connection),
+        };
+
+        let read = read.map_err(|failure| self.connector.failed("cannot be read", failure));
+        read.map(Some)
     }
 
-    pub(super) fn failed(&self, what: &str, error: rusqlite::Error) -> StoreError {
-        let kind = match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Kind::Damaged,
-            _ => Kind::Other,
-        };
-        StoreError::caused(kind, format_args!("{}: {what}", self.place()), error)
+    fn cannot_write(&self, failure: impl Into<Failure>) -> StoreError {
+        self.connector.failed("cannot be written", failure)
     }
 }
 
-/// The last connection writes what is in the WAL to the database, which must not be done on an async
+/// Writes a part, all of it or nothing.
+fn write_part(open: &Open, part: impl FnOnce() -> Result<Row, Failure>) -> Result<Row, Failure> {
+    open.execute("SAVEPOINT part")?;
+
+    let written = part();
+    if written.is_err() {
+        // If this fails, the transaction is gone, and committing it reports that.
+        let _ = open.execute("ROLLBACK TO part");
+    }
+
+    let released = open.execute("RELEASE part");
+    let row = written?;
+    released?;
+    Ok(row)
+}
+
+fn fail_all(parts: &mut [Waiting], error: &StoreError) {
+    for waiting in parts {
+        waiting.outcome = Outcome::Failed(error.clone());
+    }
+}
+
+/// The last connection copies the content of the WAL to the database, which must not block an async
 /// thread.
 impl Drop for Database {
     fn drop(&mut self) {
-        let connections = (lock(&self.writer).take(), lock(&self.reader).take());
+        let writer = lock(&self.writer).take();
+        let reader = lock(&self.reader).take();
+
         if let Ok(runtime) = Handle::try_current() {
-            drop(runtime.spawn_blocking(move || drop(connections)));
+            drop(runtime.spawn_blocking(move || drop((writer, reader))));
         }
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panic left half done is no transaction that ends well.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { files, sync, .. } = self;
         f.debug_struct("Database")
-            .field("path", &files.path())
-            .field("sync", sync)
+            .field("path", &self.path())
+            .field("sync", &self.connector.sync)
             .finish_non_exhaustive()
     }
 }

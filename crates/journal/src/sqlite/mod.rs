@@ -2,7 +2,9 @@
 
 mod connect;
 mod database;
+mod failure;
 mod files;
+mod open;
 mod query;
 mod run;
 mod turns;
@@ -119,7 +121,7 @@ impl SqliteStore {
 
     /// Where the database is, or would be.
     pub fn path(&self) -> &Path {
-        self.database.files.path()
+        self.database.path()
     }
 
     /// The runs that a query asks for.

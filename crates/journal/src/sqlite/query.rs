@@ -1,10 +1,11 @@
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::database::Database;
 use crate::summary::{Standing, Stopped};
+use crate::time::{from_millis, to_millis};
 use crate::waits::WaitChange;
 use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
 
@@ -199,18 +200,19 @@ impl Database {
         let (sql, values) = query.sql();
         let found = self.read(|reader| {
             let mut find = reader.prepare_cached(&sql)?;
-            let found = find.query_map(params_from_iter(values), |row| {
-                Ok((row.get("key")?, summary(row)?))
-            })?;
-            let mut runs = found.collect::<rusqlite::Result<Vec<(i64, RunSummary)>>>()?;
+            let mut rows = find.query(params_from_iter(values))?;
+            let mut runs = Vec::new();
 
-            for (key, run) in &mut runs {
+            while let Some(row) = rows.next()? {
+                let mut run = summary(row)?;
                 if let RunStatus::Paused { waits } = &mut run.status {
-                    *waits = waits_of(reader, *key)?;
+                    *waits = waits_of(reader, row.get("key")?)?;
                 }
+
+                runs.push(run);
             }
 
-            Ok(runs.into_iter().map(|(_, run)| run).collect())
+            Ok(runs)
         });
 
         Ok(found?.unwrap_or_default())
@@ -366,10 +368,9 @@ impl WaitChange {
 }
 
 fn millis(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(to_millis(time)).unwrap_or(i64::MAX)
 }
 
 fn time(millis: i64) -> Option<SystemTime> {
-    UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(millis).ok()?))
+    from_millis(u64::try_from(millis).ok()?)
 }

@@ -1,30 +1,30 @@
-//! A run in a database.
+//! Reads a run from a database.
 
 use std::sync::Arc;
 
-use cogwork_files::{Folder, LockFile};
-use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::journal::{Entry, EntryError};
 use cogwork_text::Name;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::database::Database;
+use super::failure::Failure;
 use super::turns::Row;
-use super::write::Writer;
+use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, OpenFolder, Wanted};
-use crate::line::Chain;
-use crate::{RunJournal, StoreError, lock};
+use crate::keep::Wanted;
+use crate::line::{Chain, too_long};
 
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) database: Arc<Database>,
     pub(super) run_id: String,
+    /// The name of the lock file.
     pub(super) lock: String,
     pub(super) max_line: usize,
 }
 
-/// What is on record of a run.
+/// The record of a run.
 pub(super) struct Record {
     pub(super) row: Row,
     pub(super) header: Header,
@@ -32,108 +32,32 @@ pub(super) struct Record {
     pub(super) chain: Chain,
 }
 
-impl Keep for Run {
-    fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    fn place(&self) -> String {
-        self.database.place()
-    }
-
-    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
-        let files = &self.database.files;
-        let folder = if create {
-            Some(files.create_folder()?)
-        } else {
-            files.folder()?
-        };
-
-        Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
-    }
-}
-
-/// A run, and the folder of its database.
-struct RunFolder<'a> {
-    run: &'a Run,
-    folder: Folder,
-}
-
-impl OpenFolder for RunFolder<'_> {
-    fn is_there(&self) -> Result<bool, StoreError> {
-        let Run {
-            database, run_id, ..
-        } = self.run;
-        let found = database.read(|reader| {
-            let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
-            find.exists([run_id])
-        });
-        Ok(found?.unwrap_or(false))
-    }
-
-    fn lock(&self) -> Result<LockFile, StoreError> {
-        let locks = self.run.database.files.locks(&self.folder)?;
-        lock::take(&locks, &self.run.lock, &self.run.run_id)
-    }
-
-    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let writer = Writer::start(self.run.clone(), header.clone(), lock)?;
-        self.run.journal(header, Vec::new(), writer)
-    }
-
-    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let run = self.run;
-        let database = run.database.files.identify(&self.folder)?.database();
-        let record = run.database.read(|reader| run.read(reader, &wanted))?;
-        let Some(mut record) = record.transpose()?.flatten() else {
-            let run_id = Name(&run.run_id);
-            let place = run.place();
-            return Err(StoreError::new(
-                Kind::Missing,
-                format_args!("{place}: the run `{run_id}` is gone"),
-            ));
-        };
-
-        // Where another one took its place in between, nothing is written.
-        record.row.database = database;
-        let changed = wanted.change(&mut record.header);
-        let mut writer = Writer::resume(run.clone(), &record, lock);
-        let Record {
-            header, entries, ..
-        } = record;
-
-        if changed {
-            let sound = Recorded::over(run.run_id.as_str(), entries.clone(), ());
-            sound.map_err(|problem| run.out_of_place(problem))?;
-            writer.put(Some(entries.clone()), Vec::new())?;
-        }
-
-        run.journal(header, entries, writer)
-    }
+/// The row of a run in `runs`.
+struct Found {
+    key: i64,
+    /// The number of lines that were written.
+    lines: i64,
 }
 
 impl Run {
-    /// Reads the lines one by one, each checked.
-    fn read(
+    /// Reads the lines one by one and checks each. Returns `None` if there is no such run.
+    pub(super) fn read(
         &self,
         reader: &Connection,
         wanted: &Wanted,
-    ) -> rusqlite::Result<Result<Option<Record>, StoreError>> {
-        let mut find = reader.prepare_cached("SELECT key, lines FROM runs WHERE id = ?1")?;
-        let found: Option<(i64, i64)> = find
-            .query_row([&self.run_id], |row| row.try_into())
-            .optional()?;
-        let Some((key, expected)) = found else {
-            return Ok(Ok(None));
+    ) -> Result<Option<Record>, Failure> {
+        let Some(found) = self.find(reader)? else {
+            return Ok(None);
         };
 
-        // A line that is too long is not read.
+        // A line that is too long isn't read.
         let mut lines = reader.prepare_cached(
             "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
              WHERE run = ?1 ORDER BY number",
         )?;
         let max_line = i64::try_from(self.max_line).unwrap_or(i64::MAX);
-        let mut rows = lines.query((key, max_line))?;
+        let mut rows = lines.query((found.key, max_line))?;
+
         let mut chain = Chain::default();
         let mut header = None;
         let mut entries = Vec::new();
@@ -142,92 +66,90 @@ impl Run {
 
         while let Some(row) = rows.next()? {
             number += 1;
-            let found: i64 = row.get(0)?;
-            if found != number {
-                let problem = format!("it is missing: the next there is has the number {found}");
-                return Ok(Err(self.problem(Kind::Damaged, number, problem, &[])));
-            }
-
-            let Some(text) = row.get_ref(1)?.as_bytes_or_null()? else {
-                let max_line = self.max_line;
-                let problem = format!(
-                    "the line is longer than {max_line} bytes; `max_line` of the store sets how long one may be"
-                );
-                return Ok(Err(self.problem(Kind::TooLarge, number, problem, &[])));
-            };
-
             line.clear();
-            line.extend_from_slice(text);
-            let checked = if header.is_none() {
-                let first = chain.header(&mut line).map_err(|problem| (problem, &line));
-                first.map(|first| header = Some(first))
+            line.extend_from_slice(self.text(row, number)?);
+
+            if header.is_some() {
+                let entry = chain.entry(&mut line);
+                entries.push(entry.map_err(|problem| self.damaged_line(number, problem, &line))?);
             } else {
-                chain
-                    .entry(&mut line)
-                    .map(|entry| entries.push(entry))
-                    .map_err(|problem| (problem, &line))
-            };
-
-            if let Err((problem, line)) = checked {
-                return Ok(Err(self.problem(Kind::Damaged, number, problem, line)));
-            }
-
-            if let (Some(header), None) = (&header, entries.last())
-                && let Err(error) = wanted.check_header(&self.line(1), &self.run_id, header)
-            {
-                return Ok(Err(error));
+                let read = chain.header(&mut line);
+                let read = read.map_err(|problem| self.damaged_line(number, problem, &line))?;
+                wanted.check_header(&self.line(number), &self.run_id, &read)?;
+                header = Some(read);
             }
         }
 
-        if number != expected {
+        if number != found.lines {
+            let expected = found.lines;
             let problem = format!("the run has {number} lines here, and {expected} were written");
-            return Ok(Err(self.problem(Kind::Damaged, number + 1, problem, &[])));
+            return Err(self.problem(Kind::Damaged, number + 1, &problem).into());
         }
 
-        if let Err(error) = wanted.check_end(&self.run_id, entries.last()) {
-            return Ok(Err(error));
-        }
+        wanted.check_end(&self.run_id, entries.last())?;
 
-        Ok(Ok(header.map(|header| Record {
-            row: Row {
-                key,
-                database: None,
-            },
+        let row = Row {
+            key: found.key,
+            database: None,
+        };
+        Ok(header.map(|header| Record {
+            row,
             header,
             entries,
             chain,
-        })))
+        }))
     }
 
-    fn journal(
-        &self,
-        header: Header,
-        entries: Vec<Entry>,
-        writer: Writer,
-    ) -> Result<RunJournal, StoreError> {
-        let journal = RunJournal::new(self.place(), header, entries, writer);
-        journal.map_err(|problem| self.out_of_place(problem))
+    fn find(&self, reader: &Connection) -> rusqlite::Result<Option<Found>> {
+        let mut find = reader.prepare_cached("SELECT key, lines FROM runs WHERE id = ?1")?;
+        let found = find.query_row([&self.run_id], |row| {
+            Ok(Found {
+                key: row.get(0)?,
+                lines: row.get(1)?,
+            })
+        });
+
+        found.optional()
     }
 
-    fn out_of_place(&self, (index, problem): (usize, String)) -> StoreError {
-        let number = i64::try_from(index).unwrap_or(i64::MAX).saturating_add(2);
-        self.problem(Kind::Damaged, number, problem, &[])
-    }
-
-    fn problem(&self, kind: Kind, number: i64, problem: String, line: &[u8]) -> StoreError {
-        let text = format!("{}: {problem}", self.line(number));
-        if line.is_empty() {
-            return StoreError::new(kind, text);
+    /// Returns the text of the line with this number.
+    fn text<'a>(&self, row: &'a rusqlite::Row<'_>, number: i64) -> Result<&'a [u8], Failure> {
+        let found: i64 = row.get(0)?;
+        if found != number {
+            let problem = format!("it is missing: the next line has the number {found}");
+            return Err(self.problem(Kind::Damaged, number, &problem).into());
         }
 
-        StoreError::line(kind, text, u64::try_from(number).unwrap_or_default(), line)
+        let text = row.get_ref(1)?.as_bytes_or_null();
+        let text = text.map_err(rusqlite::Error::from)?;
+
+        text.ok_or_else(|| {
+            let problem = too_long("the line", self.max_line);
+            self.problem(Kind::TooLarge, number, &problem).into()
+        })
     }
 
+    /// Returns the error for an entry that cannot follow the entries before it.
+    pub(super) fn out_of_place(&self, error: EntryError) -> StoreError {
+        // The first line is the header, and lines are counted from 1.
+        let index = i64::try_from(error.index).unwrap_or(i64::MAX);
+        self.problem(Kind::Damaged, index.saturating_add(2), &error.problem)
+    }
+
+    fn problem(&self, kind: Kind, number: i64, problem: &str) -> StoreError {
+        StoreError::new(kind, format_args!("{}: {problem}", self.line(number)))
+    }
+
+    fn damaged_line(&self, number: i64, problem: String, line: &[u8]) -> StoreError {
+        let text = format!("{}: {problem}", self.line(number));
+        let number = u64::try_from(number).unwrap_or_default();
+        StoreError::line(Kind::Damaged, text, number, line)
+    }
+
+    /// Names a line, for messages.
     pub(super) fn line(&self, number: i64) -> String {
-        format!(
-            "{}, run `{}`, line {number}",
-            self.place(),
-            Name(&self.run_id)
-        )
+        let place = self.database.place();
+        let run_id = Name(&self.run_id);
+        format!("{place}, run `{run_id}`, line {number}")
     }
 }

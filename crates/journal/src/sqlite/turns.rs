@@ -1,67 +1,67 @@
-//! Who writes: of all that wait, one at a time, for all of them.
+//! Decides who writes: one of the waiting threads at a time, on behalf of all of them.
 //!
-//! A mutex around the connection alone would do the same, but whoever has been served must then take
-//! it once more to see that, and with hundreds who wait the transactions become small.
+//! A mutex around the connection would do, but then each thread that was served has to take the mutex
+//! again to find out, and with hundreds of waiting threads the transactions become small.
 
+use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use cogwork_files::FileId;
 
-use super::database::{Open, lock};
+use super::connect::Open;
+use super::failure::Failure;
 use crate::StoreError;
+use crate::mutex::lock;
 
-/// A part of a transaction, which answers where the row of its run is.
-pub(super) type Part = Box<dyn FnOnce(&Open) -> Result<Row, Refused> + Send>;
+/// A part of a transaction. Returns the row of its run.
+pub(super) type Part = Box<dyn FnOnce(&Open) -> Result<Row, Failure> + Send>;
 
 /// The row of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) key: i64,
-    /// The file it is in.
+    /// The file that contains it.
     pub(super) database: Option<FileId>,
-}
-
-/// Why a part is not written.
-pub(super) enum Refused {
-    BySqlite(rusqlite::Error),
-    /// The run is not as it should be.
-    ByRun(StoreError),
-}
-
-impl From<rusqlite::Error> for Refused {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::BySqlite(error)
-    }
 }
 
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) waiting: Vec<Waiting>,
-    /// Whether somebody writes, or was told to.
+    /// Whether a thread is writing, or was asked to.
     busy: bool,
 }
 
-/// A part that is to be written. Whoever waits for it hears when this is dropped.
+/// A part to write. Its thread is notified when this is dropped.
 pub(super) struct Waiting {
-    /// Whether the run is not in the database yet.
+    /// Whether the database doesn't contain the run yet.
     pub(super) is_new: bool,
     pub(super) part: Option<Part>,
-    pub(super) written: Option<Result<Row, StoreError>>,
+    pub(super) outcome: Outcome,
     turn: Arc<Turn>,
 }
 
-/// Where one who waits is told something.
+/// The result of writing a part.
+#[derive(Default)]
+pub(super) enum Outcome {
+    /// A panic or a shutdown came first.
+    #[default]
+    Interrupted,
+    Written(Row),
+    Failed(StoreError),
+}
+
+/// Passes messages to a waiting thread.
 #[derive(Default)]
 pub(super) struct Turn {
-    told: Mutex<Option<Told>>,
+    message: Mutex<Option<Message>>,
     woken: Condvar,
 }
 
-pub(super) enum Told {
-    /// To write all that wait.
+pub(super) enum Message {
+    /// Write the parts of all waiting threads.
     Write,
-    /// What became of its part; `None` where that was broken off.
-    Written(Option<Result<Row, StoreError>>),
+    /// The part is done.
+    Done(Outcome),
 }
 
 impl Turn {
@@ -71,53 +71,52 @@ impl Turn {
         queue.waiting.push(Waiting {
             is_new,
             part: Some(part),
-            written: None,
+            outcome: Outcome::default(),
             turn: Arc::clone(&turn),
         });
 
-        if !std::mem::replace(&mut queue.busy, true) {
-            turn.tell(Told::Write);
+        if !mem::replace(&mut queue.busy, true) {
+            turn.send(Message::Write);
         }
 
         turn
     }
 
-    /// Waits until something is told.
-    pub(super) fn wait(&self) -> Told {
-        let mut told = lock(&self.told);
+    /// Waits for the next message.
+    pub(super) fn wait(&self) -> Message {
+        let mut next = lock(&self.message);
+
         loop {
-            match told.take() {
-                Some(told) => return told,
-                None => {
-                    told = self
-                        .woken
-                        .wait(told)
-                        .unwrap_or_else(PoisonError::into_inner)
-                }
+            if let Some(message) = next.take() {
+                return message;
             }
+
+            let woken = self.woken.wait(next);
+            next = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn tell(&self, what: Told) {
-        *lock(&self.told) = Some(what);
+    fn send(&self, message: Message) {
+        *lock(&self.message) = Some(message);
         self.woken.notify_one();
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.turn.tell(Told::Written(self.written.take()));
+        let outcome = mem::take(&mut self.outcome);
+        self.turn.send(Message::Done(outcome));
     }
 }
 
-/// Tells the next one to write when it is dropped, in a panic too.
+/// Asks the next thread to write when this is dropped, even by a panic.
 pub(super) struct HandOver<'a>(pub(super) &'a Mutex<Queue>);
 
 impl Drop for HandOver<'_> {
     fn drop(&mut self) {
         let mut queue = lock(self.0);
         match queue.waiting.first() {
-            Some(next) => next.turn.tell(Told::Write),
+            Some(next) => next.turn.send(Message::Write),
             None => queue.busy = false,
         }
     }

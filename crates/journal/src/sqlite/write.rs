@@ -1,16 +1,16 @@
-//! Writing the lines of a run.
+//! Writes the lines of a run.
 
 use cogwork_files::LockFile;
-use cogwork_flow::journal::Entry;
 use cogwork_text::Name;
 use serde::Serialize;
 
-use super::database::Open;
+use super::connect::Open;
+use super::failure::Failure;
 use super::query::Columns;
 use super::run::{Record, Run};
-use super::turns::{Refused, Row};
+use super::turns::Row;
 use crate::StoreError;
-use crate::behind::{Job, Write};
+use crate::behind::{Edit, Job, Write};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::line::{Chain, Joins};
@@ -66,7 +66,7 @@ impl Writer {
             lock,
         };
 
-        writer.put(Some(Vec::new()), Vec::new())?;
+        writer.put(Edit::replace(Vec::new()))?;
         Ok(writer)
     }
 
@@ -89,14 +89,10 @@ impl Writer {
         }
     }
 
-    /// Writes entries: some in place of all there are, if any; and more after them.
-    pub(super) fn put(
-        &mut self,
-        anew: Option<Vec<Entry>>,
-        more: Vec<Entry>,
-    ) -> Result<(), StoreError> {
+    pub(super) fn put(&mut self, edit: Edit) -> Result<(), StoreError> {
         self.check_lock()?;
-        let change = self.change(anew, more)?;
+
+        let change = self.change(edit)?;
         let row = self
             .run
             .database
@@ -121,11 +117,11 @@ impl Writer {
         }
     }
 
-    fn change(&mut self, anew: Option<Vec<Entry>>, more: Vec<Entry>) -> Result<Change, StoreError> {
+    fn change(&mut self, edit: Edit) -> Result<Change, StoreError> {
         let before = self.lines;
         let place = self.run.line(self.lines + 1);
         let max_line = self.run.max_line;
-        let replaces = anew.is_some();
+        let replaces = edit.replacement.is_some();
         let mut lines = Vec::new();
         let mut waits = Vec::new();
 
@@ -137,7 +133,8 @@ impl Writer {
             lines.push(line(&mut self.chain, &self.header, max_line, &place)?);
         }
 
-        for entry in anew.into_iter().flatten().chain(more) {
+        let replacement = edit.replacement.into_iter().flatten();
+        for entry in replacement.chain(edit.appended) {
             lines.push(line(&mut self.chain, &entry, max_line, &place)?);
             waits.extend(self.standing.add(&entry));
         }
@@ -171,7 +168,7 @@ impl Writer {
 }
 
 impl Change {
-    fn write(self, open: &Open) -> Result<Row, Refused> {
+    fn write(self, open: &Open) -> Result<Row, Failure> {
         let database = &open.connection;
         let row = self.take_row(open)?;
         let key = row.key;
@@ -204,7 +201,7 @@ impl Change {
     /// Puts the number of lines into the row of the run, which must be as this runner left it: a second one
     /// gets in where the lock file was removed, and the key may be that of another run where the database was
     /// replaced.
-    fn take_row(&self, open: &Open) -> Result<Row, Refused> {
+    fn take_row(&self, open: &Open) -> Result<Row, Failure> {
         let run_id = &self.run.run_id;
         let database = open.seen.database();
         let Some(row) = self.row else {
@@ -215,7 +212,7 @@ impl Change {
         };
 
         if row.database != database {
-            return Err(Refused::ByRun(StoreError::gone(self.run.database.place())));
+            return Err(StoreError::gone(self.run.database.place()).into());
         }
 
         let sql = "UPDATE runs SET lines = ?4 WHERE key = ?1 AND id = ?2 AND lines = ?3";
@@ -230,14 +227,13 @@ impl Change {
             "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
         );
 
-        Err(Refused::ByRun(StoreError::new(Kind::Gone, text)))
+        Err(StoreError::new(Kind::Gone, text).into())
     }
 }
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        let (anew, more) = Job::settled(jobs);
-        self.put(anew, more)
+        self.put(Job::merged(jobs))
     }
 }
 

@@ -366,10 +366,10 @@ async fn a_line_that_is_gone_is_missed_wherever_it_was() {
         let line = told(error, folder.path());
         match what {
             "first" => {
-                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 1: it is missing: the next there is has the number 2")
+                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 1: it is missing: the next line has the number 2")
             }
             "middle" => {
-                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 3: it is missing: the next there is has the number 4")
+                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 3: it is missing: the next line has the number 4")
             }
             "last" => {
                 insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 8: the run has 7 lines here, and 8 were written")
@@ -410,7 +410,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     );
     let error = refused(foreign.path()).await;
     assert!(error.is_damaged());
-    insta::assert_snapshot!(told(error, foreign.path()), @"runs/runs.db: this is no database of runs: expected the application id 1131374455 in its header, not 0");
+    insta::assert_snapshot!(told(error, foreign.path()), @"runs/runs.db: this isn't a database of runs: its header has the application id 0; expected 1131374455");
 
     let newer = tempfile::tempdir().unwrap();
     one_run(newer.path()).await;
@@ -418,7 +418,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     let error = refused(newer.path()).await;
 
     assert!(error.is_damaged());
-    insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is format 2 of a database of runs; this version reads format 1");
+    insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is a database of runs of format 2; expected format 1");
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(path(folder.path())).unwrap();
@@ -490,7 +490,7 @@ async fn a_line_too_long_fails_its_run_alone() {
     let error = store.start("a", &self::work(), &work).await.unwrap_err();
 
     assert!(error.is_too_large());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: a line of 1471 bytes is longer than 800; `max_line` of the store sets how long one may be");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: a line of 1471 bytes is longer than 800 bytes; `with_max_line` raises the limit of the store");
     assert_eq!(store.runs().await.unwrap(), []);
     SqliteStore::within(folder.path())
         .start("a", &self::work(), &work)
@@ -499,7 +499,7 @@ async fn a_line_too_long_fails_its_run_alone() {
 
     let error = store.resume("a", &self::work()).await.unwrap_err();
     assert!(error.is_too_large());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: the line is longer than 800 bytes; `max_line` of the store sets how long one may be");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 1: the line is longer than 800 bytes; `with_max_line` raises the limit of the store");
     store.start("b", &greeting(), &"Hello").await.unwrap();
 }
 

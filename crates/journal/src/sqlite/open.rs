@@ -1,0 +1,104 @@
+//! Opens a run in a database for one runner.
+
+use cogwork_files::{Folder, LockFile};
+use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_text::Name;
+
+use super::run::{Record, Run};
+use super::write::Writer;
+use crate::behind::Edit;
+use crate::error::Kind;
+use crate::header::Header;
+use crate::keep::{Keep, OpenFolder, Wanted};
+use crate::{RunJournal, StoreError, lock};
+
+impl Keep for Run {
+    fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    fn place(&self) -> String {
+        self.database.place()
+    }
+
+    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
+        let files = self.database.files();
+        let folder = if create {
+            Some(files.create_folder()?)
+        } else {
+            files.folder()?
+        };
+
+        Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
+    }
+}
+
+/// A run, and the folder of its database.
+struct RunFolder<'a> {
+    run: &'a Run,
+    folder: Folder,
+}
+
+impl OpenFolder for RunFolder<'_> {
+    fn is_there(&self) -> Result<bool, StoreError> {
+        let found = self.run.database.read(|reader| {
+            let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
+            Ok(find.exists([&self.run.run_id])?)
+        });
+
+        Ok(found?.unwrap_or(false))
+    }
+
+    fn lock(&self) -> Result<LockFile, StoreError> {
+        let locks = self.run.database.files().locks(&self.folder)?;
+        lock::take(&locks, &self.run.lock, &self.run.run_id)
+    }
+
+    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let writer = Writer::start(self.run.clone(), header.clone(), lock)?;
+        self.journal(header, Vec::new(), writer)
+    }
+
+    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let run = self.run;
+        let database = run.database.files().identify(&self.folder)?.database();
+        let record = run.database.read(|reader| run.read(reader, &wanted))?;
+
+        let Some(mut record) = record.flatten() else {
+            let run_id = Name(&run.run_id);
+            let place = run.place();
+            return Err(StoreError::new(
+                Kind::Missing,
+                format_args!("{place}: the run `{run_id}` is gone"),
+            ));
+        };
+
+        // If a different database took its place in the meantime, nothing is written.
+        record.row.database = database;
+        let changed = wanted.change(&mut record.header);
+        let mut writer = Writer::resume(run.clone(), &record, lock);
+        let Record {
+            header, entries, ..
+        } = record;
+
+        if changed {
+            let sound = Recorded::over(run.run_id.as_str(), entries.clone(), ());
+            sound.map_err(|error| run.out_of_place(error))?;
+            writer.put(Edit::replace(entries.clone()))?;
+        }
+
+        self.journal(header, entries, writer)
+    }
+}
+
+impl RunFolder<'_> {
+    fn journal(
+        &self,
+        header: Header,
+        entries: Vec<Entry>,
+        writer: Writer,
+    ) -> Result<RunJournal, StoreError> {
+        let journal = RunJournal::new(self.run.place(), header, entries, writer);
+        journal.map_err(|error| self.run.out_of_place(error))
+    }
+}
