@@ -48,8 +48,13 @@ fn folded(text: &str) -> u64 {
         .unwrap_or_default()
 }
 
-/// Kills and resumes a run until it ends. Answers how often it was killed.
-fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) -> usize {
+/// Kills and resumes a run until it ends, each time after `longest` at most. Returns how often it was killed.
+fn kill_until_it_ends<S: Tested>(
+    job: &Job,
+    random: &mut TestRng,
+    longest: Duration,
+    end: &Work,
+) -> usize {
     let store = S::within(&job.folder);
     let mut kills = 0;
 
@@ -59,7 +64,7 @@ fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) ->
         let begun_before = told(job).begun.len();
         let mut child = job.command().spawn().unwrap();
         wait_until_it_runs(&mut child);
-        std::thread::sleep(Duration::from_micros(random.random_range(0..12_000)));
+        std::thread::sleep(random.random_range(Duration::ZERO..longest));
         child.kill().unwrap();
 
         let output = child.wait_with_output().unwrap();
@@ -130,7 +135,7 @@ fn kill_until_it_ends<S: Tested>(job: &Job, random: &mut TestRng, end: &Work) ->
 }
 
 /// Over runs with and without folds, at least so many kills in all.
-fn kills<S: Tested>(at_least: usize) {
+fn kills<S: Tested>(at_least: usize, longest: Duration) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
@@ -155,7 +160,7 @@ fn kills<S: Tested>(at_least: usize) {
             slow: 3,
         };
 
-        kills += kill_until_it_ends::<S>(&job, &mut random, &end);
+        kills += kill_until_it_ends::<S>(&job, &mut random, longest, &end);
     }
 
     println!("{kills} kills");
@@ -163,13 +168,13 @@ fn kills<S: Tested>(at_least: usize) {
 
 #[test]
 fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
-    kills::<cogwork_journal::FileStore>(100);
+    kills::<cogwork_journal::FileStore>(100, Duration::from_millis(12));
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn the_same_in_a_database() {
-    kills::<cogwork_journal::SqliteStore>(30);
+    kills::<cogwork_journal::SqliteStore>(30, Duration::from_millis(100));
 }
 
 /// The kill hits anything from before the first line of the program to the middle of the run.

@@ -103,7 +103,7 @@ async fn two_runners<S: Tested>(folder: &Path, fold_every: u64) -> (String, Opti
         run_id: "a".into(),
         rounds: 40,
         fold_every,
-        slow: 40,
+        slow: 15,
     };
 
     let mut child = job.command().spawn().unwrap();

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use cogwork_journal::{FileStore, RunStatus, StoreError};
 
@@ -52,7 +53,7 @@ fn work() -> cogwork_flow::Flow<Work> {
 
 /// Does something with a store in this folder.
 fn attempt<S: Tested>(folder: &Path, operation: Operation<S>) -> Result<(), String> {
-    let store = S::within(folder);
+    let store = S::within(folder).unsynced();
     at_once(move || operation(store))
 }
 
@@ -126,24 +127,21 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there<S: Tested
     }
 }
 
-/// Puts links in all places where there is nothing, and takes them away again, until it is over.
-fn swap_links(folder: &Path, to: &Path, names: &[&str], is_over: &AtomicBool) {
-    while !is_over.load(Ordering::Relaxed) {
-        for name in names {
-            let place = folder.join(name);
+/// Puts links where no file is and removes them again, `times` times.
+fn swap_links(folder: &Path, to: &Path, names: &[&str], times: usize) {
+    for name in names.iter().cycle().take(times) {
+        let place = folder.join(name);
 
-            // What is there is the store's own.
-            if symlink(to, &place).is_ok() {
-                std::thread::yield_now();
-                if place.is_symlink() {
-                    let _ = std::fs::remove_file(&place);
-                }
-            }
-
-            for _ in 0..50 {
-                std::thread::yield_now();
+        // A file that is there already is the store's own.
+        if symlink(to, &place).is_ok() {
+            std::thread::yield_now();
+            if place.is_symlink() {
+                let _ = std::fs::remove_file(&place);
             }
         }
+
+        // Otherwise no run would ever end.
+        std::thread::sleep(Duration::from_micros(100));
     }
 }
 
@@ -169,41 +167,33 @@ async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
 }
 
 async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Tested>() {
-    let scratch = tempfile::tempdir().unwrap();
     let theirs = Theirs::new();
     let end = undisturbed(30).await;
-    let is_over = Arc::new(AtomicBool::new(false));
-    let folder = scratch.path().to_owned();
-    let to = theirs.path();
-    let over = Arc::clone(&is_over);
 
-    let swapper = std::thread::spawn(move || swap_links(&folder, &to, S::NAMES, &over));
-
-    let mut ended = 0;
-    let mut refused = 0;
-    while ended < 20 {
+    for _ in 0..10 {
+        let scratch = tempfile::tempdir().unwrap();
         let store = S::within(scratch.path()).unsynced();
-        match goes_on(&store, &end).await {
-            Ok(()) => ended += 1,
-            Err(error) => {
-                // Which error it is, depends on when the link came.
-                assert!(
-                    error.contains(&scratch.path().display().to_string()),
-                    "{error}"
-                );
-                refused += 1;
-            }
+        let folder = scratch.path().to_owned();
+        let to = theirs.path();
+        let swapper = std::thread::spawn(move || swap_links(&folder, &to, S::NAMES, 100));
+
+        while !swapper.is_finished() {
+            let Err(error) = goes_on(&store, &end).await else {
+                if S::NAME == FileStore::NAME {
+                    let _ = std::fs::remove_file(store.file("a"));
+                }
+                continue;
+            };
+
+            // Which error it is depends on when the link came.
+            let folder = scratch.path().display().to_string();
+            assert!(error.contains(&folder), "{error}");
         }
 
-        if ended % 4 == 3 && S::NAME == FileStore::NAME {
-            let _ = std::fs::remove_file(store.file("a"));
-        }
+        swapper.join().unwrap();
+        goes_on(&store, &end).await.unwrap();
+        theirs.assert_untouched();
     }
-
-    is_over.store(true, Ordering::Relaxed);
-    swapper.join().unwrap();
-    println!("{}: ended {ended} times, refused {refused} times", S::NAME);
-    theirs.assert_untouched();
 }
 
 async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
