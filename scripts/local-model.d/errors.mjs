@@ -1,7 +1,7 @@
-// The errors of the API: what a client is told, in the form OpenAI-compatible servers use.
+// Errors of the API, in the format of OpenAI-compatible servers.
 
 export class ApiError extends Error {
-  /** `extra` holds further fields of the error object. */
+  /** `extra` contains additional fields of the error object. */
   constructor(status, type, message, extra = {}) {
     super(message);
     this.status = status;

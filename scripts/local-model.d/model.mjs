@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ApiError, invalid } from "./errors.mjs";
 
-// What the model was trained for. One conversation grows by appending and its prefix is kept, so a
-// long context costs memory (200 MB), not time.
+// The context length that the model was trained with. The prefix of a growing conversation is cached, so a
+// long context costs memory (200 MB) but little time.
 const CONTEXT_TOKENS = 8192;
-// Prompt tokens evaluated between two looks at the abort signal: one to four seconds' worth.
+// The number of prompt tokens evaluated between two checks of the abort signal, which takes one to four seconds.
 const PROMPT_CHUNK = 128;
 
-/** Loads the model file `path` with the node-llama-cpp installed in the folder `library`. */
+/** Loads the model file `path` with the node-llama-cpp that is installed in the folder `library`. */
 export async function loadModel(library, path) {
   const entry = createRequire(join(library, "package.json")).resolve("node-llama-cpp");
   const { getLlama, LlamaCompletion } = await import(pathToFileURL(entry));
-  // One thread: two that share their cores with other work wait for each other, at a tenth of the speed.
+  // With two threads on cores that do other work, the threads wait for each other, at a tenth of the speed.
   const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, maxThreads: 1, logLevel: "warn" });
   const model = await llama.loadModel({ modelPath: path });
   const context = await model.createContext({ contextSize: CONTEXT_TOKENS, threads: 1 });
@@ -32,10 +32,10 @@ class Model {
   }
 
   /**
-   * The messages as a ChatML prompt, in tokens. Only the marks around a message may become control
-   * tokens; the same marks inside its text are read as plain characters.
+   * Returns the messages as a ChatML prompt, in tokens. Only the markers around a message become control
+   * tokens; the same markers inside its text are plain characters.
    *
-   * Throws an `ApiError` when the prompt leaves no room for a reply.
+   * Throws an `ApiError` if the prompt leaves no room for a reply.
    */
   prompt(messages) {
     const open = this.model.tokenize("<|im_start|>", true);
@@ -46,14 +46,14 @@ class Model {
       throw new ApiError(
         400,
         "exceed_context_size_error",
-        `The request takes ${prompt.length} tokens, but the context holds ${this.contextTokens}, reply included.`,
+        `The request has ${prompt.length} tokens, but the context has room for ${this.contextTokens}, including the reply.`,
         { n_prompt_tokens: prompt.length, n_ctx: this.contextTokens },
       );
     }
     return prompt;
   }
 
-  /** Compiles what a reply must match. */
+  /** Compiles the constraint that the reply must match. */
   async grammar(constraint) {
     if (constraint === undefined) return undefined;
     if (constraint.json) return await this.llama.getGrammarFor("json");
@@ -66,7 +66,7 @@ class Model {
     }
   }
 
-  /** Generates the reply to `prompt`, calling `onText` with each piece. Must not be called twice at once. */
+  /** Generates the reply to `prompt`, and calls `onText` with each piece. Must not be called concurrently. */
   async generate(prompt, grammar, request, onText, signal) {
     const cached = await this.evaluatePrompt(prompt, signal);
     const before = this.sequence.tokenMeter.getState();
@@ -79,10 +79,10 @@ class Model {
       seed: request.seed ?? randomInt(2 ** 32),
       customStopTriggers: request.stop,
       grammar,
-      // The library's default penalty falls on YAML's dashes and JSON's braces like on any repetition.
+      // The default penalty for repetition would also apply to the dashes of YAML and the braces of JSON.
       repeatPenalty: false,
-      // A full context ends the reply. By default the library would drop the start of the conversation,
-      // and would already cut a prompt that fills more than nine tenths.
+      // A full context ends the reply. By default, the library would drop the start of the conversation,
+      // and truncate any prompt that fills more than nine tenths of the context.
       disableContextShift: true,
       contextShiftSize: 1,
       onTextChunk: onText,
@@ -102,8 +102,8 @@ class Model {
   }
 
   /**
-   * Evaluates all but the prompt's last token, keeping what the last request's tokens share with it,
-   * and says how many were kept. The library would do the same inside, but could not be stopped meanwhile.
+   * Evaluates all but the last token of the prompt, reuses the prefix shared with the previous request, and
+   * returns the number of reused tokens. The library would do the same, but could not be interrupted.
    */
   async evaluatePrompt(prompt, signal) {
     const head = prompt.slice(0, -1);

@@ -1,4 +1,4 @@
-// Lets one piece of work run at a time and a bounded number wait.
+// Runs one task at a time, while a limited number of others wait.
 import { ApiError } from "./errors.mjs";
 
 export class Queue {
@@ -9,7 +9,7 @@ export class Queue {
     this.limit = limit;
   }
 
-  /** Runs `work` when its turn comes, unless `signal` is aborted first, which gives up the place at once. */
+  /** Runs `work` in turn. If `signal` is aborted first, its place in the queue is freed immediately. */
   async run(signal, work) {
     if (this.#length >= this.limit) {
       throw new ApiError(503, "unavailable_error", `The server is busy: ${this.limit} requests are running or waiting.`);
@@ -25,7 +25,7 @@ export class Queue {
       return await work();
     } finally {
       this.#length -= 1;
-      // Work that gave up early passes its turn on only when the turn before it has ended.
+      // A task that was aborted while waiting passes its turn on only when the previous task has ended.
       before.then(release);
     }
   }

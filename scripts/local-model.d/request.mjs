@@ -1,25 +1,25 @@
-// Reads the body of a chat completion request, which may hold anything, into checked values.
+// Validates the untrusted body of a chat completion request.
 import { invalid } from "./errors.mjs";
 import { checkSchema } from "./schema.mjs";
 
 const MAX_MESSAGES = 10_000;
 const MAX_STOPS = 16;
 const MAX_STOP_LENGTH = 256;
-// The grammar parser is recursive native code: the bound keeps it inside its stack.
+// The grammar parser is recursive native code. The limit keeps it from overflowing the stack.
 const MAX_GRAMMAR_LENGTH = 8 * 1024;
-// ChatML names three roles; `developer` is what newer clients call the system.
+// ChatML has three roles; newer clients use `developer` for the system.
 const ROLES = { system: "system", developer: "system", user: "user", assistant: "assistant" };
-// Fields that change the reply and that this server has no way to honour. Others it does not know are ignored.
+// Fields that would change the reply and that this server does not support. Other unknown fields are ignored.
 const REFUSED = ["tools", "functions", "logprobs", "audio"];
 
 export function readChatRequest(body, modelId) {
   if (!isObject(body)) throw invalid("The body must be a JSON object.");
-  if (body.model != null && body.model !== modelId) throw invalid(`'model' must be '${modelId}', the one model here.`);
+  if (body.model != null && body.model !== modelId) throw invalid(`'model' must be '${modelId}', the only model of this server.`);
   for (const name of REFUSED) {
     const given = body[name];
     if (given != null && given !== false && given.length !== 0) throw invalid(`'${name}' is not supported by this server.`);
   }
-  if (body.n != null && body.n !== 1) throw invalid("'n' must be 1: this server gives one choice.");
+  if (body.n != null && body.n !== 1) throw invalid("'n' must be 1; this server returns one choice.");
   return {
     messages: readMessages(body.messages),
     maxTokens: number(body, "max_completion_tokens", 1, 1e6, Number.isInteger) ?? number(body, "max_tokens", 1, 1e6, Number.isInteger),
@@ -81,7 +81,7 @@ function readStops(stop) {
   return stops;
 }
 
-/** What the reply must match: nothing, `{ grammar }`, `{ schema }`, or `{ json: true }`. */
+/** Returns what the reply must match: `undefined`, `{ grammar }`, `{ schema }`, or `{ json: true }`. */
 function readConstraint({ grammar, response_format: format }) {
   if (format != null && !isObject(format)) throw invalid("'response_format' must be an object.");
   const type = format?.type ?? "text";

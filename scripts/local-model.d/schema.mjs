@@ -1,5 +1,5 @@
-// Checks a JSON schema against what the library turns into a grammar. It passes over what it does not
-// know, so a reply could break the schema unnoticed: such a schema is refused here instead.
+// Checks that the library can enforce a JSON schema. The library ignores keywords that it does not support,
+// so a reply could violate the schema unnoticed. Such schemas are refused instead.
 import { invalid } from "./errors.mjs";
 
 const MAX_LENGTH = 64 * 1024;
@@ -13,11 +13,11 @@ const REFUSED = [
 ];
 
 /**
- * Gives the schema as the library takes it. Two things are stricter than the schema says, which keeps
- * replies valid: every property is written, required or not, and none that is not named.
+ * Returns the schema in the form that the library accepts. The grammar is stricter than the schema in two ways,
+ * and replies remain valid: all properties are written, required or not, and no additional ones.
  */
 export function checkSchema(schema) {
-  // Serialising measures the whole schema; a cyclic one cannot come out of a JSON body.
+  // Parsed JSON has no cycles, so the schema can be serialised to measure its length.
   if (schema != null && JSON.stringify(schema).length > MAX_LENGTH) {
     throw invalid(`The JSON schema must be at most ${MAX_LENGTH} characters.`);
   }
@@ -30,7 +30,7 @@ function check(schema, place, depth) {
     if (Object.hasOwn(objectAt(schema, place), keyword)) throw invalid(`'${place}.${keyword}' is a JSON schema keyword that this server cannot enforce.`);
   }
   const { anyOf, ...known } = schema;
-  if (anyOf !== undefined) known.oneOf ??= anyOf; // a grammar makes no difference between the two
+  if (anyOf !== undefined) known.oneOf ??= anyOf; // a grammar does not distinguish the two
   if (known.$ref !== undefined && !String(known.$ref).startsWith(REFS)) throw invalid(`'${place}.$ref' must start with '${REFS}'.`);
   for (const keyword of LISTS_OF_SCHEMAS) {
     if (known[keyword] === undefined) continue;

@@ -1,4 +1,4 @@
-// An OpenAI-compatible HTTP server over one small local model. Started by scripts/local-model.
+// An OpenAI-compatible HTTP server for one small local model. Started by scripts/local-model.
 import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -36,15 +36,15 @@ function sendJson(response, status, body) {
 async function route(request, response) {
   const path = request.url.split("?", 1)[0];
   const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  if (methods === undefined) throw new ApiError(404, "not_found_error", `No such path; there are ${Object.keys(routes).join(", ")}.`);
+  if (methods === undefined) throw new ApiError(404, "not_found_error", `Unknown path; expected one of ${Object.keys(routes).join(", ")}.`);
   if (!Object.hasOwn(methods, request.method)) {
-    throw new ApiError(405, "invalid_request_error", `${path} takes ${Object.keys(methods).join(", ")}.`);
+    throw new ApiError(405, "invalid_request_error", `${path} supports ${Object.keys(methods).join(", ")}.`);
   }
   await methods[request.method](request, response);
 }
 
 function health(_request, response) {
-  // Answered without an error, since errors are logged and this is asked several times a second.
+  // Not thrown as an error, because errors are logged and this path is requested several times a second.
   if (model === undefined) return sendJson(response, 503, loading().body());
   sendJson(response, 200, { status: "ok" });
 }
@@ -66,7 +66,7 @@ function loadedModel() {
 
 async function completeChat(request, response) {
   const gone = new AbortController();
-  response.on("close", () => gone.abort(new Error("the client went away")));
+  response.on("close", () => gone.abort(new Error("the client disconnected")));
   const started = Date.now();
   const chat = readChatRequest(await readJson(request), options.id);
   const loaded = loadedModel();
@@ -86,8 +86,8 @@ async function completeChat(request, response) {
 async function readJson(request) {
   const chunks = [];
   let size = 0;
-  // Read to its end even when it is too long, since a client that is still writing sees no answer;
-  // the server's request timeout bounds how long that may take.
+  // The body is read completely even if it is too long, because a client that is still sending does not read the
+  // response. The request timeout of the server limits how long this takes.
   for await (const chunk of request) {
     size += chunk.length;
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
@@ -134,8 +134,8 @@ function streamReply(response, includeUsage) {
 }
 
 function fail(request, response, error) {
-  if (response.destroyed) return log("the client went away");
-  const known = error instanceof ApiError ? error : new ApiError(500, "server_error", "The server failed; its log says why.");
+  if (response.destroyed) return log("the client disconnected");
+  const known = error instanceof ApiError ? error : new ApiError(500, "server_error", "Internal server error; see the log of the server.");
   log(request.method, request.url, known.status, known === error ? error.message : error);
   if (!response.headersSent) return sendJson(response, known.status, known.body());
   response.end(`data: ${JSON.stringify(known.body())}\n\n`);
@@ -146,11 +146,11 @@ const server = createServer({ requestTimeout: 60_000, keepAliveTimeout: 75_000 }
 });
 server.on("error", (error) => {
   const busy = error.code === "EADDRINUSE";
-  console.error(busy ? `port ${options.port} is in use; choose another, or none for any free one` : error.message);
+  console.error(busy ? `port ${options.port} is in use; choose another one, or omit --port to use any free port` : error.message);
   process.exit(1);
 });
 server.listen({ host: "127.0.0.1", port: Number(options.port) }, async () => {
-  // Who runs and where, for the script; renamed into place so that it is never read half written.
+  // Tells the script the process id and the port. The file is renamed so that it is never read half written.
   const mine = `${process.pid} ${server.address().port}\n`;
   writeFileSync(`${options.state}.new`, mine);
   renameSync(`${options.state}.new`, options.state);
@@ -158,17 +158,17 @@ server.listen({ host: "127.0.0.1", port: Number(options.port) }, async () => {
     try {
       if (readFileSync(options.state, "utf8") === mine) rmSync(options.state);
     } catch {
-      // Already gone.
+      // The file has already been removed.
     }
   });
   try {
     model = await loadModel(options.library, options.model);
     log(`ready on port ${server.address().port}`);
   } catch (error) {
-    console.error(`the model cannot be loaded: ${error.message}`);
+    console.error(`cannot load the model: ${error.message}`);
     process.exit(1);
   }
 });
-// Node undoes an inherited "ignore hang-ups", so a closed terminal is ignored here.
+// Node resets an inherited "ignore SIGHUP", so it is ignored here again, for when the terminal is closed.
 process.on("SIGHUP", () => {});
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
