@@ -112,7 +112,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             let name: StrategyName = name
                 .parse()
                 .map_err(|error| problem(&error).at("strategy"))?;
-            Box::new(name)
+            name.into()
         }
         (None, Some(table)) => Box::new(own_strategy(table)?),
         _ => return Err(SettingProblem::new("expected either `strategy` or `table`").into()),

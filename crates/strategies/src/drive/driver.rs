@@ -15,7 +15,7 @@ use crate::{Parameter, Stage, Strategy, Thought};
 /// Every method but [`strategy`](Self::strategy) has a default, with which the model is asked in
 /// each stage for its prompt and its parameters, and chooses where several stages may follow. A
 /// [`Strategy`] is a driver that uses these defaults, and a [`StrategyName`](crate::StrategyName)
-/// is the driver made for that strategy.
+/// converts to the driver of that strategy.
 ///
 /// ```
 /// use cogwork_llm::{LlmError, ScriptedClient};
@@ -160,32 +160,8 @@ impl Driver for Strategy {
     }
 }
 
-impl<D: Driver + ?Sized> Driver for Box<D> {
-    fn strategy(&self) -> Strategy {
-        (**self).strategy()
-    }
-
-    fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
-        (**self).instructions(tools, native_tools)
-    }
-
-    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-        (**self).work(turn)
-    }
-
-    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        (**self).take(solving, stage, done)
-    }
-
-    fn answer(&self, solving: &Solving) -> Option<Answer> {
-        (**self).answer(solving)
-    }
-
-    fn progress(&self, thought: &Thought) -> Option<String> {
-        (**self).progress(thought)
-    }
-
-    fn plan(&self, solving: &Solving) -> Option<Plan> {
-        (**self).plan(solving)
+impl<D: Driver + 'static> From<D> for Box<dyn Driver> {
+    fn from(driver: D) -> Self {
+        Box::new(driver)
     }
 }

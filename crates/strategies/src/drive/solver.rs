@@ -48,12 +48,13 @@ impl Solver {
     ///
     /// `driver` is a [`StrategyName`](crate::StrategyName), a [`Strategy`](crate::Strategy) read
     /// from a file, or a custom [`Driver`].
-    pub fn new(client: impl LlmClient + 'static, driver: impl Driver + 'static) -> Self {
+    pub fn new(client: impl LlmClient + 'static, driver: impl Into<Box<dyn Driver>>) -> Self {
         let client = Arc::new(client);
+        let driver = driver.into();
         let request = ChatRequest::default();
         Self(Shared {
             strategy: driver.strategy(),
-            driver: Arc::new(driver),
+            driver: Arc::from(driver),
             questions: Questions {
                 client,
                 request,

@@ -90,8 +90,13 @@ pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> 
     draft(stage, &reply.text, reply.field(ANSWER))
 }
 
-/// Asks the model to check the answer, and to correct it if it is wrong.
-pub(super) fn ask_to_verify(turn: &StageTurn<'_>) -> StageWork {
+/// Asks the model to check the answer, and to correct it if it is wrong, unless `verification` is
+/// switched off.
+pub(super) fn verify(turn: &StageTurn<'_>, verification: bool) -> StageWork {
+    if !verification {
+        return StageWork::say("Not checked.");
+    }
+
     let holds = Parameter::new(ParameterType::Boolean, "whether the solution holds");
     let corrected = Parameter::text("the right answer, if it does not hold");
 

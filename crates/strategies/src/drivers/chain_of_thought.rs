@@ -2,8 +2,7 @@ use cogwork_plan::{Plan, Status, Step};
 use serde_json::Value;
 
 use super::answering::{
-    ANSWER, answer_field, answered, ask, ask_to_verify, draft, keep_answer, say_answer,
-    take_verification,
+    ANSWER, answer_field, answered, ask, draft, keep_answer, say_answer, take_verification, verify,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -112,7 +111,7 @@ impl Driver for ChainOfThoughtDriver {
             ChainOfThoughtStage::ProblemReception => StageWork::say(turn.solving.problem()),
             ChainOfThoughtStage::StepDecomposition => self.ask_for_steps(turn),
             ChainOfThoughtStage::SequentialReasoning => ask_for_results(turn),
-            ChainOfThoughtStage::AnswerVerification => self.verify(turn),
+            ChainOfThoughtStage::AnswerVerification => verify(turn, self.verification),
             ChainOfThoughtStage::SolutionFormulation | ChainOfThoughtStage::FinalResponse => {
                 say_answer(turn.solving)
             }
@@ -193,14 +192,6 @@ impl ChainOfThoughtDriver {
                 .with_field(STEPS, list("the steps"))
                 .with_check(check),
         )
-    }
-
-    fn verify(&self, turn: &StageTurn<'_>) -> StageWork {
-        if self.verification {
-            ask_to_verify(turn)
-        } else {
-            StageWork::say("Not checked.")
-        }
     }
 }
 

@@ -24,58 +24,21 @@ pub use self_consistency::SelfConsistency;
 pub use step_back::StepBack;
 pub use tree_of_thoughts::{Search, TreeOfThoughts, Worth};
 
-use cogwork_plan::Plan;
-use cogwork_tools::Tools;
+use crate::{Driver, StrategyName};
 
-use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
-    StrategyName, Thought,
-};
-
-impl StrategyName {
-    /// Calls `with` with the driver of the strategy.
-    fn drive<T>(self, with: impl FnOnce(&dyn Driver) -> T) -> T {
-        match self {
-            Self::Linear => with(&Linear::default()),
-            Self::ChainOfThought => with(&ChainOfThoughtDriver::default()),
-            Self::React => with(&React::default()),
-            Self::Rewoo => with(&Rewoo::default()),
-            Self::Scratchpad => with(&Scratchpad::default()),
-            Self::SelfAsk => with(&SelfAsk::default()),
-            Self::SelfConsistency => with(&SelfConsistency::default()),
-            Self::TreeOfThoughts => with(&TreeOfThoughts::default()),
-            Self::StepBack => with(&StepBack::default()),
+/// Returns the driver of the strategy with its default settings.
+impl From<StrategyName> for Box<dyn Driver> {
+    fn from(name: StrategyName) -> Self {
+        match name {
+            StrategyName::Linear => Box::new(Linear::default()),
+            StrategyName::ChainOfThought => Box::new(ChainOfThoughtDriver::default()),
+            StrategyName::React => Box::new(React::default()),
+            StrategyName::Rewoo => Box::new(Rewoo::default()),
+            StrategyName::Scratchpad => Box::new(Scratchpad::default()),
+            StrategyName::SelfAsk => Box::new(SelfAsk::default()),
+            StrategyName::SelfConsistency => Box::new(SelfConsistency::default()),
+            StrategyName::TreeOfThoughts => Box::new(TreeOfThoughts::default()),
+            StrategyName::StepBack => Box::new(StepBack::default()),
         }
-    }
-}
-
-/// Runs the strategy with the default settings of its driver.
-impl Driver for StrategyName {
-    fn strategy(&self) -> Strategy {
-        StrategyName::strategy(*self)
-    }
-
-    fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
-        self.drive(|driver| driver.instructions(tools, native_tools))
-    }
-
-    fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-        self.drive(|driver| driver.work(turn))
-    }
-
-    fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        self.drive(|driver| driver.take(solving, stage, done))
-    }
-
-    fn answer(&self, solving: &Solving) -> Option<Answer> {
-        self.drive(|driver| driver.answer(solving))
-    }
-
-    fn progress(&self, thought: &Thought) -> Option<String> {
-        self.drive(|driver| driver.progress(thought))
-    }
-
-    fn plan(&self, solving: &Solving) -> Option<Plan> {
-        self.drive(|driver| driver.plan(solving))
     }
 }

@@ -1,6 +1,5 @@
 use super::answering::{
-    ANSWER, answer_field, answered, ask, ask_to_verify, keep_answer, noted, say_answer,
-    take_verification,
+    ANSWER, answer_field, answered, ask, keep_answer, noted, say_answer, take_verification, verify,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -103,7 +102,7 @@ impl Driver for StepBack {
             StepBackStage::ApproachSelection => ask_for_solution(turn),
             StepBackStage::SpecificApplication => say_note(solving, APPLICATION),
             StepBackStage::StepByStepSolution => say_note(solving, SOLUTION),
-            StepBackStage::SolutionVerification => self.verify(turn),
+            StepBackStage::SolutionVerification => verify(turn, self.verification),
             StepBackStage::FinalResponse => say_answer(solving),
         })
     }
@@ -126,16 +125,6 @@ impl Driver for StepBack {
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving)
-    }
-}
-
-impl StepBack {
-    fn verify(&self, turn: &StageTurn<'_>) -> StageWork {
-        if self.verification {
-            ask_to_verify(turn)
-        } else {
-            StageWork::say("Not checked.")
-        }
     }
 }
 

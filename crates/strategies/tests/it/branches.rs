@@ -1,4 +1,4 @@
-//! Branches: forked, switched, scored, selected, merged, pruned, and read back.
+//! Forking, switching, scoring, selecting, merging, pruning and reading branches.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use cogwork_strategies::{
 use serde_json::{Value, json};
 use support::{told, walk};
 
-/// An error that changed nothing.
+/// Returns the error, and checks that the session didn't change.
 fn refused<T: Debug>(
     session: &mut Session,
     act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
@@ -43,7 +43,7 @@ fn numbers<'a>(thoughts: impl IntoIterator<Item = &'a Thought>) -> Vec<u32> {
         .collect()
 }
 
-/// Two approaches as branches behind one exploration, one step along each.
+/// Returns a session with two approaches as branches, with one step on each.
 fn two_approaches() -> (Session, BranchId, BranchId) {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
     let explored = walk(&mut session, &["problem_reception", "approach_exploration"])[1];
@@ -139,7 +139,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
         (&[][..], 8, Some(ids[1]))
     );
 
-    // A fork of a fork that has no thought yet.
+    // A fork of a fork without thoughts.
     let id = session
         .think_on(branch, ThoughtDraft::at("thought_evaluation", "judged"))
         .unwrap();
@@ -181,13 +181,13 @@ fn targets_are_checked() {
     insta::assert_snapshot!(refused(&mut session, |s| s.prune(b)), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, ThoughtDraft::here("m"))), @"the branch `B` is pruned; expected an open one");
 
-    // Of another session.
+    // The id is from a different session.
     let mut small = Session::new(StrategyName::React);
     let big = b;
     insta::assert_snapshot!(refused(&mut small, |s| s.switch(big)), @"there is no branch 2; expected a number from 0 to 0");
     insta::assert_snapshot!(refused(&mut small, |s| s.think_on(big, ThoughtDraft::here("?"))), @"there is no branch 2; expected a number from 0 to 0");
 
-    // Pruned, but still there to be read and forked from.
+    // A pruned branch can still be read and forked from.
     let revived = session
         .fork(session.branch(b).unwrap().tip().unwrap(), "revived")
         .unwrap();
@@ -217,7 +217,7 @@ fn of_equal_scores_the_older_branch_is_the_best() {
     assert_eq!(names(&session, 9), ["A"]);
 }
 
-/// Three lines that each set the variable x otherwise; the sources are scored 9 and 8.
+/// Three branches with different values of x. The sources have the scores 9 and 8.
 fn variables() -> (Session, BranchId, Vec<BranchId>) {
     let mut session = Session::new(StrategyName::Scratchpad);
     let state = |x: i32| json!({ "x": x });
@@ -337,7 +337,7 @@ fn a_merge_records_parents_conflicts_and_who_had_its_way() {
 fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
     let (mut session, a, b) = two_approaches();
 
-    // `main` has not moved since the branch left it.
+    // `main` has no thoughts after the fork.
     let merge = ThoughtDraft::at("branch_creation", "joined").with("approach_id", "C");
     let id = session
         .merge(&[a], BranchId::MAIN, ConflictRule::Refuse, merge)
@@ -348,7 +348,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
         (&json!("A"), 0)
     );
 
-    // The thought's own word is the last.
+    // The value of the thought itself takes precedence.
     assert_eq!(session.values(BranchId::MAIN).unwrap()["approach_id"], "C");
     assert_eq!(
         session
@@ -360,7 +360,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
         [2, 4]
     );
 
-    // A current source gives way to the target.
+    // If a source is current, the target becomes current.
     session.switch(b).unwrap();
     let id = session
         .merge(
@@ -421,7 +421,7 @@ fn reading_back() {
     assert_eq!(numbers(session.path(ThoughtId::new(7))), Vec::<u32>::new());
     assert_eq!(session.thought(ThoughtId::new(7)), None);
 
-    // Branches of an empty session have nothing in common.
+    // Branches of an empty session share no thought.
     let empty = Session::new(StrategyName::React);
     assert_eq!(
         empty

@@ -1,4 +1,4 @@
-//! The crate's own tables: as they were given, each edge legal and no other, each walk to an end.
+//! The built-in tables: they match their source, only their edges are legal, and every walk can end.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use cogwork_strategies::{
 use proptest::prelude::*;
 use support::needed;
 
-/// The tables as the project was given them.
+/// The source of the tables.
 fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
     serde_json::from_str(include_str!("../source/strategy-stages.json")).unwrap()
 }
@@ -25,7 +25,7 @@ fn all() -> impl Iterator<Item = Strategy> {
     StrategyName::ALL.into_iter().map(StrategyName::strategy)
 }
 
-/// The shortest way from the start.
+/// Returns the shortest path from the start.
 fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
     let mut ways: Vec<Vec<String>> = vec![vec![strategy.start().name().to_owned()]];
     for at in 0.. {
@@ -156,7 +156,7 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Whatever way is taken, an end is near: a walk that turns to the end after a while gets there.
+    /// Any walk that heads for the nearest end after a while reaches it.
     #[test]
     fn random_walks_reach_the_end(name in prop::sample::select(&StrategyName::ALL[..]), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
         let mut moves = 0;
@@ -170,7 +170,7 @@ proptest! {
             manager.move_to(next.name(), &needed(next)).unwrap();
             moves += 1;
         }
-        // From here on the way is shorter than the table.
+        // The rest of the path is shorter than the table.
         for _ in 0..manager.strategy().stages().len() {
             if manager.is_complete() {
                 break;
@@ -256,7 +256,7 @@ fn tables_come_back_from_yaml_and_json() {
     assert_eq!(Strategies::from_json(&json).unwrap(), built_in);
     assert_eq!(Strategies::from_yaml(&json).unwrap(), built_in);
 
-    // Through a form that does not keep the order of keys.
+    // Through a format that doesn't preserve the order of keys.
     let value = serde_json::to_value(&built_in).unwrap();
     let back: Strategies = serde_json::from_value(value).unwrap();
     for strategy in built_in.iter() {

@@ -1,4 +1,4 @@
-//! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
+//! The integration tests, as a single program, since linking takes longer than running most of them.
 
 mod support;
 

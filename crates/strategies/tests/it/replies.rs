@@ -1,4 +1,4 @@
-//! What is read from replies: as the form asks for them, and as models write them instead.
+//! Reading replies: in the requested form, and as models write them instead.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ fn map() -> ParameterType {
     }
 }
 
-/// Action, score, and which stage is next.
+/// A question for an action, a score and the next stage.
 fn form() -> Ask {
     let strategy = StrategyName::React.strategy();
     let next = strategy.stage("evaluation_checkpoint").unwrap();
@@ -154,7 +154,7 @@ fn thinking_aloud_is_not_read_with_or_without_its_opening_tag() {
     "" action="look" score=8 -> action_planning
     "#);
 
-    // A closing tag that ends the reply is a word of it.
+    // A closing tag at the end belongs to the reply.
     let word = ["action: look\nscore: 8\nnext: action_planning\n</think>"];
     insta::assert_snapshot!(all(&form(), &word), @r#""" action="look" score=8 -> action_planning"#);
 }
@@ -280,7 +280,7 @@ fn numbers_are_read_from_what_stands_around_them() {
 #[test]
 fn values_are_read_as_the_type_that_is_asked_for() {
     let read = |kind: ParameterType, written: &str| {
-        // A second field, so that the first one is not the whole reply.
+        // With a second field, the first one can't be the whole reply.
         let ask = ask()
             .with_field("value", Parameter::new(kind, ""))
             .with_field("why", Parameter::text("").optional());
@@ -385,7 +385,7 @@ fn one_text_or_one_list_may_be_the_whole_reply() {
     "#);
 }
 
-/// A text that is no line of the form, and is not changed by trimming.
+/// A text that isn't a line of the form and is already trimmed.
 fn plain() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9 äß€\\-+*/.,;!?'\"(){}<>=#_|\\\\]{1,60}"
         .prop_map(|text| format!("x{}x", text.trim()))

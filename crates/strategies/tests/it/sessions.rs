@@ -1,4 +1,4 @@
-//! Thoughts on one branch: numbers, revisions, how many are expected, ends, refusals.
+//! Thoughts on one branch: numbers, revisions, expected totals, ends and refusals.
 
 #![allow(
     clippy::unwrap_used,
@@ -270,7 +270,7 @@ fn the_expected_total_rises_by_itself_and_by_request() {
         .unwrap();
     assert_eq!(total(&session), 8);
 
-    // Not fewer than there are, nor more than there may be.
+    // Not fewer than exist, nor more than the limit.
     session
         .think(ThoughtDraft::here("7 of 2?").with_total_thoughts(2))
         .unwrap();
@@ -310,7 +310,7 @@ fn a_revision_names_a_thought_of_its_path() {
 
     walk(&mut session, &["continuation_decision"]);
 
-    // Any thought may revise, whatever its stage; and the parameter alone is enough.
+    // A thought in any stage can revise, and the parameter alone is enough.
     session
         .think(ThoughtDraft::here("No, think again.").revises(revised))
         .unwrap();

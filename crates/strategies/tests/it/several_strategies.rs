@@ -1,4 +1,4 @@
-//! Changing the strategy in mid-session, and strategies as parts of others.
+//! Changing the strategy within a session, and nested strategies.
 
 use crate::support;
 
@@ -26,7 +26,7 @@ fn a_change_is_a_thought_and_keeps_the_history() {
     );
     walk(&mut session, &["approach_exploration"]);
 
-    // Into the middle, and back to one that was there before.
+    // Into the middle of a strategy, and back to an earlier one.
     let back = ThoughtDraft::at("sequential_reasoning", "No, there is one way.");
     session
         .change_strategy(MAIN, StrategyName::ChainOfThought, back)
@@ -174,7 +174,7 @@ fn parts_nest_eight_deep() {
 
     insta::assert_snapshot!(error, @"`linear` does not lead from `problem_reception` to `thought_generation`; expected `problem_reception`");
 
-    // A change leaves all parts.
+    // A change leaves all nested strategies.
     session
         .change_strategy(MAIN, StrategyName::Linear, ThoughtDraft::here("plainly"))
         .unwrap();

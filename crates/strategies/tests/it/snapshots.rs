@@ -1,4 +1,4 @@
-//! Sessions as data: taken up again at any point they go on identically, and nothing else is read.
+//! Snapshots: a restored session behaves like the original, and invalid snapshots are refused.
 
 #![allow(
     clippy::unwrap_used,
@@ -57,7 +57,7 @@ fn at_every_stage_of_every_strategy() {
     }
 }
 
-/// The first stage of the shortest way to the target.
+/// Returns the first stage of the shortest path to the target.
 fn towards<'a>(session: &'a Session, target: &Stage) -> &'a Stage {
     let strategy = session.strategy();
     let mut ways: Vec<(&Stage, &Stage)> = strategy
@@ -127,7 +127,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The answer, as text, so that acts of all kinds can be compared.
+/// Returns the result as text, so that all kinds of acts can be compared.
 fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, SessionError> {
     let branch = |index: &usize| session.branches()[index % session.branches().len()].id();
     let current = session.current();
@@ -140,7 +140,7 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
                 Some(stage) => {
                     let mut draft = draft(stage, &text);
 
-                    // Values that differ from branch to branch.
+                    // Different values on each branch.
                     for value in draft
                         .parameters
                         .values_mut()
@@ -197,8 +197,8 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// Whatever is done: a refusal changes nothing, a snapshot is the session, and the session that was
-    /// read back at some point does the same from there on.
+    /// A refusal changes nothing, a snapshot restores the session, and the restored session behaves the
+    /// same from then on.
     #[test]
     fn sessions_go_on_identically(
         name in prop::sample::select(&StrategyName::ALL[..]),
@@ -239,7 +239,7 @@ proptest! {
         }
     }
 
-    /// A snapshot with something in it changed is refused or is a session, and never a panic.
+    /// A modified snapshot is refused or read, and never causes a panic.
     #[test]
     fn changed_snapshots_do_no_harm(
         acts in prop::collection::vec(act(), 1..25),
@@ -251,7 +251,7 @@ proptest! {
             let _ = done(&mut session, act, number);
         }
         let mut snapshot = serde_json::to_value(&session).unwrap();
-        // The table is tested by itself.
+        // Tables have separate tests.
         let tables = snapshot.as_object_mut().unwrap().remove("strategies").unwrap();
         let count = leaves(&mut snapshot).len();
         *leaves(&mut snapshot).swap_remove(at.index(count)) = put;
@@ -265,7 +265,7 @@ proptest! {
     }
 }
 
-/// Every value in it that has no values in it.
+/// Returns all scalar values inside a value.
 fn leaves(value: &mut Value) -> Vec<&mut Value> {
     let is_leaf = match value {
         Value::Array(list) => list.is_empty(),
@@ -284,7 +284,7 @@ fn leaves(value: &mut Value) -> Vec<&mut Value> {
     }
 }
 
-/// A session with a fork and a merge.
+/// Returns a session with a fork and a merge.
 fn sample() -> Session {
     let mut session = Session::new(StrategyName::Rewoo);
     let ids = walk(&mut session, &["problem_reception", "planning_phase"]);

@@ -1,4 +1,4 @@
-//! Reading tables that are not whole, or not meant well.
+//! Reading invalid and hostile tables.
 
 #![expect(
     clippy::unwrap_used,
@@ -145,10 +145,10 @@ fn a_name_that_is_taken() {
     assert_eq!(strategies, before);
 }
 
-/// The most work for each byte of a text that may be found.
+/// The maximum amount of work per byte of a text.
 const PER_BYTE: u64 = 100;
 
-/// What the reader may do whatever the text: aliases multiply up to the budget of values and bytes.
+/// The amount of work that any text may take: aliases multiply up to the budget of values and bytes.
 const BUDGET: u64 = 2 * 1024 * 1024;
 
 fn work(text: &str) -> u64 {
@@ -209,7 +209,7 @@ fn hostile_tables_are_refused_with_little_work() {
     }
 }
 
-/// Tables of about `n` pieces that once took the square of their length.
+/// Tables of about `n` pieces that once took quadratic work.
 fn slow_tables(n: usize) -> Vec<(&'static str, String)> {
     let stages = |n: usize, of: &str| -> String {
         (0..n)

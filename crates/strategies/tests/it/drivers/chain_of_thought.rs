@@ -113,7 +113,7 @@ async fn a_wrong_form_is_asked_for_again_with_the_complaint() {
     `holds` is the text "certainly", expected true or false
     "#);
 
-    // Results that the model left out are to be verified.
+    // Missing results need verification.
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Done] one: 1
     - [Verification Needed] two (the model gave no result)

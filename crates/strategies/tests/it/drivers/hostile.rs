@@ -1,5 +1,4 @@
-//! Models and tables that mean no good, or are only odd: what they say costs what it may cost and no more,
-//! and stays what they said.
+//! Hostile and unusual models and tables: their cost is limited, and their texts aren't changed.
 
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use serde_json::Value;
 
 use crate::drivers::support::{conversation, told};
 
-/// A tool that says its input again.
+/// A tool that returns its input.
 fn echo() -> Tools {
     Tools::new()
         .with(function("echo", "Echoes.", |input: Value| async move {
@@ -27,14 +26,14 @@ fn echo() -> Tools {
         .unwrap()
 }
 
-/// A client whose first reply makes these calls.
+/// Returns a client whose first reply makes these calls.
 fn calling(calls: impl IntoIterator<Item = ToolCall>) -> ScriptedClient {
     ScriptedClient::new([ChatResponse::new("").with_tool_calls(calls)])
         .then("done")
         .with_capabilities(Capabilities::none().with(Capability::Tools))
 }
 
-/// What the tools were given, and what they gave.
+/// Returns the inputs and the outputs of the tools.
 fn tool_calls(solved: &Solved) -> Vec<String> {
     let of = |call: &Call| match call {
         Call::Tool {
@@ -158,7 +157,7 @@ async fn a_state_with_deep_arguments_can_be_read_again() {
     let saved = serde_json::to_string(&solving).unwrap();
     serde_json::from_str::<Solving>(&saved).unwrap();
 
-    // The tool read it all the same.
+    // The tool still got the input.
     assert!(tool_calls(&solver.solved(solving))[0].ends_with(&format!("{}}}", "]".repeat(120))));
 }
 
@@ -176,7 +175,7 @@ async fn finishing_without_an_answer_is_asked_for_again() {
         .await
         .unwrap();
 
-    // A version or a price, not the number 1.1.
+    // It may be a version or a price rather than the number 1.1.
     assert_eq!(solved.answer(), Some("1.10"));
     let asked = conversation(client.requests().last().unwrap());
     assert!(
@@ -352,7 +351,7 @@ async fn patience_is_told_as_it_is() {
     );
 }
 
-/// The one strategy of a table, from the lines of its stages.
+/// Returns the strategy with these lines as its stages.
 fn table(stages: &str) -> Strategy {
     let lines: String = stages
         .lines()
@@ -401,7 +400,7 @@ async fn a_start_that_needs_something_or_leaves_a_choice_is_asked_for() {
         &["thought: It is so.\nside: mine\nnext: contra", "It is not.", "result: 51"],
     );
 
-    // The final stage says its answer in a parameter alone.
+    // The answer is only in a parameter of the final stage.
     insta::assert_snapshot!(told(&solved.await.unwrap()), @"
       1 claim: It is so. · side = mine
       2 contra: It is not.
@@ -474,7 +473,7 @@ async fn a_time_without_a_limit_has_none() {
     assert_eq!(solver.solve("p").await.unwrap().answer(), Some("x"));
 }
 
-/// Asks nothing, so that a long run is a short test.
+/// Asks no questions, so that a long run takes little time.
 struct Silent(Strategy);
 
 impl Driver for Silent {

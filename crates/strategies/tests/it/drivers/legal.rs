@@ -1,6 +1,6 @@
-//! Any model that keeps to the forms of the questions, whatever it says, brings every strategy to an end,
-//! along the edges of its table, and a run that is dropped anywhere goes on as if it had not been. One that
-//! does not keep to them ends the run in good order.
+//! With a model that follows the forms of the questions, every strategy ends, along the edges of its table,
+//! and a run that is dropped at any point can be resumed. With a model that doesn't, the run ends without a
+//! panic.
 
 #![allow(
     clippy::indexing_slicing,
@@ -23,12 +23,11 @@ use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Reads the form of each question as a model does, and fills it in at random: the same question gets the
-/// same reply.
+/// A model that fills in the form of each question at random. The same question gets the same reply.
 #[derive(Clone)]
 struct Legal {
     seed: u64,
-    /// Whether some replies are spoilt.
+    /// Whether some replies are corrupted.
     spoils: bool,
     requests: Arc<Mutex<Vec<ChatRequest>>>,
 }
@@ -62,7 +61,7 @@ impl LlmClient for Legal {
             .filter(|message| message.role() == Role::User);
         let asked: Vec<_> = asked.map(|message| message.text()).collect();
 
-        // Told what is wrong, it leaves nothing out.
+        // After a complaint, nothing is left out.
         let again = asked
             .iter()
             .rev()
@@ -79,7 +78,7 @@ impl LlmClient for Legal {
     }
 }
 
-/// The generator of Marsaglia, 2003: enough for tests.
+/// Marsaglia's xorshift generator (2003), which is good enough for tests.
 struct Dice(u64);
 
 impl Dice {
@@ -141,7 +140,7 @@ fn reply(question: &str, dice: &mut Dice, whole: bool) -> String {
     lines.join("\n")
 }
 
-/// What else models write: half a reply, the form twice, a fence without end, signs in the wrong place.
+/// Corrupts a reply as models do: half a reply, the form twice, an open fence, misplaced characters.
 fn spoilt(reply: String, dice: &mut Dice) -> String {
     let place = dice.below(reply.chars().count() as u64 + 1) as usize;
     let (first, rest): (String, String) = (
@@ -177,7 +176,7 @@ fn spoilt(reply: String, dice: &mut Dice) -> String {
     }
 }
 
-/// A value of the kind that the form names.
+/// Returns a value of the type in the form.
 fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
     let bound = |word: &str| -> Option<u64> {
         kind.split_once(word)?
@@ -231,7 +230,7 @@ fn value(kind: &str, before: &str, dice: &mut Dice) -> String {
     }
 }
 
-/// A plan with calls that name evidence before them.
+/// Returns a plan whose calls refer to earlier evidence.
 fn plan(dice: &mut Dice) -> String {
     let step = |number: u64| {
         let of = if number > 1 {
@@ -255,14 +254,14 @@ fn tools() -> Tools {
     Tools::new().with(function("look", "Looks.", look)).unwrap()
 }
 
-fn solver(driver: impl Driver + 'static, client: &Legal) -> Solver {
+fn solver(driver: impl Into<Box<dyn Driver>>, client: &Legal) -> Solver {
     let budget = SolveBudget::default().with_calls(40).with_thoughts(300);
     Solver::new(client.clone(), driver)
         .with_tools(tools())
         .with_budget(budget)
 }
 
-/// Every thought that moved did so along an edge of the table.
+/// Checks that every move followed an edge of the table.
 fn keeps_to_the_table(session: &Session) -> bool {
     session
         .thoughts()
@@ -320,13 +319,13 @@ async fn ends(name: StrategyName, seed: u64) {
     }
 }
 
-/// Drops a run after some steps and takes it up again, from the record and from the saved state.
+/// Drops a run after some steps and resumes it, from the journal and from the saved state.
 #[tokio::main(flavor = "current_thread")]
-async fn goes_on<D: Driver + Clone + Debug + 'static>(driver: D, seed: u64) {
+async fn goes_on<D: Into<Box<dyn Driver>> + Clone + Debug>(driver: D, seed: u64) {
     let timeless = |solved: cogwork_strategies::Solved| {
         let mut value = serde_json::to_value(solved).unwrap();
 
-        // Time is measured, and the one thing that may differ.
+        // Only the measured time may differ.
         value["spent"]["seconds"] = Value::Null;
         value
     };
@@ -396,7 +395,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// It is answered, or stopped for a reason; no reply makes a thought that the session refuses.
+    /// The run is answered or stopped with a reason. No reply leads to a thought that the session refuses.
     #[test]
     fn spoilt_replies_end_a_run_in_good_order(seed in any::<u64>()) {
         for name in StrategyName::ALL {

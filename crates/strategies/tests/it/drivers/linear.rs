@@ -277,7 +277,7 @@ async fn a_model_that_thinks_without_end_is_brought_to_a_hypothesis() {
     for thought in 0..3 {
         replies.push(format!("Thought {thought}."));
 
-        // The last time it may not think more.
+        // The last time, it can't choose to think more.
         replies.push(format!(
             "next: {}",
             if thought < 2 {

@@ -1,4 +1,4 @@
-//! Strategies that run by themselves, each with scripted models: right, wrong, empty and endless ones.
+//! Runs of strategies with scripted models: right, wrong, empty and endless ones.
 
 #![allow(
     clippy::unwrap_used,

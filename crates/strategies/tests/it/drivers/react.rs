@@ -231,7 +231,7 @@ async fn the_same_action_with_the_same_outcome_is_no_progress() {
         "no progress: the thoughts repeated 3 times up to the stage `observation_reception`"
     );
 
-    // The best there is: what the model made of the last observation.
+    // The best answer is the conclusion from the last observation.
     assert_eq!((solved.answer(), solved.spent().calls), (Some("try 2"), 3));
 }
 

@@ -103,7 +103,7 @@ fn search() -> Tools {
 #[tokio::test]
 async fn a_tool_can_answer() {
     let client = ScriptedClient::new([
-        // The answer was given before the tool had answered, so it does not count.
+        // The answer was given before that of the tool, so it doesn't count.
         "sub_question: When was the transistor invented?\nanswer: Roosevelt",
         "sub_question: Who was president then?",
         "answer: Truman",
@@ -297,6 +297,6 @@ async fn a_reply_that_neither_asks_nor_answers_is_asked_for_again() {
     the reply has neither `sub_question` nor `answer`, expected one
     ");
 
-    // All in one reply: question, its answer, and the answer to the problem.
+    // One reply with the question, its answer, and the answer to the problem.
     assert_eq!((solved.answer(), solved.spent().calls), (Some("Truman"), 3));
 }

@@ -1,4 +1,4 @@
-//! Self-consistency: paths side by side, and the answer of the majority.
+//! Self-consistency: concurrent paths, and the majority vote.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ async fn the_answer_of_the_majority_is_taken() {
     answer: the answer alone, as short as can be, with its unit if it has one (a text)
     ");
 
-    // The paths are branches, and the answers have all of them as parents.
+    // The paths are branches, and they are all parents of the thought with the answers.
     let session = solved.trace().session();
     let collected = session
         .thoughts()
@@ -239,7 +239,7 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
         .with_budget(SolveBudget::default().with_calls(3));
     let solved = solver.solve(PROBLEM).await.unwrap();
 
-    // The answers are there, and the rest needs no call.
+    // All answers exist, and no further call is needed.
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),
         (Some("b"), "answered")

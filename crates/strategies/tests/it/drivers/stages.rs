@@ -1,4 +1,4 @@
-//! A built-in driver knows the stages of its table, all of them and no others.
+//! A built-in driver handles exactly the stages of its table.
 
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{
@@ -6,10 +6,10 @@ use cogwork_strategies::{
     Strategy, StrategyName,
 };
 
-/// A built-in driver over a table that isn't its own.
+/// A built-in driver with a different table.
 struct Misplaced {
-    driver: StrategyName,
-    /// Whether the driver says what is to be done. Otherwise it only takes what was done.
+    driver: Box<dyn Driver>,
+    /// Whether `work` is called on the driver. Otherwise, only `take` is.
     works: bool,
 }
 
@@ -50,7 +50,7 @@ async fn error_of(misplaced: Misplaced) -> String {
         .to_string()
 }
 
-/// Returns the stages that an error says were expected.
+/// Returns the stages that an error lists as expected.
 fn expected(error: &str) -> Vec<&str> {
     let (_, expected) = error.split_once("expected ").unwrap();
     expected.split('`').skip(1).step_by(2).collect()
@@ -64,7 +64,11 @@ async fn an_unknown_stage_is_an_error_that_names_the_stages_of_the_table() {
         let opening = format!("stage `lost`: `lost` is not a stage of `{driver}`; expected ");
 
         for works in [true, false] {
-            let error = error_of(Misplaced { driver, works }).await;
+            let misplaced = Misplaced {
+                driver: driver.into(),
+                works,
+            };
+            let error = error_of(misplaced).await;
             assert!(error.starts_with(&opening), "{error}");
             assert_eq!(expected(&error), stages, "{driver}");
         }
@@ -75,15 +79,16 @@ async fn an_unknown_stage_is_an_error_that_names_the_stages_of_the_table() {
 fn every_stage_of_the_table_is_known() {
     for driver in StrategyName::ALL {
         let solver = Solver::new(ScriptedClient::default(), driver);
+        let by_name = Box::<dyn Driver>::from(driver);
 
         for stage in driver.strategy().stages() {
             let done = Done::Said {
                 text: "Here.".to_owned(),
                 parameters: Vec::new(),
             };
-            let taken = driver.take(&mut solver.begin("What is 17 * 3?"), stage, done);
+            let taken = by_name.take(&mut solver.begin("What is 17 * 3?"), stage, done);
 
-            // The session may refuse a stage to which no thought has led.
+            // The session may refuse a stage that can't be reached.
             let is_unknown =
                 taken.is_err_and(|error| error.to_string().contains("is not a stage of"));
             assert!(!is_unknown, "{driver}: {}", stage.name());
@@ -94,7 +99,7 @@ fn every_stage_of_the_table_is_known() {
 #[tokio::test]
 async fn the_error_of_an_unknown_stage_is_one_line() {
     let error = error_of(Misplaced {
-        driver: StrategyName::Scratchpad,
+        driver: StrategyName::Scratchpad.into(),
         works: true,
     })
     .await;

@@ -1,4 +1,4 @@
-//! Step-back: the principle, and the case.
+//! Step-back: the principle, and its application.
 
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{SolveBudget, Solver, StepBack, StrategyName};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use cogwork_llm::{ChatRequest, Message};
 use cogwork_strategies::Solved;
 
-/// A solved problem as people read it: thoughts, answer, end, cost.
+/// Returns the thoughts, the answer, the end and the cost of a run.
 pub(crate) fn told(solved: &Solved) -> String {
     let mut told = solved.trace().to_string();
     let _ = write!(told, "answer: {}", solved.answer().unwrap_or("(none)"));
@@ -17,7 +17,7 @@ pub(crate) fn told(solved: &Solved) -> String {
     told
 }
 
-/// A conversation as the model reads it.
+/// Returns a conversation as text.
 pub(crate) fn conversation(request: &ChatRequest) -> String {
     let said = |message: &Message| {
         let calls: String = message
@@ -35,8 +35,8 @@ pub(crate) fn conversation(request: &ChatRequest) -> String {
         .join("\n\n")
 }
 
-/// Whether every request begins with the whole conversation of the one before it: servers then read only
-/// what is new.
+/// Returns whether every request starts with the conversation of the previous one, so that servers can reuse
+/// their cache.
 pub(crate) fn only_append(requests: &[ChatRequest]) -> bool {
     requests.windows(2).all(|two| {
         let [before, after] = two else { return true };

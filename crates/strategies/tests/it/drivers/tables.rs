@@ -1,4 +1,4 @@
-//! The driver that every table has: ask in each stage.
+//! The default driver, which asks the model in each stage.
 
 use std::time::Duration;
 
@@ -176,7 +176,7 @@ async fn a_failing_client_ends_the_run_and_loses_nothing() {
     insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
 }
 
-/// A model that was asked for forms before goes on with them, and the answer is still the answer.
+/// A model may continue to write forms, and the answer is still found.
 #[tokio::test]
 async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     let last = "thought: Both together.\nanswer: 51\nThat is 3 * 17.";

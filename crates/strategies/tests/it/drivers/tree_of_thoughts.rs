@@ -1,4 +1,4 @@
-//! Tree of thoughts: approaches as branches, developed, judged, followed or given up.
+//! Tree of thoughts: approaches as branches that are developed, scored, followed or pruned.
 
 use std::time::Duration;
 
@@ -561,7 +561,7 @@ async fn a_form_that_is_not_kept_is_asked_for_again() {
     "#);
 }
 
-/// A model that never comes to an end: it always proposes more and finds all of it good.
+/// A model that always proposes more steps and scores them highly.
 struct Endless;
 
 #[async_trait]
@@ -618,7 +618,7 @@ async fn an_endless_model_meets_the_bounds() {
         ("answered", Some("enough"))
     );
 
-    // No more forks than a session holds; the beam goes on without.
+    // The session limits the forks, and the beam continues without them.
     assert_eq!(solved.trace().session().branches().len(), 1_000);
 
     let solved = Solver::new(Endless, widest).solve(PROBLEM).await.unwrap();
@@ -665,14 +665,14 @@ async fn the_questions_of_a_round_are_asked_at_once() {
     );
 }
 
-/// A model that replies at random, in the forms that are asked for and now and then in none.
+/// A model that replies at random, mostly in the requested form.
 struct Random(std::sync::Mutex<u64>);
 
 impl Random {
     fn below(&self, bound: u64) -> u64 {
         let mut state = self.0.lock().unwrap();
 
-        // A xorshift: any numbers will do that are the same for the same seed.
+        // A xorshift generator. The numbers only need to be reproducible.
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
@@ -726,7 +726,7 @@ impl LlmClient for Random {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The session refuses what the table does not allow, so a run without an error kept to it on every branch.
+    /// The session refuses illegal moves, so a run without an error made none on any branch.
     #[test]
     fn any_search_with_any_model_ends_in_good_order(
         seed in 1u64..,

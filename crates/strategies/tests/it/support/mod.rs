@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use cogwork_strategies::{ParameterType, Session, Stage, ThoughtDraft, ThoughtId};
 use serde_json::{Value, json};
 
-/// A value that fits.
+/// Returns a valid value.
 pub(crate) fn fitting(kind: &ParameterType) -> Value {
     match kind {
         ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
@@ -29,7 +29,7 @@ pub(crate) fn fitting(kind: &ParameterType) -> Value {
     }
 }
 
-/// All that a stage requires.
+/// Returns valid values of all required parameters.
 pub(crate) fn needed(stage: &Stage) -> BTreeMap<String, Value> {
     let required = stage
         .parameters()
