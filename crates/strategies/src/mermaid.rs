@@ -26,10 +26,10 @@ impl fmt::Display for StrategyMermaid<'_> {
         f.write_str("flowchart TD")?;
         let start = self.strategy.start().index;
         for stage in self.strategy.stages() {
-            let (open, close) = match stage {
-                stage if stage.is_final => ("[[", "]]"),
-                stage if stage.index == start => ("([", "])"),
-                _ => ("[", "]"),
+            let [open, close] = match stage {
+                stage if stage.is_final => ["[[", "]]"],
+                stage if stage.index == start => ["([", "])"],
+                _ => ["[", "]"],
             };
             write!(
                 f,

@@ -68,37 +68,26 @@ impl SolveBudget {
         Self { time, ..self }
     }
 
-    /// Returns the limit that is reached, if there is one. Calls and tokens are only checked if the
-    /// model is to be called.
-    pub(super) fn over(
-        &self,
-        spent: &Spent,
-        thoughts: usize,
-        calls_model: bool,
-    ) -> Option<EndReason> {
+    /// Returns the limit of time or thoughts, if one is reached.
+    pub(super) fn over(&self, spent: &Spent, thoughts: usize) -> Option<EndReason> {
         if spent.time >= self.time {
             return Some(EndReason::OutOfTime { limit: self.time });
-        } else if u32::try_from(thoughts).unwrap_or(u32::MAX) >= self.thoughts {
-            return Some(EndReason::OutOfThoughts {
-                limit: self.thoughts,
-            });
         }
 
-        if calls_model {
-            self.over_calls(spent)
-        } else {
-            None
-        }
+        let limit = self.thoughts;
+        let is_over = u32::try_from(thoughts).unwrap_or(u32::MAX) >= limit;
+        is_over.then_some(EndReason::OutOfThoughts { limit })
     }
 
+    /// Returns the limit of calls or tokens, if one is reached.
     pub(super) fn over_calls(&self, spent: &Spent) -> Option<EndReason> {
         if spent.calls >= self.calls {
-            Some(EndReason::OutOfCalls { limit: self.calls })
-        } else if spent.tokens() >= self.tokens {
-            Some(EndReason::OutOfTokens { limit: self.tokens })
-        } else {
-            None
+            return Some(EndReason::OutOfCalls { limit: self.calls });
         }
+
+        let limit = self.tokens;
+        let is_over = spent.tokens() >= limit;
+        is_over.then_some(EndReason::OutOfTokens { limit })
     }
 }
 

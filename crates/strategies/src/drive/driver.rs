@@ -69,14 +69,14 @@ pub trait Driver: Send + Sync {
     ///
     /// Returns an error if the turn can't be taken. The run then fails.
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-        let is_plain = || {
-            let needs = turn.stage.parameters().values().any(Parameter::is_required);
-            !needs && turn.stage.next_names().len() < 2
-        };
-        Ok(match turn.is_start() && is_plain() {
-            true => StageWork::say(turn.solving.problem()),
-            false => StageWork::Ask(turn.ask()),
-        })
+        let parameters = turn.stage.parameters();
+        let takes_problem =
+            !parameters.values().any(Parameter::is_required) && turn.stage.next_names().len() < 2;
+
+        if turn.is_start() && takes_problem {
+            return Ok(StageWork::say(turn.solving.problem()));
+        }
+        Ok(StageWork::Ask(turn.ask()))
     }
 
     /// Adds one or more thoughts for what was done, and returns where to go.

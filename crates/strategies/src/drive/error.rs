@@ -56,20 +56,22 @@ impl SolveError {
     pub(super) fn at(mut self, stage: &str, calls: Vec<Call>, spent: Spent) -> Self {
         let failure = &mut *self.0;
         failure.stage.get_or_insert_with(|| stage.to_owned());
-        (failure.calls, failure.spent) = (calls, spent);
+        failure.calls = calls;
+        failure.spent = spent;
 
         self
     }
 
     /// Creates the error of a run, with the state in which it ended.
     pub(super) fn of_run(error: RunError, mut solving: Solving) -> Self {
-        let mut error = match error.downcast_ref::<Self>().is_some() {
-            true => match error.into_source().map(|source| source.downcast::<Self>()) {
+        let mut error = if error.downcast_ref::<Self>().is_some() {
+            match error.into_source().map(|source| source.downcast::<Self>()) {
                 Some(Ok(own)) => *own,
                 Some(Err(other)) => Self::driver(other.to_string()),
                 None => Self::driver("the run failed"),
-            },
-            false => Kind::Flow(error).into(),
+            }
+        } else {
+            Kind::Flow(error).into()
         };
 
         solving.calls.append(&mut error.0.calls);

@@ -322,7 +322,7 @@ fn only_field<'n>(
     fields: &'n [(String, Parameter)],
     next: &[(String, String)],
 ) -> BTreeMap<&'n str, Value> {
-    let ([(name, parameter)], true) = (fields, next.len() < 2) else {
+    let [(name, parameter)] = fields else {
         return BTreeMap::new();
     };
 
@@ -332,11 +332,10 @@ fn only_field<'n>(
         _ => false,
     };
 
-    let takes = takes && parameter.is_required() && !text.is_empty();
-    takes
-        .then(|| (name.as_str(), Value::from(text)))
-        .into_iter()
-        .collect()
+    if takes && next.len() < 2 && parameter.is_required() && !text.is_empty() {
+        return BTreeMap::from([(name.as_str(), Value::from(text))]);
+    }
+    BTreeMap::new()
 }
 
 /// Returns the stage that a text names, alone or in a sentence that names no other stage.

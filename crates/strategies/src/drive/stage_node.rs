@@ -79,39 +79,32 @@ impl Node<Solving> for StageNode {
     }
 
     fn prep(&self, solving: &mut Solving) -> Result<Brief, SolveError> {
-        let Shared {
-            driver,
-            strategy,
-            questions,
-            tools,
-            budget,
-            ..
-        } = &*self.shared;
-
         if solving.problem().trim().is_empty() {
             return Err(SolveError::empty_problem());
         }
 
-        let native_tools = questions.native_tools();
+        let shared = &*self.shared;
         let turn = StageTurn {
             solving,
             stage: &self.stage,
-            strategy,
-            tools,
-            native_tools,
+            strategy: &shared.strategy,
+            tools: &shared.tools,
+            native_tools: shared.questions.native_tools(),
         };
+        let work = shared.driver.work(&turn);
+        let work = work.map_err(|error| self.at(error))?;
 
-        let work = driver.work(&turn).map_err(|error| self.at(error))?;
+        let spent = solving.spent;
         let thoughts = solving.session().thoughts().len();
-        Ok(
-            match budget.over(&solving.spent, thoughts, work.calls_model()) {
-                Some(reason) => Brief::Over(reason),
-                None => Brief::Work {
-                    work,
-                    spent: solving.spent,
-                },
-            },
-        )
+        let mut over = shared.budget.over(&spent, thoughts);
+        if over.is_none() && work.calls_model() {
+            over = shared.budget.over_calls(&spent);
+        }
+
+        Ok(match over {
+            Some(reason) => Brief::Over(reason),
+            None => Brief::Work { work, spent },
+        })
     }
 
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
@@ -151,56 +144,35 @@ impl Node<Solving> for StageNode {
         brief: Brief,
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
-        let Shared {
-            driver, patience, ..
-        } = &*self.shared;
         let work = match brief {
             Brief::Work { work, .. } => work,
             Brief::Over(reason) => return Ok(self.stop(solving, reason)),
         };
-        solving.spent += outcome.spent;
-        let Outcome {
-            asked,
-            called,
-            out_of,
-            ..
-        } = outcome;
 
-        let done = self.keep(solving, work, asked, called);
-        if let Some(reason) = out_of {
+        solving.spent += outcome.spent;
+        let done = self.keep(solving, work, outcome.asked, outcome.called);
+        if let Some(reason) = outcome.out_of {
             return Ok(self.stop(solving, reason));
         }
 
-        let nothing = || {
-            self.at(SolveError::driver(
+        let driver = &*self.shared.driver;
+        let next = match done {
+            Some(done) => driver.take(solving, &self.stage, done),
+            None => Err(SolveError::driver(
                 "there are no questions to ask; expected at least one",
-            ))
+            )),
         };
-
-        let done = done.ok_or_else(nothing)?;
-        let next = driver
-            .take(solving, &self.stage, done)
-            .map_err(|error| self.at(error))?;
+        let next = next.map_err(|error| self.at(error))?;
         solving.best = driver.answer(solving).or(solving.best.take());
 
-        match next {
+        Ok(match next {
             Next::End => {
                 solving.end = Some(EndReason::Answered);
-                Ok(edges::SOLVED)
+                edges::SOLVED
             }
-            Next::GiveUp(why) => Ok(self.stop(solving, EndReason::GaveUp { why })),
-            Next::Stage(_) if is_stuck(&**driver, solving, *patience) => {
-                let stage = self.stage.name().to_owned();
-                Ok(self.stop(
-                    solving,
-                    EndReason::NoProgress {
-                        stage,
-                        times: *patience,
-                    },
-                ))
-            }
-            Next::Stage(stage) => Ok(edges::to_stage(&stage)),
-        }
+            Next::GiveUp(why) => self.stop(solving, EndReason::GaveUp { why }),
+            Next::Stage(stage) => self.go_on(solving, &stage),
+        })
     }
 }
 
@@ -253,6 +225,17 @@ impl StageNode {
 
     fn at(&self, error: SolveError) -> SolveError {
         error.at(self.stage.name(), Vec::new(), Spent::default())
+    }
+
+    /// Continues with the next stage, unless the run repeats itself.
+    fn go_on(&self, solving: &mut Solving, next: &str) -> Action {
+        let times = self.shared.patience;
+        if !is_stuck(&*self.shared.driver, solving, times) {
+            return edges::to_stage(next);
+        }
+
+        let stage = self.stage.name().to_owned();
+        self.stop(solving, EndReason::NoProgress { stage, times })
     }
 
     /// Ends the run before its final stage, with the best answer so far.

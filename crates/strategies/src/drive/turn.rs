@@ -42,40 +42,51 @@ impl StageTurn<'_> {
     /// Returns a check that the thoughts a reply names exist, since the session would refuse it
     /// otherwise.
     fn names_thoughts(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
-        let kinds = self.stage.parameters().clone();
+        let parameters = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();
-        let path: BTreeSet<u32> = match kinds.contains_key(REVISES) {
-            true => self
-                .solving
-                .path()
-                .map(|thought| thought.id().get())
-                .collect(),
-            false => BTreeSet::new(),
+        let path = if parameters.contains_key(REVISES) {
+            let path = self.solving.path();
+            path.map(|thought| thought.id().get()).collect()
+        } else {
+            BTreeSet::new()
         };
 
         move |reply| {
             for (name, value) in &reply.fields {
                 let mut named = Vec::new();
-                kinds
-                    .get(name)
-                    .into_iter()
-                    .for_each(|parameter| parameter.kind().thoughts(value, &mut named));
+                if let Some(parameter) = parameters.get(name) {
+                    parameter.kind().thoughts(value, &mut named);
+                }
+
                 for number in named {
-                    if usize::try_from(number)
-                        .map_or(true, |number| number == 0 || number > thoughts)
-                    {
-                        return Err(format!(
-                            "`{name}` is {number}, expected a number from 1 to {thoughts}"
-                        ));
-                    } else if name == REVISES && !path.contains(&number) {
-                        return Err(format!(
-                            "`{name}` is {number}, expected a thought of the branch"
-                        ));
-                    }
+                    check_thought(name, number, thoughts, &path)?;
                 }
             }
 
             Ok(())
         }
     }
+}
+
+/// Checks that a thought exists and, if it is revised, that it is on the path.
+fn check_thought(
+    name: &str,
+    number: u32,
+    thoughts: usize,
+    path: &BTreeSet<u32>,
+) -> Result<(), String> {
+    let exists = usize::try_from(number).is_ok_and(|number| (1..=thoughts).contains(&number));
+    if !exists {
+        return Err(format!(
+            "`{name}` is {number}, expected a number from 1 to {thoughts}"
+        ));
+    }
+
+    if name == REVISES && !path.contains(&number) {
+        return Err(format!(
+            "`{name}` is {number}, expected a thought of the branch"
+        ));
+    }
+
+    Ok(())
 }

@@ -128,30 +128,35 @@ fn number(text: &str) -> Option<Value> {
     }
 
     let before = text.get(..first)?;
-    let (before, point) = before
-        .strip_suffix('.')
-        .map_or((before, ""), |before| (before, "0."));
+    let before_point = before.strip_suffix('.');
+    let point = before_point.map_or("", |_| "0.");
+
     let rest = text.get(first..)?;
     let end = rest.find(|character: char| !is_digit(character) && !matches!(character, '.' | ','));
-    let written = rest
-        .get(..end.unwrap_or(rest.len()))?
-        .trim_end_matches(['.', ',']);
-    let mut groups = written.split('.').next()?.split(',');
-    let begins = groups.next()?.len() <= 3;
-
-    if written.contains(',') && !(begins && groups.all(|group| group.len() == 3)) {
+    let written = rest.get(..end.unwrap_or(rest.len()))?;
+    let written = written.trim_end_matches(['.', ',']);
+    if written.contains(',') && !has_thousands(written) {
         return None;
     }
 
-    let number: f64 = format!("{point}{}", written.replace(',', ""))
-        .parse()
-        .ok()?;
-    let negative = before
+    let digits = written.replace(',', "");
+    let number: f64 = format!("{point}{digits}").parse().ok()?;
+    let is_negative = before_point
+        .unwrap_or(before)
         .strip_suffix(['-', '−'])
         .is_some_and(|before| !before.ends_with(char::is_alphanumeric));
-    number
-        .is_finite()
-        .then(|| exact(if negative { -number } else { number }))
+
+    let number = if is_negative { -number } else { number };
+    number.is_finite().then(|| exact(number))
+}
+
+/// Returns whether the commas of a number separate thousands.
+fn has_thousands(number: &str) -> bool {
+    let whole = number.split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',');
+    let is_short = groups.next().is_some_and(|first| first.len() <= 3);
+
+    is_short && groups.all(|group| group.len() == 3)
 }
 
 /// Returns an integer for a number without a fraction, so that `8.0` is written as `8`.

@@ -4,20 +4,26 @@ use cogwork_read::charge;
 
 use crate::Stage;
 
-/// Returns for each stage whether it can be reached from `from`, along the edges or against them.
+/// The direction in which edges are followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forwards,
+    Backwards,
+}
+
+/// Returns for each stage whether it can be reached from one of the stages `from`.
 pub(super) fn reached(
     stages: &[Stage],
     from: impl Iterator<Item = usize>,
-    against: bool,
+    direction: Direction,
 ) -> Vec<bool> {
     let mut edges: Vec<Vec<usize>> = vec![Vec::new(); stages.len()];
     for stage in stages {
         charge(1 + stage.next.len());
         for next in &stage.next {
-            let (tail, head) = if against {
-                (*next, stage.index)
-            } else {
-                (stage.index, *next)
+            let [tail, head] = match direction {
+                Direction::Forwards => [stage.index, *next],
+                Direction::Backwards => [*next, stage.index],
             };
             if let Some(list) = edges.get_mut(tail) {
                 list.push(head);

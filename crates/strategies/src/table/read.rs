@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cogwork_read::charge;
 
-use super::graph::reached;
+use super::graph::{Direction, reached};
 use super::locate::Locator;
 use super::problem::{Problems, TableError, TableProblemKind as Kind};
 use super::reader::{Place, Reader};
@@ -184,11 +184,11 @@ impl Reader<'_> {
             .map(|stage| stage.index)
             .peekable();
 
-        let there = reached(stages, std::iter::once(start), false);
+        let there = reached(stages, std::iter::once(start), Direction::Forwards);
 
         // Without a final stage, the problem is reported once rather than for every stage.
         let ends = if finals.peek().is_some() {
-            reached(stages, finals, true)
+            reached(stages, finals, Direction::Backwards)
         } else {
             self.report(place, Kind::NoFinalStage);
             vec![true; stages.len()]

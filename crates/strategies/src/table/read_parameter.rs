@@ -100,11 +100,11 @@ impl Reader<'_> {
                 })
             }
             "integer" => {
-                let (min, max) = self.range(place, path, rest);
+                let [min, max] = self.range(place, path, rest);
                 Some(ParameterType::Integer { min, max })
             }
             "number" => {
-                let (min, max) = self.range(place, path, rest);
+                let [min, max] = self.range(place, path, rest);
                 Some(ParameterType::Number { min, max })
             }
             "list" => self.list(place, path, rest),
@@ -179,7 +179,7 @@ impl Reader<'_> {
         )
     }
 
-    fn range(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> (Option<f64>, Option<f64>) {
+    fn range(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> [Option<f64>; 2] {
         let [min, max] = self.keys(place, path, tree, ["min", "max"]);
         let mut bound = |key: &str, tree: Option<Tree>| match tree? {
             Tree::Number(number) if number.is_finite() => Some(number),
@@ -195,6 +195,6 @@ impl Reader<'_> {
             self.report(place, Kind::EmptyRange);
         }
 
-        (min, max)
+        [min, max]
     }
 }

@@ -54,13 +54,9 @@ impl Default for Budget {
 impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
         charge(1 + bytes);
-        let left = self
-            .values
-            .checked_sub(1)
-            .zip(self.bytes.checked_sub(bytes));
-        let (values, bytes) = left
-            .ok_or_else(|| E::custom("the tables are too large; expected fewer or smaller ones"))?;
-        *self = Self { values, bytes };
+        let too_large = || E::custom("the tables are too large; expected fewer or smaller ones");
+        self.values = self.values.checked_sub(1).ok_or_else(too_large)?;
+        self.bytes = self.bytes.checked_sub(bytes).ok_or_else(too_large)?;
 
         Ok(())
     }

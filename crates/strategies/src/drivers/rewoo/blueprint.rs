@@ -39,42 +39,43 @@ impl Blueprint {
         let mut read = Self::default();
 
         // The call of the last step, which may continue on the next line.
-        let mut open: Option<(String, String)> = None;
-        for line in text
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("```"))
-        {
+        let mut open: Option<OpenCall> = None;
+
+        let is_fence = |line: &&str| line.trim_start().starts_with("```");
+        for line in text.lines().filter(|line| !is_fence(line)) {
             charge(1 + line.len());
             let step = step_label(line);
-            let (before, call) = match call_in(step.unwrap_or(line)) {
-                Some((before, id, call)) => (before, Some((id, call))),
-                None => (step.unwrap_or(line), None),
-            };
+            let rest = step.unwrap_or(line);
+            let call = call_in(rest);
 
-            if let (None, None, Some((_, call)), false) =
-                (step, &call, &mut open, line.trim().is_empty())
-            {
-                call.push('\n');
-                call.push_str(line);
+            let may_continue = step.is_none() && call.is_none() && !line.trim().is_empty();
+            if may_continue && let Some(open) = &mut open {
+                open.text.push('\n');
+                open.text.push_str(line);
                 continue;
             }
 
             read.close(open.take());
-            let before = before.trim();
-            match step {
-                Some(_) => read.steps.push(BlueprintStep {
-                    description: before.to_owned(),
-                    call: None,
-                }),
-                None => read.go_on(before, call.is_some()),
+            let before = call.as_ref().map_or(rest, |call| call.before).trim();
+            if step.is_some() {
+                read.add_step(before);
+            } else {
+                read.go_on(before, call.is_some());
             }
 
-            open = call.map(|(id, call)| (id.to_owned(), call.to_owned()));
+            open = call.map(OpenCall::from);
         }
 
         read.close(open);
         read.thought = read.thought.trim().to_owned();
         read
+    }
+
+    fn add_step(&mut self, description: &str) {
+        self.steps.push(BlueprintStep {
+            description: description.to_owned(),
+            call: None,
+        });
     }
 
     /// Adds a line that doesn't start a step to the last step, or to the text before the first one.
@@ -87,12 +88,7 @@ impl Blueprint {
                     step.description.push_str(line);
                 }
             }
-            _ if with_call => {
-                self.steps.push(BlueprintStep {
-                    description: line.to_owned(),
-                    call: None,
-                });
-            }
+            _ if with_call => self.add_step(line),
             Some(_) => {}
             None => {
                 self.thought.push_str(line);
@@ -101,9 +97,11 @@ impl Blueprint {
         }
     }
 
-    fn close(&mut self, open: Option<(String, String)>) {
-        if let (Some((id, call)), Some(step)) = (open, self.steps.last_mut()) {
-            step.call = Some(called(id, &call));
+    fn close(&mut self, open: Option<OpenCall>) {
+        if let Some(open) = open
+            && let Some(step) = self.steps.last_mut()
+        {
+            step.call = Some(called(open.id, &open.text));
         }
     }
 
@@ -207,22 +205,46 @@ fn step_label(line: &str) -> Option<&str> {
     (is_label && !label.contains(['=', '"'])).then(|| rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// Returns the text before `#E1 = …`, the name of the evidence, and the text after it.
-fn call_in(line: &str) -> Option<(&str, &str, &str)> {
+/// A line with a call, such as `#E1 = search[hobbits]`.
+struct CallLine<'a> {
+    before: &'a str,
+    id: &'a str,
+    call: &'a str,
+}
+
+/// A call whose text may continue on the next line.
+struct OpenCall {
+    id: String,
+    text: String,
+}
+
+impl From<CallLine<'_>> for OpenCall {
+    fn from(line: CallLine<'_>) -> Self {
+        Self {
+            id: line.id.to_owned(),
+            text: line.call.to_owned(),
+        }
+    }
+}
+
+/// Finds the call in a line.
+fn call_in(line: &str) -> Option<CallLine<'_>> {
     line.match_indices("#E").find_map(|(at, _)| {
         let rest = line.get(at + 2..)?;
         let digits = rest.find(|character: char| !character.is_ascii_digit())?;
         charge(1 + digits);
-        let call = rest
-            .get(digits..)?
-            .trim_start_matches(['*', '`', ' '])
-            .strip_prefix('=')?;
-        let name = line
-            .get(at..at + 2 + digits)
-            .filter(|_| (1..=4).contains(&digits))?;
-        let before = line.get(..at)?.trim_end_matches(['*', '`', '-', ' ']);
 
-        Some((before, name, call))
+        let after = rest.get(digits..)?.trim_start_matches(['*', '`', ' ']);
+        let call = after.strip_prefix('=')?;
+        if !(1..=4).contains(&digits) {
+            return None;
+        }
+
+        Some(CallLine {
+            before: line.get(..at)?.trim_end_matches(['*', '`', '-', ' ']),
+            id: line.get(at..at + 2 + digits)?,
+            call,
+        })
     })
 }
 
