@@ -284,7 +284,11 @@ fn tree_of_thoughts() -> Result<(), Failed> {
 
 /// The thoughts of a branch, and below each the branches that were forked from it.
 fn draw(session: &Session, branch: &Branch, indent: &str) {
-    for thought in branch.own().iter().filter_map(|id| session.thought(*id)) {
+    for thought in branch
+        .thoughts()
+        .iter()
+        .filter_map(|id| session.thought(*id))
+    {
         println!(
             "{indent}{:>2} {:<22} {}",
             thought.id(),

@@ -151,7 +151,7 @@ impl Ask {
     /// Returns the conversation with the question at its end.
     pub(super) fn conversation(&self) -> Messages {
         let mut messages = self.messages.clone();
-        tell(&mut messages, self.question());
+        add_message(&mut messages, self.question());
         messages
     }
 
@@ -178,7 +178,7 @@ impl fmt::Debug for Ask {
 
 /// Adds a message. Two consecutive messages of the user become one, since some servers refuse two
 /// messages of the same role.
-pub(super) fn tell(messages: &mut Messages, message: Message) {
+pub(super) fn add_message(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
     let joined = match messages.last() {
         Some(last) if plain(last) && plain(&message) => {

@@ -108,8 +108,8 @@ impl Solving {
 
     /// Adds a message to the conversation. Two consecutive plain messages of the user become one,
     /// since some servers refuse two messages of the same role.
-    pub fn tell(&mut self, message: Message) {
-        ask::tell(&mut self.transcript, message);
+    pub fn add_message(&mut self, message: Message) {
+        ask::add_message(&mut self.transcript, message);
     }
 
     /// Returns a note, which a driver keeps from stage to stage.

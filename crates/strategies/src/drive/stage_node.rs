@@ -258,8 +258,8 @@ impl StageNode {
             StageWork::Say { text, parameters } => Some(Done::Said { text, parameters }),
             StageWork::Ask(ask) => {
                 let reply = asked.into_iter().next()?.reply.ok()?;
-                solving.tell(ask.question());
-                solving.tell(said(&ask, &solving.calls, &reply));
+                solving.add_message(ask.question());
+                solving.add_message(said(&ask, &solving.calls, &reply));
 
                 Some(Done::Replied(reply))
             }

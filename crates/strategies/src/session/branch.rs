@@ -77,7 +77,7 @@ impl Branch {
     }
 
     /// Returns the thoughts that were added to this branch, in order.
-    pub fn own(&self) -> &[ThoughtId] {
+    pub fn thoughts(&self) -> &[ThoughtId] {
         &self.own
     }
 

@@ -12,7 +12,7 @@ use super::{Session, SessionError, Thought};
 #[non_exhaustive]
 pub struct Difference<'s> {
     /// The last thought that both branches share.
-    pub parted: Option<ThoughtId>,
+    pub common: Option<ThoughtId>,
     /// The thoughts after it on the first branch.
     pub ours: Vec<&'s Thought>,
     /// The thoughts after it on the second branch.
@@ -58,18 +58,18 @@ impl Session {
     ) -> Result<Difference<'_>, SessionError> {
         let ours = self.branch(ours)?.tip();
         let theirs = self.branch(theirs)?.tip();
-        let parted = self.common(ours, theirs);
+        let common = self.common(ours, theirs);
         let since = |tip: Option<ThoughtId>| {
             let mut list: Vec<&Thought> = self
                 .path(tip)
-                .take_while(|t| Some(t.id) != parted)
+                .take_while(|t| Some(t.id) != common)
                 .collect();
             list.reverse();
             list
         };
 
         Ok(Difference {
-            parted,
+            common,
             ours: since(ours),
             theirs: since(theirs),
         })

@@ -87,7 +87,7 @@ impl Thought {
 
     /// Returns the strategies in which that one is nested, and the stages they paused in, innermost
     /// first.
-    pub fn around(&self) -> impl Iterator<Item = (&Strategy, &Stage)> {
+    pub fn outer(&self) -> impl Iterator<Item = (&Strategy, &Stage)> {
         std::iter::successors(self.place.outer.as_deref(), |place| place.outer.as_deref())
             .map(|place| (&place.strategy, place.stage()))
     }

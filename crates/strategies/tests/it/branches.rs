@@ -135,7 +135,7 @@ fn each_branch_has_its_own_stage_and_numbers() {
 
     let line = session.branch(branch).unwrap();
     assert_eq!(
-        (line.own(), line.total_thoughts(), line.forked_from()),
+        (line.thoughts(), line.total_thoughts(), line.forked_from()),
         (&[][..], 8, Some(ids[1]))
     );
 
@@ -386,7 +386,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
 fn reading_back() {
     let (session, a, b) = two_approaches();
     let difference = session.difference(a, b).unwrap();
-    assert_eq!(difference.parted, Some(ThoughtId::new(2)));
+    assert_eq!(difference.common, Some(ThoughtId::new(2)));
     assert_eq!(
         (numbers(difference.ours), numbers(difference.theirs)),
         (vec![3, 4], vec![5, 6])
@@ -427,7 +427,7 @@ fn reading_back() {
         empty
             .difference(BranchId::MAIN, BranchId::MAIN)
             .unwrap()
-            .parted,
+            .common,
         None
     );
 }

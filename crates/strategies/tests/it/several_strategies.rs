@@ -115,7 +115,7 @@ fn a_part_runs_to_its_end_and_the_strategy_around_it_goes_on() {
     assert!(!session.is_complete(), "only the part has ended");
     let last = session.thoughts().last().unwrap();
     let around: Vec<_> = last
-        .around()
+        .outer()
         .map(|(strategy, stage)| (strategy.name(), stage.name()))
         .collect();
     assert_eq!(around, [("chain_of_thought", "sequential_reasoning")]);
@@ -125,7 +125,7 @@ fn a_part_runs_to_its_end_and_the_strategy_around_it_goes_on() {
         .unwrap_err();
     insta::assert_snapshot!(error, @"`chain_of_thought` has no stage `action_planning`; expected `solution_formulation`");
     walk(&mut session, &["solution_formulation"]);
-    assert_eq!(session.thoughts().last().unwrap().around().count(), 0);
+    assert_eq!(session.thoughts().last().unwrap().outer().count(), 0);
     walk(&mut session, &["answer_verification", "final_response"]);
     assert!(session.is_complete());
     assert_eq!(
@@ -178,5 +178,5 @@ fn parts_nest_eight_deep() {
     session
         .change_strategy(MAIN, StrategyName::Linear, ThoughtDraft::here("plainly"))
         .unwrap();
-    assert_eq!(session.thoughts().last().unwrap().around().count(), 0);
+    assert_eq!(session.thoughts().last().unwrap().outer().count(), 0);
 }

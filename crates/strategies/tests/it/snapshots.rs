@@ -235,7 +235,7 @@ proptest! {
         for (ours, theirs) in session.branches().iter().zip(session.branches().iter().skip(1)) {
             let difference = session.difference(ours.id(), theirs.id()).unwrap();
             let (ours, theirs) = (path(ours), path(theirs));
-            prop_assert_eq!(difference.parted, ours.iter().copied().find(|id| theirs.contains(id)));
+            prop_assert_eq!(difference.common, ours.iter().copied().find(|id| theirs.contains(id)));
         }
     }
 

@@ -160,7 +160,9 @@ fn on_new_branch(solving: &Solving) -> String {
     let new_branch = || {
         let session = solving.session();
         let branch = session.branch(session.current()).ok()?;
-        let from = branch.forked_from().filter(|_| branch.own().is_empty())?;
+        let from = branch
+            .forked_from()
+            .filter(|_| branch.thoughts().is_empty())?;
 
         described(branch, from, session.thoughts().last()?)
     };

@@ -169,7 +169,7 @@ fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> 
         return thought;
     };
 
-    let so_far = u32::try_from(branch.own().len()).unwrap_or(u32::MAX);
+    let so_far = u32::try_from(branch.thoughts().len()).unwrap_or(u32::MAX);
     let needed = needed
         .and_then(|needed| u32::try_from(needed).ok())
         .unwrap_or_default();

@@ -307,7 +307,7 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDra
 
     let native = Wanted::of(solving).native;
     for called in called {
-        solving.tell(observation(called, native));
+        solving.add_message(observation(called, native));
     }
 
     let tools: Vec<&str> = called.iter().map(|called| called.tool.as_str()).collect();

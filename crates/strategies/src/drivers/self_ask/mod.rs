@@ -289,7 +289,7 @@ fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft 
     let was_noted = solving.take_note(PART).is_some();
     let is_known = was_noted || matches!(done, Done::Said { .. });
     if !is_known {
-        solving.tell(Message::user(format!(
+        solving.add_message(Message::user(format!(
             "The answer to question {number}: {answer}"
         )));
     }

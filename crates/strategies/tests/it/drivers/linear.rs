@@ -73,7 +73,7 @@ async fn a_thought_is_revised_a_branch_opened_and_a_hypothesis_refuted() {
             format!(
                 "{} from {from:?}: {} of {}",
                 branch.name(),
-                branch.own().len(),
+                branch.thoughts().len(),
                 branch.total_thoughts()
             )
         })
