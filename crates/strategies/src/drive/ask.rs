@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use cogwork_llm::{LlmClient, Message, Messages, Role, ToolDefinition};
 
-use super::{StageReply, fields, form};
+use super::form::Form;
+use super::{StageReply, fields};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and the form that the reply must have.
@@ -36,9 +37,7 @@ use crate::{Parameter, Stage};
 pub struct Ask {
     pub(super) name: String,
     pub(super) messages: Messages,
-    /// In the order in which the model writes them.
-    pub(super) fields: Vec<(String, Parameter)>,
-    pub(super) next: Vec<(String, String)>,
+    form: Form,
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<ToolDefinition>,
     /// The text of the last message, to which the form of the reply is added.
@@ -56,8 +55,7 @@ impl Ask {
         Self {
             name: String::new(),
             messages: conversation,
-            fields: Vec::new(),
-            next: Vec::new(),
+            form: Form::default(),
             temperature: None,
             tools: Vec::new(),
             instruction: instruction.into(),
@@ -78,9 +76,14 @@ impl Ask {
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
         let name = name.into();
-        match self.fields.iter_mut().find(|(known, _)| *known == name) {
+        match self
+            .form
+            .fields
+            .iter_mut()
+            .find(|(known, _)| *known == name)
+        {
             Some((_, known)) => *known = parameter,
-            None => self.fields.push((name, parameter)),
+            None => self.form.fields.push((name, parameter)),
         }
 
         self
@@ -118,7 +121,7 @@ impl Ask {
     #[must_use]
     pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
         let told = |stage: &Stage| (stage.name().to_owned(), stage.description().to_owned());
-        self.next = stages.into_iter().map(told).collect();
+        self.form.next = stages.into_iter().map(told).collect();
         self
     }
 
@@ -143,7 +146,7 @@ impl Ask {
     ///
     /// Returns a description of the problem for the model.
     pub fn read(&self, reply: &str) -> Result<StageReply, String> {
-        let reply = fields::read(reply, &self.fields, &self.next)?;
+        let reply = fields::read(reply, &self.form)?;
         self.check.iter().try_for_each(|check| check(&reply))?;
         Ok(reply)
     }
@@ -157,11 +160,19 @@ impl Ask {
 
     /// Returns the message for the model, which includes the form of the reply.
     pub fn question(&self) -> Message {
-        Message::user(form::instruction(
-            &self.instruction,
-            &self.fields,
-            &self.next,
-            !self.tools.is_empty(),
+        let instruction = &self.instruction;
+        if self.form.is_free() {
+            return Message::user(instruction.as_str());
+        }
+
+        let write = if self.tools.is_empty() {
+            "Write"
+        } else {
+            "If you call no tool, write"
+        };
+        Message::user(format!(
+            "{instruction}\n\n{write} these lines, each name at the beginning of a line:{}",
+            self.form
         ))
     }
 }

@@ -11,7 +11,7 @@ use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::StageReply;
-use super::form::{THOUGHT, has_form, label_of_next};
+use super::form::{Form, THOUGHT};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
@@ -26,11 +26,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// # Errors
 ///
 /// Returns a description of the problems for the model.
-pub(super) fn read(
-    text: &str,
-    fields: &[(String, Parameter)],
-    next: &[(String, String)],
-) -> Result<StageReply, String> {
+pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
     if text.len() > MAX_BYTES {
         return Err(format!(
             "the reply has {} bytes; expected at most {MAX_BYTES}",
@@ -40,31 +36,20 @@ pub(super) fn read(
 
     charge(text.len());
     let text = answer_of(text);
-    if !has_form(fields, next) {
+    if form.is_free() {
         return read_text(text);
     }
 
-    let next_label = label_of_next(fields);
-    let names: Vec<&str> = fields
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .chain([THOUGHT, next_label, INVENTED])
-        .collect();
-
-    let mut found = object(unfenced(text), &names)
-        .or_else(|| lines(text, &names))
-        .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
-        .unwrap_or_else(|| only_field(text, fields, next));
-
+    let mut found = found(text, form);
     // Cloned, since a field may have this name.
-    let thought = found.get(THOUGHT).cloned().map(plain).unwrap_or_default();
+    let thought = found.get(THOUGHT).cloned().map(plain);
     let mut reply = StageReply {
-        text: thought,
+        text: thought.unwrap_or_default(),
         ..StageReply::default()
     };
     let mut problems = Vec::new();
 
-    for (name, parameter) in fields {
+    for (name, parameter) in &form.fields {
         match read_field(name, parameter, found.remove(name.as_str())) {
             Ok(Some(value)) => drop(reply.fields.insert(name.clone(), value)),
             Ok(None) => {}
@@ -72,8 +57,8 @@ pub(super) fn read(
         }
     }
 
-    if next.len() > 1 {
-        match read_next(next_label, next, found.remove(next_label)) {
+    if form.has_choice() {
+        match read_next(form, found.remove(form.next_label())) {
             Ok(stage) => reply.next = Some(stage),
             Err(problem) => problems.push(problem),
         }
@@ -84,6 +69,19 @@ pub(super) fn read(
     } else {
         Err(problems.join("; "))
     }
+}
+
+/// Returns the values in a reply by name.
+fn found<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
+    let fields = form.fields.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = fields
+        .chain([THOUGHT, form.next_label(), INVENTED])
+        .collect();
+
+    object(unfenced(text), &names)
+        .or_else(|| lines(text, &names))
+        .or_else(|| object(text.get(text.find('{')?..=text.rfind('}')?)?, &names))
+        .unwrap_or_else(|| only_field(text, form))
 }
 
 /// Reads a field. A field that isn't required may have no value.
@@ -111,12 +109,9 @@ fn read_field(
 }
 
 /// Reads the choice of the next stage.
-fn read_next(
-    label: &str,
-    next: &[(String, String)],
-    value: Option<Value>,
-) -> Result<String, String> {
-    let stages: Vec<&str> = next.iter().map(|(name, _)| name.as_str()).collect();
+fn read_next(form: &Form, value: Option<Value>) -> Result<String, String> {
+    let label = form.next_label();
+    let stages: Vec<&str> = form.next.iter().map(|(name, _)| name.as_str()).collect();
     let said = value.map(plain).unwrap_or_default();
     if let Some(stage) = stage_in(&said, &stages) {
         return Ok(stage.to_owned());
@@ -317,12 +312,8 @@ fn label(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the text as the only field, if that is a text or a list.
-fn only_field<'n>(
-    text: &str,
-    fields: &'n [(String, Parameter)],
-    next: &[(String, String)],
-) -> BTreeMap<&'n str, Value> {
-    let [(name, parameter)] = fields else {
+fn only_field<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
+    let [(name, parameter)] = form.fields.as_slice() else {
         return BTreeMap::new();
     };
 
@@ -332,7 +323,7 @@ fn only_field<'n>(
         _ => false,
     };
 
-    if takes && next.len() < 2 && parameter.is_required() && !text.is_empty() {
+    if takes && !form.has_choice() && parameter.is_required() && !text.is_empty() {
         return BTreeMap::from([(name.as_str(), Value::from(text))]);
     }
     BTreeMap::new()

@@ -1,6 +1,6 @@
-//! Describes the form of a reply for the model.
+//! The form of a reply, and its description for the model.
 
-use std::fmt::Write;
+use std::fmt;
 
 use super::values::folded;
 use crate::{Parameter, ParameterType};
@@ -9,75 +9,67 @@ use crate::{Parameter, ParameterType};
 pub(super) const THOUGHT: &str = "thought";
 
 /// The line with the name of the next stage.
-pub(super) const NEXT: &str = "next";
+const NEXT: &str = "next";
 
-/// Returns the text of a question: the instruction, and the form of the reply if it has one.
-pub(super) fn instruction(
-    instruction: &str,
-    fields: &[(String, Parameter)],
-    next: &[(String, String)],
-    with_tools: bool,
-) -> String {
-    let mut text = instruction.to_owned();
-    if !has_form(fields, next) {
-        return text;
+/// The form of a reply: lines such as `action: search`.
+#[derive(Clone, Default)]
+pub(super) struct Form {
+    /// In the order in which the model writes them.
+    pub(super) fields: Vec<(String, Parameter)>,
+    /// The names and the descriptions of the stages that may come next.
+    pub(super) next: Vec<(String, String)>,
+}
+
+impl Form {
+    /// Returns whether any text is a valid reply.
+    pub(super) fn is_free(&self) -> bool {
+        self.fields.is_empty() && !self.has_choice()
     }
 
-    let unless = if with_tools {
-        "If you call no tool, write"
-    } else {
-        "Write"
-    };
-
-    // Writing to a string doesn't fail.
-    let _ = write!(
-        text,
-        "\n\n{unless} these lines, each name at the beginning of a line:"
-    );
-    if !fields.iter().any(|(name, _)| name == THOUGHT) {
-        let _ = write!(text, "\n{THOUGHT}: your thought");
+    /// Returns whether the model chooses the next stage.
+    pub(super) fn has_choice(&self) -> bool {
+        self.next.len() > 1
     }
 
-    for (name, parameter) in fields {
-        let optional = if parameter.is_required() {
-            ""
+    /// Returns the label of the next stage, which differs if a field has the usual one.
+    pub(super) fn next_label(&self) -> &'static str {
+        if self.fields.iter().any(|(name, _)| folded(name) == NEXT) {
+            "next_stage"
         } else {
-            ", may be left out"
-        };
-        let _ = write!(
-            text,
-            "\n{name}: {} ({}{optional})",
-            parameter.description(),
-            form(parameter.kind())
-        );
-    }
-
-    if next.len() > 1 {
-        let _ = write!(
-            text,
-            "\n{}: the name of the stage that is next, one of",
-            label_of_next(fields)
-        );
-        for (name, description) in next {
-            let _ = write!(text, "\n  {name} ({description})");
+            NEXT
         }
     }
-
-    text
 }
 
-/// Returns the label of the next stage, which differs if a field has the usual one.
-pub(super) fn label_of_next(fields: &[(String, Parameter)]) -> &'static str {
-    if fields.iter().any(|(name, _)| folded(name) == NEXT) {
-        "next_stage"
-    } else {
-        NEXT
+/// Writes a line for each value that the model is to write.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.fields.iter().any(|(name, _)| name == THOUGHT) {
+            write!(f, "\n{THOUGHT}: your thought")?;
+        }
+
+        for (name, parameter) in &self.fields {
+            let description = parameter.description();
+            let form = form(parameter.kind());
+            write!(f, "\n{name}: {description} ({form}")?;
+            if !parameter.is_required() {
+                f.write_str(", may be left out")?;
+            }
+            f.write_str(")")?;
+        }
+
+        if !self.has_choice() {
+            return Ok(());
+        }
+
+        let label = self.next_label();
+        write!(f, "\n{label}: the name of the stage that is next, one of")?;
+        for (name, description) in &self.next {
+            write!(f, "\n  {name} ({description})")?;
+        }
+
+        Ok(())
     }
-}
-
-/// Returns whether the reply must have a form.
-pub(super) fn has_form(fields: &[(String, Parameter)], next: &[(String, String)]) -> bool {
-    !fields.is_empty() || next.len() > 1
 }
 
 /// Describes how a value is written.

@@ -67,43 +67,37 @@ impl Questions {
 
         let mut answered: Vec<Option<Asked>> = asks.iter().map(|_| None).collect();
         let mut error = None;
-        let mut unasked = AskProblem::NotNeeded;
 
-        loop {
-            match timeout_at(deadline, running.next()).await {
-                Ok(Some(one)) => {
-                    error = error.or(one.error);
-                    if let Some(slot) = answered.get_mut(one.place) {
-                        *slot = Some(one.asked);
-                    }
+        let unasked = loop {
+            let one = match timeout_at(deadline, running.next()).await {
+                Ok(Some(one)) => one,
+                Ok(None) => break AskProblem::NotNeeded,
+                Err(_) => break AskProblem::OutOf(meter.out_of_time()),
+            };
 
-                    if enough.is_some_and(|enough| enough(&answered)) {
-                        break;
-                    }
-                }
-                Ok(None) => break,
-                Err(_) => {
-                    unasked = AskProblem::OutOf(meter.out_of_time());
-                    break;
-                }
+            error = error.or(one.error);
+            if let Some(slot) = answered.get_mut(one.place) {
+                *slot = Some(one.asked);
             }
-        }
+
+            if enough.is_some_and(|enough| enough(&answered)) {
+                break AskProblem::NotNeeded;
+            }
+        };
 
         drop(running);
-
         let left = |ask: &Ask| Asked {
             name: ask.name.clone(),
             tries: Vec::new(),
             reply: Err(unasked.clone()),
         };
 
-        let asked = asks
-            .iter()
-            .zip(answered)
-            .map(|(ask, asked)| asked.unwrap_or_else(|| left(ask)))
-            .collect();
-
-        AllAsked { asked, error }
+        let asked = asks.iter().zip(answered);
+        let asked = asked.map(|(ask, asked)| asked.unwrap_or_else(|| left(ask)));
+        AllAsked {
+            asked: asked.collect(),
+            error,
+        }
     }
 
     /// Asks one question until the reply can be used.

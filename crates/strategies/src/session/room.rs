@@ -70,20 +70,18 @@ impl Session {
         }
 
         let kept = self.kept();
-        let given_up = self
-            .thoughts
-            .iter()
-            .zip(&kept)
-            .filter(|(thought, kept)| !**kept && !thought.forgotten);
-
-        if given_up
-            .map(|(thought, _)| content_bytes(thought))
-            .sum::<usize>()
-            < excess
-        {
+        let thoughts = self.thoughts.iter().zip(&kept);
+        let forgettable = thoughts.filter(|(thought, kept)| !**kept && !thought.forgotten);
+        let freed: usize = forgettable.map(|(thought, _)| content_bytes(thought)).sum();
+        if freed < excess {
             return Err(full);
         }
 
+        self.forget_except(kept);
+        Ok(())
+    }
+
+    fn forget_except(&mut self, kept: Vec<bool>) {
         for (thought, kept) in self.thoughts.iter_mut().zip(kept) {
             if !kept && !thought.forgotten {
                 self.bytes = self.bytes.saturating_sub(content_bytes(thought));
@@ -95,7 +93,6 @@ impl Session {
 
         // Until another branch is pruned, there is nothing more to forget.
         self.may_forget = false;
-        Ok(())
     }
 
     /// Returns for each thought whether a branch in use builds on it.

@@ -108,15 +108,7 @@ impl Reader<'_> {
                 Some(ParameterType::Number { min, max })
             }
             "list" => self.list(place, path, rest),
-            "object" => {
-                let [fields] = self.keys(place, path, rest, ["fields"]);
-                if fields.is_none() {
-                    self.report(place, Kind::NoInnerType("fields"));
-                }
-
-                let fields = self.parameters(place, &format!("{path}."), "fields", fields);
-                Some(ParameterType::Object { fields })
-            }
+            "object" => Some(self.object(place, path, rest)),
             "map" => {
                 let [values] = self.keys(place, path, rest, ["values"]);
                 Some(ParameterType::Map {
@@ -132,6 +124,16 @@ impl Reader<'_> {
                 })
             }
         }
+    }
+
+    fn object(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> ParameterType {
+        let [fields] = self.keys(place, path, tree, ["fields"]);
+        if fields.is_none() {
+            self.report(place, Kind::NoInnerType("fields"));
+        }
+
+        let fields = self.parameters(place, &format!("{path}."), "fields", fields);
+        ParameterType::Object { fields }
     }
 
     fn list(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> Option<ParameterType> {

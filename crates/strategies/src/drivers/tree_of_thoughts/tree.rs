@@ -256,13 +256,11 @@ impl<'a> Tree<'a> {
         };
 
         let Some(best) = chosen.first().copied() else {
-            let is_exhausted = untried.is_empty();
-            return if is_exhausted {
-                Way::Exhausted {
-                    threshold: self.settings.threshold,
-                }
-            } else {
-                open()
+            if !untried.is_empty() {
+                return open();
+            }
+            return Way::Exhausted {
+                threshold: self.settings.threshold,
             };
         };
 
