@@ -8,10 +8,10 @@ use std::sync::Arc;
 use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
-use self::names::{ANSWER, ANSWERS, PATHS};
+use self::names::{ANSWERS, PATHS};
 use self::paths::{answer_of, merge, take_paths};
 use self::votes::{Votes, is_decided};
-use super::answering::{ask, take_as_it_is};
+use super::answering::{ANSWER, ask, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{

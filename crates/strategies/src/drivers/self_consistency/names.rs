@@ -3,9 +3,6 @@
 /// The note and the parameter with the answers by path.
 pub(super) const ANSWERS: &str = "answers";
 
-/// The field with the answer of a path.
-pub(super) const ANSWER: &str = "answer";
-
 /// The parameter with the number of paths.
 pub(super) const PATHS: &str = "paths";
 

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::names::{ANSWER, ANSWERS, PATH};
+use super::names::{ANSWERS, PATH};
 use super::votes::Votes;
-use crate::drivers::answering::take_as_it_is;
+use crate::drivers::answering::{ANSWER, take_as_it_is};
 use crate::{
     AskProblem, Asked, Branch, BranchId, ConflictRule, Done, Next, SolveError, Solving, Stage,
     StageReply, Thought, ThoughtDraft, ThoughtId,

@@ -12,9 +12,9 @@ pub use settings::{Search, TreeOfThoughts, Worth};
 
 use cogwork_tools::Tools;
 
-use self::names::{ANSWER, TreeStage};
+use self::names::TreeStage;
 use self::tree::Tree;
-use super::answering::noted;
+use super::answering::{answered, say_answer, take_answer};
 use super::stage_names::StageName;
 use crate::{
     Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
@@ -47,7 +47,7 @@ impl Driver for TreeOfThoughts {
             TreeStage::ContinuationDecision => StageWork::say(tree.way().to_string()),
             TreeStage::SolutionFormulation => StageWork::Ask(questions::solution(turn, &tree)),
             TreeStage::PathJustification => StageWork::say(tree.justification()),
-            TreeStage::FinalResponse => StageWork::say(solution(solving)),
+            TreeStage::FinalResponse => say_answer(solving),
         })
     }
 
@@ -67,7 +67,10 @@ impl Driver for TreeOfThoughts {
             TreeStage::BranchEvaluation => self.evaluate(solving, stage, done)?,
             TreeStage::BranchSelection => self.select(solving, stage)?,
             TreeStage::ContinuationDecision => return self.decide(solving, stage),
-            TreeStage::SolutionFormulation => stages::formulate(solving, stage, &done)?,
+            TreeStage::SolutionFormulation => {
+                let thought = take_answer(solving, stage, &done);
+                solving.think(thought)?;
+            }
             TreeStage::ProblemReception
             | TreeStage::PathJustification
             | TreeStage::FinalResponse => stages::think_if_said(solving, stage, &done)?,
@@ -78,12 +81,8 @@ impl Driver for TreeOfThoughts {
 
     /// Returns the answer, or the steps of the branch with the highest score until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
-        let solution = solution(solving);
-        if !solution.is_empty() {
-            return Some(Answer::new(solution));
-        }
-
-        Tree::new(self, solving).best_steps().map(Answer::new)
+        let steps = || Tree::new(self, solving).best_steps();
+        answered(solving).or_else(|| steps().map(Answer::new))
     }
 
     /// Returns `None`, since a tree always ends: its depth is limited, and repeated steps are
@@ -91,8 +90,4 @@ impl Driver for TreeOfThoughts {
     fn progress(&self, _thought: &Thought) -> Option<String> {
         None
     }
-}
-
-fn solution(solving: &Solving) -> &str {
-    noted(solving, ANSWER).unwrap_or_default()
 }

@@ -18,9 +18,6 @@ stage_names! {
     }
 }
 
-/// The note and the field with the answer, from the solution to the final response.
-pub(super) const ANSWER: &str = "answer";
-
 /// The parameter with the approaches.
 pub(super) const APPROACHES: &str = "approaches";
 

@@ -2,10 +2,10 @@
 //! alone and contains what it needs of its branch.
 
 use super::approach;
-use super::names::{ANSWER, APPROACHES, SCORE};
+use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
-use crate::drivers::answering::{ask, says_yes};
+use crate::drivers::answering::{ANSWER, ask, says_yes};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
 /// The field with the proposed steps.

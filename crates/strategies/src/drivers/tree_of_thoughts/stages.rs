@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::approach::{Approach, approaches, cut};
 use super::branches::{end_branch, fork, prune_all, prune_with_remark};
-use super::names::{ANSWER, APPROACH, APPROACHES, SCORE, TreeStage};
+use super::names::{APPROACH, APPROACHES, SCORE, TreeStage};
 use super::questions::{self, Judged};
 use super::selection::{Selected, selected};
 use super::settings::{Evaluation, TreeOfThoughts};
@@ -354,23 +354,6 @@ fn ask_all(asks: Vec<Ask>) -> StageWork {
     } else {
         StageWork::AskAll { asks, enough: None }
     }
-}
-
-/// Keeps the answer, and adds the thought with the solution.
-pub(super) fn formulate(
-    solving: &mut Solving,
-    stage: &Stage,
-    done: &Done,
-) -> Result<(), SolveError> {
-    let Some(reply) = done.reply() else {
-        return think_if_said(solving, stage, done);
-    };
-
-    let answer = reply.field(ANSWER);
-    solving.set_note(ANSWER, answer);
-    solving.think(draft(stage, &reply.text, answer))?;
-
-    Ok(())
 }
 
 /// Adds what was done as a thought, unless the driver had nothing to say.
