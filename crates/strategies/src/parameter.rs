@@ -88,12 +88,7 @@ impl Parameter {
 
     /// Creates a required parameter that accepts any text.
     pub fn text(description: impl Into<String>) -> Self {
-        Self::new(
-            ParameterType::Text {
-                choices: Vec::new(),
-            },
-            description,
-        )
+        Self::new(ParameterType::TEXT, description)
     }
 
     /// Makes the parameter optional.
@@ -120,6 +115,11 @@ impl Parameter {
 }
 
 impl ParameterType {
+    /// Any text.
+    pub(crate) const TEXT: Self = Self::Text {
+        choices: Vec::new(),
+    };
+
     /// The names of all types in tables.
     pub(crate) const NAMES: [&'static str; 9] = [
         "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",

@@ -91,9 +91,12 @@ impl Ask {
 
     /// Adds several fields to the form.
     #[must_use]
-    pub(crate) fn with_fields(self, fields: impl IntoIterator<Item = (String, Parameter)>) -> Self {
+    pub(crate) fn with_fields<'a>(
+        self,
+        fields: impl IntoIterator<Item = (&'a String, &'a Parameter)>,
+    ) -> Self {
         fields.into_iter().fold(self, |ask, (name, parameter)| {
-            ask.with_field(name, parameter)
+            ask.with_field(name, parameter.clone())
         })
     }
 

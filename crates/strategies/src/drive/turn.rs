@@ -32,9 +32,8 @@ impl StageTurn<'_> {
     /// Returns the default question of the stage: its prompt, its parameters, and which stage comes
     /// next.
     pub fn ask(&self) -> Ask {
-        let parameters = self.stage.parameters().iter();
         Ask::new(self.solving.transcript().clone(), self.stage.prompt())
-            .with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
+            .with_fields(self.stage.parameters())
             .with_next(self.strategy.next(self.stage))
             .with_check(self.names_thoughts())
     }

@@ -230,16 +230,11 @@ fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<Though
 
 /// Returns a list of at least one text.
 fn list(description: &str) -> Parameter {
-    let items = Box::new(ParameterType::Text {
-        choices: Vec::new(),
-    });
-    Parameter::new(
-        ParameterType::List {
-            items,
-            min_items: 1,
-        },
-        description,
-    )
+    let list = ParameterType::List {
+        items: Box::new(ParameterType::TEXT),
+        min_items: 1,
+    };
+    Parameter::new(list, description)
 }
 
 fn items<'r>(reply: &'r StageReply, field: &str) -> impl Iterator<Item = &'r str> {

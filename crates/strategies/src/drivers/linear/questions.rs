@@ -45,8 +45,9 @@ pub(super) fn revision(turn: &StageTurn<'_>) -> Ask {
     let known = revisable(turn.solving);
     let question = format!("{}{}", prompt(turn), can_name(&known));
 
-    let ask = with_parameters(turn, ask(turn, question));
-    ask.with_check(move |reply| check_named(reply, REVISES, &known))
+    ask(turn, question)
+        .with_fields(turn.stage.parameters())
+        .with_check(move |reply| check_named(reply, REVISES, &known))
 }
 
 /// Asks for the thought where a branch starts, and for its name.
@@ -56,7 +57,8 @@ pub(super) fn branch(turn: &StageTurn<'_>) -> Ask {
     let taken: Vec<String> = branches.map(|branch| branch.name().to_owned()).collect();
     let question = format!("{}{}", prompt(turn), can_name(&known));
 
-    with_parameters(turn, ask(turn, question)).with_check(move |reply| {
+    let ask = ask(turn, question).with_fields(turn.stage.parameters());
+    ask.with_check(move |reply| {
         check_named(reply, FROM, &known)?;
         check_free(reply.field(BRANCH), &taken)
     })
@@ -64,7 +66,7 @@ pub(super) fn branch(turn: &StageTurn<'_>) -> Ask {
 
 /// Asks for the parameters of the stage.
 pub(super) fn parameters(turn: &StageTurn<'_>) -> Ask {
-    with_parameters(turn, ask(turn, prompt(turn)))
+    ask(turn, prompt(turn)).with_fields(turn.stage.parameters())
 }
 
 /// Asks for the solution, with the answer.
@@ -76,11 +78,6 @@ pub(super) fn solution(turn: &StageTurn<'_>) -> Ask {
 fn prompt(turn: &StageTurn<'_>) -> String {
     let number = turn.solving.session().thoughts().len() + 1;
     format!("This is thought {number}. {}", turn.stage.prompt())
-}
-
-fn with_parameters(turn: &StageTurn<'_>, ask: Ask) -> Ask {
-    let parameters = turn.stage.parameters().iter();
-    ask.with_fields(parameters.map(|(name, parameter)| (name.clone(), parameter.clone())))
 }
 
 fn needed_thoughts() -> Parameter {

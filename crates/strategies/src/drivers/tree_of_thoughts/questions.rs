@@ -28,7 +28,7 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask
         }
     };
 
-    let ask = ask(turn, question).with_fields(stage_parameter(turn, APPROACHES));
+    let ask = ask(turn, question).with_fields(turn.stage.parameters().get_key_value(APPROACHES));
     ask.with_check(has_approaches)
 }
 
@@ -63,11 +63,8 @@ pub(super) fn development(
         "The way so far:\n{steps}\n\nPropose up to {most} different next steps. Each is one step only, on one \
          line, with what it gives. If no step is left to take, write `none`."
     );
-    let items = Box::new(ParameterType::Text {
-        choices: Vec::new(),
-    });
     let list = ParameterType::List {
-        items,
+        items: Box::new(ParameterType::TEXT),
         min_items: 0,
     };
     let proposals = Parameter::new(list, "the steps, each in the place of the others");
@@ -88,7 +85,7 @@ pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> 
     let solved = "whether the steps hold the whole solution already";
     ask(turn, question)
         .with_name(tree.name(branch))
-        .with_fields(stage_parameter(turn, SCORE))
+        .with_fields(turn.stage.parameters().get_key_value(SCORE))
         .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
 }
 
@@ -132,12 +129,6 @@ pub(super) fn solution(turn: &StageTurn<'_>, tree: &Tree<'_>) -> Ask {
     let question =
         format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
     ask(turn, question).with_field(ANSWER, Parameter::text("the answer, short and complete"))
-}
-
-/// Returns a parameter of the stage's table as a field.
-fn stage_parameter(turn: &StageTurn<'_>, name: &str) -> Option<(String, Parameter)> {
-    let parameter = turn.stage.parameters().get(name)?;
-    Some((name.to_owned(), parameter.clone()))
 }
 
 /// Returns the approach and the steps as a numbered list.
