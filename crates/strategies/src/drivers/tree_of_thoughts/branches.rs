@@ -2,7 +2,9 @@
 
 use super::approach::free_name;
 use super::tree;
-use crate::{BranchId, SessionError, SessionLimit, SolveError, Solving, ThoughtDraft, ThoughtId};
+use crate::{
+    AskProblem, BranchId, SessionError, SessionLimit, SolveError, Solving, ThoughtDraft, ThoughtId,
+};
 
 /// Opens a branch of an approach. Returns `None` if the session has reached its limit of branches.
 pub(super) fn fork(
@@ -36,14 +38,19 @@ pub(super) fn end_branch(solving: &mut Solving, branch: BranchId) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn prune_with_remark(
+/// Prunes a branch for which the model couldn't be asked, unless the run is about to end.
+pub(super) fn abandon(
     solving: &mut Solving,
     branch: BranchId,
-    why: String,
+    what: &str,
+    problem: AskProblem,
 ) -> Result<(), SolveError> {
-    solving
-        .session_mut()
-        .think_on(branch, ThoughtDraft::here(why))?;
+    if matches!(problem, AskProblem::OutOf(_)) {
+        return Ok(());
+    }
+
+    let remark = ThoughtDraft::here(format!("{what}: {problem}"));
+    solving.session_mut().think_on(branch, remark)?;
     prune(solving, branch)
 }
 

@@ -6,7 +6,7 @@ use std::iter::repeat_n;
 use serde_json::{Value, json};
 
 use super::approach::{Approach, approaches, cut};
-use super::branches::{end_branch, fork, prune_all, prune_with_remark};
+use super::branches::{abandon, end_branch, fork, prune_all};
 use super::names::{APPROACH, APPROACHES, SCORE, TreeStage};
 use super::questions::{self, Judged};
 use super::selection::{Selected, selected};
@@ -139,12 +139,7 @@ impl TreeOfThoughts {
         for (branch, asked) in branches.into_iter().zip(asked) {
             match asked.reply {
                 Ok(reply) => self.add_steps(solving, stage, branch, &reply)?,
-                // The branch stays unchanged, since the run is about to end.
-                Err(AskProblem::OutOf(_)) => {}
-                Err(problem) => {
-                    let why = format!("No step could be taken: {problem}");
-                    prune_with_remark(solving, branch, why)?;
-                }
+                Err(problem) => abandon(solving, branch, "No step could be taken", problem)?,
             }
         }
 
@@ -219,12 +214,7 @@ impl TreeOfThoughts {
         for (branch, judged) in branches.into_iter().zip(judged) {
             match judged {
                 Ok(judged) => self.add_score(solving, stage, branch, judged)?,
-                // The branch stays unchanged, since the run is about to end.
-                Err(AskProblem::OutOf(_)) => {}
-                Err(problem) => {
-                    let why = format!("This could not be judged: {problem}");
-                    prune_with_remark(solving, branch, why)?;
-                }
+                Err(problem) => abandon(solving, branch, "This could not be judged", problem)?,
             }
         }
 
