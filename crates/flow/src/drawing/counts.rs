@@ -1,4 +1,4 @@
-//! Counts of visits, as drawings show them.
+//! Counts of visits, for drawings.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,11 +13,11 @@ use crate::{Action, Level, StepName};
 pub(crate) struct Counts {
     /// The name of the flow.
     flow: String,
-    /// By the ids of the drawing.
+    /// Indexed by the ids of the drawing.
     spots: Vec<Spot>,
     /// The places of the outermost flow by their names.
     outermost: HashMap<String, usize>,
-    /// How many events are missing.
+    /// The number of events that were lost.
     lost: u64,
     last: Option<Last>,
 }
@@ -26,13 +26,13 @@ pub(crate) struct Counts {
 #[derive(Debug, Clone, Default)]
 struct Spot {
     entered: u64,
-    /// Whether it or something inside it was entered.
+    /// Whether the place or anything inside it was entered.
     reached: bool,
     exits: Vec<Exit>,
-    /// The id of what it is in.
+    /// The id of the box around it.
     inside: Option<usize>,
     is_subflow: bool,
-    /// What is in it, by name.
+    /// The ids of the places inside it, by name.
     spots: HashMap<String, usize>,
 }
 
@@ -43,11 +43,11 @@ struct Exit {
     taken: u64,
 }
 
-/// Where a run stopped, and which.
+/// Where a run stopped.
 #[derive(Debug, Clone)]
 struct Last {
     run: Arc<str>,
-    /// Many if several items or branches wait.
+    /// More than one if several items or branches wait.
     spots: HashSet<usize>,
     stop: Stop,
 }
@@ -60,7 +60,7 @@ pub(crate) enum Stop {
 }
 
 impl Counts {
-    /// Counters at zero.
+    /// Creates counters at zero.
     pub(crate) fn of(wiring: &Wiring) -> Self {
         let mut counts = Self {
             flow: wiring.name.clone(),
@@ -117,7 +117,7 @@ impl Counts {
         into(&step.node)
     }
 
-    /// Counts a visit by a run, which has not stopped any more.
+    /// Counts a visit. A run that had stopped has been resumed.
     pub(crate) fn enter(&mut self, id: usize, run: &str) {
         let stopped_before = self.last.as_ref().is_some_and(|last| *last.run == *run);
         if stopped_before {
@@ -128,7 +128,7 @@ impl Counts {
             spot.entered = spot.entered.saturating_add(1);
         }
 
-        // What is around a place that was reached was reached before.
+        // If a place was reached before, so was everything around it.
         let mut around = Some(id);
         while let Some(spot) = around.and_then(|id| self.spots.get_mut(id)) {
             if spot.reached {
@@ -140,7 +140,7 @@ impl Counts {
         }
     }
 
-    /// Counts an edge. At the end of a subflow the label leaves that too.
+    /// Counts an edge. At the end of a subflow, the action also leaves the subflow.
     pub(crate) fn leave(&mut self, id: usize, action: &Action) {
         let mut left = Some(id);
         while let Some(spot) = left.and_then(|id| self.spots.get_mut(id)) {
@@ -155,7 +155,7 @@ impl Counts {
         }
     }
 
-    /// Keeps where a run stopped, unless that is nowhere in this flow.
+    /// Records where a run stopped, unless that isn't in this flow.
     pub(crate) fn stopped(&mut self, run: &Arc<str>, spots: HashSet<usize>, stop: Stop) {
         if !spots.is_empty() {
             self.last = Some(Last {
@@ -170,14 +170,14 @@ impl Counts {
         self.lost = self.lost.saturating_add(events);
     }
 
-    /// Returns what a drawing says of a place.
+    /// Returns the mark of a place.
     pub(crate) fn mark(&self, figure: Figure<'_>) -> Mark {
         let id = figure.id;
         let spot = self.spots.get(id);
         let last = self.last.as_ref().filter(|last| last.spots.contains(&id));
 
         Mark {
-            // Mermaid has room for one line above a box.
+            // Mermaid leaves room for one line above a box.
             separator: if figure.is_box() { ", " } else { "\n" },
             entered: spot.map_or(0, |spot| spot.entered),
             reached: spot.is_some_and(|spot| spot.reached),
@@ -191,7 +191,7 @@ impl Counts {
         Times(exit.map_or(0, |exit| exit.taken))
     }
 
-    /// Returns the note on a drawing that does not show all there was.
+    /// Returns a note on events that were lost, if any were.
     pub(crate) fn lost_note(&self) -> Option<String> {
         if self.lost == 0 {
             return None;
@@ -199,7 +199,7 @@ impl Counts {
 
         let plural = if self.lost == 1 { " was" } else { "s were" };
         Some(format!(
-            "{} event{plural} lost: each count is at least so many",
+            "{} event{plural} lost: the counts are lower bounds",
             self.lost
         ))
     }
@@ -224,7 +224,7 @@ impl Spot {
     }
 }
 
-/// What a drawing says of a place.
+/// The number of visits to a place, and whether a run stopped there.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark {
     separator: &'static str,
@@ -257,7 +257,7 @@ impl fmt::Display for Mark {
     }
 }
 
-/// How often; says nothing of what was not done.
+/// A number of times; zero is displayed as nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times(pub(crate) u64);
 

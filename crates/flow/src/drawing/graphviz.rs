@@ -3,14 +3,15 @@ use std::fmt;
 use cogwork_text::GraphvizLabel;
 
 use super::counts::{Counts, Mark, Stop};
-use super::parts::{Figure, FlowId, Part, Parts, write_line};
-use crate::wiring::{Exit, Inside, Wiring};
+use super::draw::{Drawing, Language, Pen};
+use super::parts::{Edge, Figure, FlowId};
+use crate::wiring::{Inside, Wiring};
 
-/// A flow in the DOT language of Graphviz, written by `Display`; made by
-/// [`Flow::graphviz`](crate::Flow::graphviz) and [`Visits::graphviz`](crate::Visits::graphviz).
+/// A flow in the DOT language of Graphviz, written by `Display`.
 ///
-/// Subflows, items and branches are clusters around their nodes, each with a start and an end of its
-/// own. Names and labels are escaped, so any text is drawn as it is.
+/// Created by [`Flow::graphviz`](crate::Flow::graphviz) and
+/// [`Visits::graphviz`](crate::Visits::graphviz). Subflows, items and branches are clusters around
+/// their nodes, each with its own start and end. Names and labels are escaped.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -33,201 +34,181 @@ use crate::wiring::{Exit, Inside, Wiring};
 /// # Ok::<(), cogwork_flow::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Graphviz<'f> {
-    wiring: &'f Wiring,
-    counts: Option<&'f Counts>,
-}
+pub struct Graphviz<'f>(Drawing<'f>);
 
 impl<'f> Graphviz<'f> {
     pub(crate) fn new(wiring: &'f Wiring, counts: Option<&'f Counts>) -> Self {
-        Self { wiring, counts }
+        Self(Drawing::new(wiring, counts))
     }
 
     fn style(&self, figure: Figure<'_>) -> &'static str {
-        match self.counts.map(|counts| counts.mark(figure)) {
-            None => "",
-            Some(Mark {
-                stop: Some(stop), ..
-            }) => match stop {
-                Stop::Ended => ", style=solid, penwidth=4, color=\"#008800\", fontcolor=black",
-                Stop::Paused => ", style=solid, penwidth=4, color=\"#dd8800\", fontcolor=black",
-                Stop::Failed => ", style=solid, penwidth=4, color=\"#cc0000\", fontcolor=black",
-            },
-            Some(mark) => style(mark.reached),
+        let Some(Mark { reached, stop, .. }) = self.0.mark(figure) else {
+            return "";
+        };
+
+        match stop {
+            Some(Stop::Ended) => ", style=solid, penwidth=4, color=\"#008800\", fontcolor=black",
+            Some(Stop::Paused) => ", style=solid, penwidth=4, color=\"#dd8800\", fontcolor=black",
+            Some(Stop::Failed) => ", style=solid, penwidth=4, color=\"#cc0000\", fontcolor=black",
+            None => style(reached),
         }
     }
 
-    fn write_figure(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        depth: usize,
-        figure: Figure<'_>,
-    ) -> fmt::Result {
+    /// Returns the style of the edges that lead to a figure.
+    fn edge_style(&self, figure: Figure<'_>) -> &'static str {
+        let mark = self.0.mark(figure);
+        mark.map_or("", |mark| style(mark.reached))
+    }
+
+    /// Writes the edges from where the branches part to where they meet.
+    fn write_branch(&self, pen: &mut Pen<'_, '_>, figure: Figure<'_>) -> fmt::Result {
+        let around = FlowId(figure.inside);
+        let branch = FlowId(Some(figure.id));
+        let style = self.edge_style(figure);
+
+        pen.line(format_args!(
+            "start{around} -> start{branch} [arrowhead=none{style}]"
+        ))?;
+        pen.line(format_args!(
+            "end{branch} -> end{around} [arrowhead=none{style}]"
+        ))
+    }
+}
+
+impl Language for Graphviz<'_> {
+    fn write_start(&self, pen: &mut Pen<'_, '_>, flow: FlowId, start: Figure<'_>) -> fmt::Result {
+        write_points(pen, flow)?;
+
+        let Point { name, cut } = Point::of("start", "lhead", start);
+        let style = self.edge_style(start);
+        pen.line(format_args!(
+            "start{flow} -> {name} [label=\"\"{cut}{style}]"
+        ))
+    }
+
+    fn write_node(&self, pen: &mut Pen<'_, '_>, figure: Figure<'_>) -> fmt::Result {
         let id = figure.id;
-        let mark = self
-            .counts
-            .map(|counts| counts.mark(figure))
-            .unwrap_or_default();
+        let mark = self.0.mark(figure).unwrap_or_default();
         let text = format_args!("{figure}{mark}");
         let label = GraphvizLabel(text);
         let style = self.style(figure);
-        let form = match figure.place().map(|place| &place.inside) {
-            Some(Inside::Node) => "",
+
+        let shape = match figure.place().map(|place| &place.inside) {
             Some(Inside::Wait { .. }) => ", shape=parallelogram",
             Some(Inside::Sleep) => ", shape=hexagon",
             Some(Inside::Batch { .. }) => ", shape=box3d",
-            inside => {
-                write_line(f, depth, format_args!("subgraph cluster_n{id} {{"))?;
-                write_line(
-                    f,
-                    depth + 1,
-                    format_args!("graph [label=\"{label}\"{style}]"),
-                )?;
-
-                return match inside {
-                    // The points where the branches part and meet.
-                    Some(Inside::Branches(_)) => write_points(f, depth + 1, Some(id)),
-                    _ => Ok(()),
-                };
-            }
+            _ => "",
         };
 
-        write_line(
-            f,
-            depth,
-            format_args!("n{id} [label=\"{label}\"{form}{style}]"),
-        )
+        pen.line(format_args!("n{id} [label=\"{label}\"{shape}{style}]"))
     }
 
-    /// Each branch leads from where they part to where they meet.
-    fn write_branch(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        depth: usize,
-        figure: Figure<'_>,
-    ) -> fmt::Result {
-        let around = FlowId(figure.inside);
-        let branch = FlowId(Some(figure.id));
-        let style = self
-            .counts
-            .map_or("", |counts| style(counts.mark(figure).reached));
-        write_line(
-            f,
-            depth,
-            format_args!("start{around} -> start{branch} [arrowhead=none{style}]"),
-        )?;
-
-        write_line(
-            f,
-            depth,
-            format_args!("end{branch} -> end{around} [arrowhead=none{style}]"),
-        )
-    }
-
-    fn write_edge(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        depth: usize,
-        (from, exit, index): (Figure<'_>, &Exit, usize),
-        to: Option<Figure<'_>>,
-    ) -> fmt::Result {
-        let taken = self.counts.map(|counts| counts.taken(from.id, index));
-        let times = taken.unwrap_or_default();
-        let text = format_args!("{}{times}", exit.action.as_str());
+    fn open_box(&self, pen: &mut Pen<'_, '_>, figure: Figure<'_>) -> fmt::Result {
+        let id = figure.id;
+        let mark = self.0.mark(figure).unwrap_or_default();
+        let text = format_args!("{figure}{mark}");
         let label = GraphvizLabel(text);
-        let style = taken.map_or("", |taken| style(taken.0 > 0));
-        let (tail, mut ltail) = point("end", "ltail", from);
-        let (head, mut lhead) = match to {
-            Some(to) => point("start", "lhead", to),
-            None => (format!("end{}", FlowId(from.inside)), String::new()),
-        };
+        let style = self.style(figure);
 
-        if to.is_some_and(|to| to.id == from.id) {
-            ltail.clear(); // one that leads from a box to itself cannot be cut
-            lhead.clear();
+        pen.open(format_args!("subgraph cluster_n{id} {{"))?;
+        pen.line(format_args!("graph [label=\"{label}\"{style}]"))?;
+
+        match figure.place().map(|place| &place.inside) {
+            // The points where the branches part and meet.
+            Some(Inside::Branches(_)) => write_points(pen, FlowId(Some(id))),
+            _ => Ok(()),
+        }
+    }
+
+    fn close_box(&self, pen: &mut Pen<'_, '_>, figure: Figure<'_>) -> fmt::Result {
+        pen.close(format_args!("}}"))?;
+
+        if figure.place().is_none() {
+            return self.write_branch(pen, figure);
         }
 
-        write_line(
-            f,
-            depth,
-            format_args!("{tail} -> {head} [label=\"{label}\"{ltail}{lhead}{style}]"),
-        )
+        Ok(())
+    }
+
+    fn write_edge(&self, pen: &mut Pen<'_, '_>, edge: Edge<'_>) -> fmt::Result {
+        let taken = self.0.taken(edge);
+        let times = taken.unwrap_or_default();
+        let text = format_args!("{}{times}", edge.exit.action.as_str());
+        let label = GraphvizLabel(text);
+        let style = taken.map_or("", |taken| style(taken.0 > 0));
+
+        let mut tail = Point::of("end", "ltail", edge.from);
+        let mut head = match edge.to {
+            Some(to) => Point::of("start", "lhead", to),
+            None => Point::end(edge.from),
+        };
+
+        if edge.to.is_some_and(|to| to.id == edge.from.id) {
+            // An edge from a box to itself cannot be cut.
+            tail.cut.clear();
+            head.cut.clear();
+        }
+
+        pen.line(format_args!(
+            "{} -> {} [label=\"{label}\"{}{}{style}]",
+            tail.name, head.name, tail.cut, head.cut
+        ))
     }
 }
 
 impl fmt::Display for Graphviz<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("digraph flow {\n    compound=true\n    node [shape=box]\n")?;
-        if let Some(note) = self.counts.and_then(Counts::lost_note) {
+        if let Some(note) = self.0.lost_note() {
             writeln!(f, "    label=\"{note}\"")?;
         }
 
-        let mut depth = 1;
-        for part in Parts::of(self.wiring) {
-            match part {
-                Part::Flow { inside, start } => {
-                    write_points(f, depth, inside)?;
-                    let (head, lhead) = point("start", "lhead", start);
-                    let style = self
-                        .counts
-                        .map_or("", |counts| style(counts.mark(start).reached));
-                    let flow = FlowId(inside);
-
-                    write_line(
-                        f,
-                        depth,
-                        format_args!("start{flow} -> {head} [label=\"\"{lhead}{style}]"),
-                    )?;
-                }
-                Part::Node(figure) => self.write_figure(f, depth, figure)?,
-                Part::Box(figure) => {
-                    self.write_figure(f, depth, figure)?;
-                    depth += 1;
-                }
-                Part::Close(figure) => {
-                    depth -= 1;
-                    write_line(f, depth, format_args!("}}"))?;
-                    if figure.place().is_none() {
-                        self.write_branch(f, depth, figure)?;
-                    }
-                }
-                Part::Edge {
-                    from,
-                    exit,
-                    index,
-                    to,
-                } => self.write_edge(f, depth, (from, exit, index), to)?,
-            }
-        }
-
+        self.0.write(f, self)?;
         f.write_str("}\n")
     }
 }
 
-/// What an edge begins or ends at, and where it is cut: it cannot meet a box, so it goes to a point
-/// inside, and only the part outside the box is drawn.
-fn point(name: &str, cut: &str, figure: Figure<'_>) -> (String, String) {
-    let id = figure.id;
-    if figure.is_box() {
-        (format!("{name}_n{id}"), format!(", {cut}=cluster_n{id}"))
-    } else {
-        (format!("n{id}"), String::new())
+/// Where an edge begins or ends.
+///
+/// An edge cannot meet a box, so it leads to a point inside, and only the part outside the box is
+/// drawn.
+struct Point {
+    name: String,
+    /// The attribute that cuts the edge at the box.
+    cut: String,
+}
+
+impl Point {
+    fn of(name: &str, cut: &str, figure: Figure<'_>) -> Self {
+        let id = figure.id;
+
+        if figure.is_box() {
+            return Self {
+                name: format!("{name}_n{id}"),
+                cut: format!(", {cut}=cluster_n{id}"),
+            };
+        }
+
+        Self {
+            name: format!("n{id}"),
+            cut: String::new(),
+        }
+    }
+
+    /// Returns the end of the flow that contains a figure.
+    fn end(figure: Figure<'_>) -> Self {
+        Self {
+            name: format!("end{}", FlowId(figure.inside)),
+            cut: String::new(),
+        }
     }
 }
 
-fn write_points(f: &mut fmt::Formatter<'_>, depth: usize, flow: Option<usize>) -> fmt::Result {
-    let flow = FlowId(flow);
-    write_line(
-        f,
-        depth,
-        format_args!("start{flow} [shape=point, width=0.15]"),
-    )?;
-
-    write_line(
-        f,
-        depth,
-        format_args!("end{flow} [shape=point, width=0.15, peripheries=2]"),
-    )
+fn write_points(pen: &mut Pen<'_, '_>, flow: FlowId) -> fmt::Result {
+    pen.line(format_args!("start{flow} [shape=point, width=0.15]"))?;
+    pen.line(format_args!(
+        "end{flow} [shape=point, width=0.15, peripheries=2]"
+    ))
 }
 
 fn style(reached: bool) -> &'static str {

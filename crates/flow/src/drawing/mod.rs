@@ -1,9 +1,10 @@
 //! Drawings of flows.
 //!
-//! [`parts`] says what is in a drawing, and in which order. [`mermaid`] and [`graphviz`] write each
-//! part in their language, with the [`counts`] of visits if there are any.
+//! [`parts`] lists the parts of a drawing in order, and [`draw`] passes each to a language: [`mermaid`]
+//! or [`graphviz`]. [`counts`] has the counts of visits to show.
 
 pub(crate) mod counts;
+mod draw;
 pub(crate) mod graphviz;
 pub(crate) mod mermaid;
-pub(crate) mod parts;
+mod parts;

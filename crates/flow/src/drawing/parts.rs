@@ -1,40 +1,44 @@
-//! The parts of a drawing of a flow, in order. The languages of drawings differ in how each part is
-//! written.
+//! The parts of a drawing of a flow, in order.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use crate::wiring::{Exit, Inside, Place, Target, Wiring};
 
-/// A part of a drawing. Nodes and boxes have numbers for ids and not paths, so that a deep flow is
-/// drawn in space linear in its nodes.
+/// A part of a drawing. The ids of nodes and boxes are numbers instead of paths, so that the size of
+/// a drawing is linear in the number of nodes.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'f> {
-    /// A flow begins, in the box of the id `inside`, or outermost.
+    /// The start of a flow, in the box with the id `inside`, or of the outermost flow.
     Flow {
         inside: Option<usize>,
         start: Figure<'f>,
     },
-    /// A node, or another place without a flow inside.
+    /// A node, or any other place without a flow inside.
     Node(Figure<'f>),
-    /// A box around flows begins.
+    /// The start of a box around flows.
     Box(Figure<'f>),
-    /// It ends.
+    /// The end of a box.
     Close(Figure<'f>),
-    /// An edge, the `index`th that leaves its place; to nowhere is to the end of the flow.
-    Edge {
-        from: Figure<'f>,
-        exit: &'f Exit,
-        index: usize,
-        to: Option<Figure<'f>>,
-    },
+    Edge(Edge<'f>),
+}
+
+/// An edge between two places of a flow.
+#[derive(Clone, Copy)]
+pub(crate) struct Edge<'f> {
+    pub(crate) from: Figure<'f>,
+    pub(crate) exit: &'f Exit,
+    /// The index of `exit` among the exits of `from`.
+    pub(crate) index: usize,
+    /// `None` for the end of the flow.
+    pub(crate) to: Option<Figure<'f>>,
 }
 
 /// A place, or a branch of one.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure<'f> {
     pub(crate) id: usize,
-    /// The id of the box it is in.
+    /// The id of the box around it.
     pub(crate) inside: Option<usize>,
     pub(crate) kind: Kind<'f>,
 }
@@ -53,7 +57,7 @@ impl<'f> Figure<'f> {
         }
     }
 
-    /// The place, if it is no branch.
+    /// Returns the place; `None` for a branch.
     pub(crate) fn place(self) -> Option<&'f Place> {
         match self.kind {
             Kind::Place(place) => Some(place),
@@ -61,7 +65,7 @@ impl<'f> Figure<'f> {
         }
     }
 
-    /// Whether it is a box around the flows inside it.
+    /// Returns whether this is a box around flows.
     pub(crate) fn is_box(self) -> bool {
         match self.kind {
             Kind::Place(place) => {
@@ -76,7 +80,7 @@ impl<'f> Figure<'f> {
 }
 
 impl fmt::Display for Figure<'_> {
-    /// The name, and what the place does.
+    /// Writes the name and the kind of place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         let Kind::Place(place) = self.kind else {
@@ -95,8 +99,8 @@ impl fmt::Display for Figure<'_> {
     }
 }
 
-/// The parts of a drawing of a flow and of all flows inside it. What is still to be drawn is kept
-/// in a list: calls inside calls would need stack for each level of subflows.
+/// An iterator over the parts of a drawing of a flow and of all flows inside it. It uses a list instead
+/// of recursion, which would use stack for each level of subflows.
 pub(crate) struct Parts<'f> {
     todo: Vec<Todo<'f>>,
     ids: usize,
@@ -104,11 +108,11 @@ pub(crate) struct Parts<'f> {
 
 enum Todo<'f> {
     Flow(&'f Wiring, Option<usize>),
-    /// The places of a flow from an index on.
+    /// The places of a flow, starting at an index.
     Places(Numbered<'f>, usize),
-    /// The edges that leave a place from an index on, and then those of the places after it.
+    /// The edges of a place, starting at an index, and then those of the places after it.
     Edges(Numbered<'f>, usize, usize),
-    /// Branches, of which the first has the id, in the box of the other id.
+    /// Branches, the id of the first, and the id of the box around them.
     Branches(&'f [(String, Arc<Wiring>)], usize, usize),
     Close(Figure<'f>),
 }
@@ -140,14 +144,14 @@ impl<'f> Parts<'f> {
         }
     }
 
-    /// Gives out so many ids, and answers the first.
+    /// Reserves `count` ids and returns the first.
     fn ids(&mut self, count: usize) -> usize {
         let first = self.ids;
         self.ids += count;
         first
     }
 
-    /// The part for a place; what is inside it comes next.
+    /// Returns the part for a place. The flows inside it are drawn next.
     fn place(&mut self, place: &'f Place, figure: Figure<'f>) -> Part<'f> {
         match &place.inside {
             Inside::Node | Inside::Wait { .. } | Inside::Sleep | Inside::Batch { .. } => {
@@ -215,12 +219,12 @@ impl<'f> Iterator for Parts<'f> {
                         Target::Node(target) => flow.figure(target),
                         Target::End => None,
                     };
-                    return Some(Part::Edge {
+                    return Some(Part::Edge(Edge {
                         from,
                         exit,
                         index,
                         to,
-                    });
+                    }));
                 }
                 Todo::Branches(branches, id, around) => {
                     let Some(((name, wiring), rest)) = branches.split_first() else {
@@ -247,7 +251,8 @@ impl<'f> Iterator for Parts<'f> {
     }
 }
 
-/// A flow by the box it is in, to tell its start and end from those of others.
+/// Identifies the start and the end of a flow by the box around it.
+#[derive(Clone, Copy)]
 pub(crate) struct FlowId(pub(crate) Option<usize>);
 
 impl fmt::Display for FlowId {
@@ -257,13 +262,4 @@ impl fmt::Display for FlowId {
             Some(id) => write!(f, "_n{id}"),
         }
     }
-}
-
-/// A line that is indented by its depth, up to a bound: the size of a deep drawing stays linear.
-pub(crate) fn write_line(
-    f: &mut fmt::Formatter<'_>,
-    depth: usize,
-    line: fmt::Arguments<'_>,
-) -> fmt::Result {
-    writeln!(f, "{:1$}{line}", "", 4 * depth.min(8))
 }

@@ -231,7 +231,7 @@ async fn a_drawing_says_that_events_were_lost() {
         classDef ended stroke:#080,stroke-width:4px
         classDef paused stroke:#d80,stroke-width:4px
         classDef failed stroke:#c00,stroke-width:4px
-        lost>"8 events were lost: each count is at least so many"]
+        lost>"8 events were lost: the counts are lower bounds"]
         start0(( )) ==> n0
         n0["up<br/>1×"]
         n1["nowhere"]
@@ -246,7 +246,7 @@ async fn a_drawing_says_that_events_were_lost() {
     digraph flow {
         compound=true
         node [shape=box]
-        label="8 events were lost: each count is at least so many"
+        label="8 events were lost: the counts are lower bounds"
         start0 [shape=point, width=0.15]
         end0 [shape=point, width=0.15, peripheries=2]
         start0 -> n0 [label="", style=solid, penwidth=2, color=black, fontcolor=black]
