@@ -4,10 +4,10 @@ use std::fmt;
 use cogwork_text::Escaped;
 use serde::{Deserialize, Serialize};
 
-/// The label that leaves a node: `post` answers one, and the flow follows the edge that bears it.
+/// A label that a node returns from `post`. The flow follows the edge with this label.
 ///
-/// Nodes publish theirs as constants, so that wiring and `post` share one spelling. Labels from
-/// configuration are made with [`Action::new`]. A static label costs no allocation.
+/// Nodes publish their actions as constants, so that wiring and `post` use the same spelling. Use
+/// [`Action::new`] for labels from configuration. A static label doesn't allocate.
 ///
 /// ```
 /// use cogwork_flow::Action;
@@ -21,20 +21,20 @@ use serde::{Deserialize, Serialize};
 pub struct Action(Cow<'static, str>);
 
 impl Action {
-    /// The label of a node that has only one way to leave: `default`.
+    /// The action of a node that has a single exit: `default`.
     pub const DEFAULT: Self = Self::from_static("default");
 
-    /// A label known when the program is written.
+    /// Creates an action from a static label.
     pub const fn from_static(label: &'static str) -> Self {
         Self(Cow::Borrowed(label))
     }
 
-    /// A label known only when the program runs.
+    /// Creates an action from a label that is only known at run time.
     pub fn new(label: impl Into<String>) -> Self {
         Self(Cow::Owned(label.into()))
     }
 
-    /// The label as text.
+    /// Returns the label.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -6,10 +6,10 @@ use cogwork_text::{Name, NameList};
 use crate::Action;
 use crate::wiring::Depth;
 
-/// A graph that is not whole, with every problem it has.
+/// The error of a graph with problems, with all of them.
 ///
-/// `{}` is one line, `{:#}` a line for each problem. Control characters in names are escaped, long
-/// names and lists cut; the fields of a [`WiringProblem`] have them whole.
+/// `{}` is one line, `{:#}` one line per problem. Both escape control characters in names and
+/// shorten long names and lists; the fields of a [`WiringProblem`] contain them unchanged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     flow: String,
@@ -21,12 +21,12 @@ impl BuildError {
         Self { flow, problems }
     }
 
-    /// The name of the flow.
+    /// Returns the name of the flow.
     pub fn flow(&self) -> &str {
         &self.flow
     }
 
-    /// Everything that is wrong with it, at least one problem.
+    /// Returns all problems, at least one.
     pub fn problems(&self) -> &[WiringProblem] {
         &self.problems
     }
@@ -55,7 +55,7 @@ impl fmt::Display for BuildError {
 }
 
 impl fmt::Debug for BuildError {
-    /// The sentences of `{:#}`: what a program shows that returns the error from `main`.
+    /// Formats as `{:#}`, for programs that return the error from `main`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }
@@ -63,7 +63,7 @@ impl fmt::Debug for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// One thing that is wrong with a graph.
+/// A problem of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(
@@ -71,38 +71,39 @@ impl std::error::Error for BuildError {}
     reason = "the fields are named as in the sentence that each problem displays"
 )]
 pub enum WiringProblem {
-    /// The flow has no node.
+    /// The flow has no nodes.
     NoNodes,
-    /// No start is said.
+    /// The flow has no start.
     NoStart { nodes: Arc<[String]> },
-    /// More than one start is said.
+    /// The flow has more than one start.
     ManyStarts { starts: Vec<String> },
-    /// The start is not a node.
+    /// The start isn't a node.
     UnknownStart { start: String, nodes: Arc<[String]> },
-    /// Two nodes bear the same name.
+    /// Two nodes have the same name.
     DuplicateNode { node: String },
-    /// Two branches of a node bear the same name.
+    /// Two branches of a node have the same name.
     DuplicateBranch { node: String, branch: String },
-    /// A node that declares no action could never be left; a subflow without an end is one.
+    /// The node declares no actions, so a run could never leave it. A subflow without an end is
+    /// one.
     NoActions { node: String },
-    /// Too many subflows stand inside one another.
+    /// Too many subflows are nested.
     TooDeep { node: String, depth: usize },
-    /// Too many flows that run side by side stand inside one another.
+    /// Too many concurrent flows are nested.
     TooDeepSideBySide { node: String, depth: usize },
-    /// An edge or end leaves a name that is not a node.
+    /// An edge or an end leaves a name that isn't a node.
     UnknownSource {
         from: String,
         action: Action,
         nodes: Arc<[String]>,
     },
-    /// An edge leads to a name that is not a node.
+    /// An edge leads to a name that isn't a node.
     UnknownTarget {
         from: String,
         action: Action,
         to: String,
         nodes: Arc<[String]>,
     },
-    /// An edge is for an action that its node never answers.
+    /// An edge is for an action that its node doesn't declare.
     UndeclaredAction {
         from: String,
         action: Action,
@@ -110,7 +111,7 @@ pub enum WiringProblem {
     },
     /// Two edges leave a node on the same action.
     DuplicateEdge { from: String, action: Action },
-    /// A node may answer an action that no edge and no end bears.
+    /// A node declares an action without an edge or end.
     ActionLeadsNowhere { node: String, action: Action },
     /// No path leads from the start to the node.
     Unreachable { node: String },
@@ -229,7 +230,7 @@ impl fmt::Display for WiringProblem {
     }
 }
 
-/// Ends a sentence with the names there are, if there are any.
+/// Lists the existing names at the end of a message, if there are any.
 fn write_nodes(f: &mut fmt::Formatter<'_>, nodes: &[String]) -> fmt::Result {
     if nodes.is_empty() {
         return Ok(());

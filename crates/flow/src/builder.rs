@@ -13,10 +13,10 @@ use crate::places::subflow::Subflow;
 use crate::wiring::{Inside, Place, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
-/// Wires nodes by name; made by [`Flow::builder`].
+/// Wires nodes by name. Created by [`Flow::builder`].
 ///
-/// The order of the calls does not matter: names are looked up by [`build`](FlowBuilder::build),
-/// which reports every problem at once.
+/// The order of the calls doesn't matter: [`build`](FlowBuilder::build) looks up all names and
+/// reports every problem at once.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -42,14 +42,14 @@ pub struct FlowBuilder<S> {
     edges: Vec<Edge>,
 }
 
-/// A place as it was added, before it is known where it leads.
+/// A place before its exits are known.
 struct Added<S> {
     declared: Declared,
     visit: Box<dyn Visit<S>>,
 }
 
 impl<S> Flow<S> {
-    /// Begins a flow of this name, which appears in errors and drawings.
+    /// Returns a builder of a flow with this name, which appears in errors and drawings.
     pub fn builder(name: impl Into<String>) -> FlowBuilder<S> {
         FlowBuilder {
             name: name.into(),
@@ -81,13 +81,13 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Says at which node a run starts. A flow has exactly one start.
+    /// Sets the node at which a run starts. A flow has exactly one start.
     pub fn start(mut self, node: impl Into<String>) -> Self {
         self.starts.push(node.into());
         self
     }
 
-    /// Adds a node under a name.
+    /// Adds a node.
     pub fn node(self, name: impl Into<String>, node: impl Node<S> + 'static) -> Self
     where
         S: Send + 'static,
@@ -95,9 +95,8 @@ impl<S> FlowBuilder<S> {
         self.add(name, node.actions(), Inside::Node, NodeVisit(node))
     }
 
-    /// Adds a whole flow over a part of the state under a name. The label on which it ends
-    /// chooses the edge to follow; `|state| state` hands it the whole state. Up to 1,000 subflows
-    /// may stand inside one another.
+    /// Adds a flow over a part of the state. The action on which it ends chooses the edge to
+    /// follow; `|state| state` passes it the whole state. Up to 1,000 subflows can be nested.
     pub fn subflow<T: 'static>(
         self,
         name: impl Into<String>,
@@ -114,7 +113,7 @@ impl<S> FlowBuilder<S> {
         self.add(name, actions, inside, Subflow { graph, part })
     }
 
-    /// Adds a flow that runs over each of many items in one visit; see [`Each`]. It leaves by
+    /// Adds a flow that runs over each of many items in one visit; see [`Each`]. Its action is
     /// [`Action::DEFAULT`].
     pub fn each<I>(self, name: impl Into<String>, each: Each<S, I>) -> Self
     where
@@ -125,8 +124,8 @@ impl<S> FlowBuilder<S> {
         self.add(name, vec![Action::DEFAULT], inside, each)
     }
 
-    /// Adds several flows that run side by side in one visit; see [`Branches`]. They leave
-    /// together by [`Action::DEFAULT`].
+    /// Adds several flows that run concurrently in one visit; see [`Branches`]. Their action is
+    /// [`Action::DEFAULT`].
     pub fn branches(self, name: impl Into<String>, branches: Branches<S>) -> Self
     where
         S: Send + 'static,
@@ -135,7 +134,7 @@ impl<S> FlowBuilder<S> {
         self.add(name, vec![Action::DEFAULT], inside, branches)
     }
 
-    /// Adds a node that runs over each of many items in one visit; see [`Batch`]. It leaves by
+    /// Adds a node that runs over each of many items in one visit; see [`Batch`]. Its action is
     /// [`Action::DEFAULT`].
     pub fn batch<I, N>(self, name: impl Into<String>, batch: Batch<S, I, N>) -> Self
     where
@@ -147,7 +146,7 @@ impl<S> FlowBuilder<S> {
         self.add(name, vec![Action::DEFAULT], inside, batch)
     }
 
-    /// Adds a place where the run waits for an event from outside; see [`Wait`].
+    /// Adds a place where the run waits for an external event; see [`Wait`].
     pub fn wait(self, name: impl Into<String>, wait: Wait<S>) -> Self
     where
         S: Send + 'static,
@@ -156,12 +155,12 @@ impl<S> FlowBuilder<S> {
         self.add(name, wait.actions(), inside, wait)
     }
 
-    /// Adds a place where the run sleeps, for as long as the closure says of the state. It leaves
-    /// by [`Action::DEFAULT`].
+    /// Adds a place where the run sleeps for the duration that the closure returns. Its action is
+    /// [`Action::DEFAULT`].
     ///
-    /// With a journal the time goes on while the program does not run: a run that is taken up
-    /// again sleeps for what is left. It never sleeps for longer than the closure says, also when the
-    /// clock was set back in the meantime. Inside items and branches a sleep needs a journal.
+    /// With a journal, time passes while the program isn't running: a resumed run sleeps for the
+    /// remaining time. It never sleeps for longer than the closure returns, even if the clock was
+    /// set back. Inside items and branches, a sleep needs a journal.
     pub fn sleep(
         self,
         name: impl Into<String>,
@@ -173,7 +172,7 @@ impl<S> FlowBuilder<S> {
         self.add(name, vec![Action::DEFAULT], Inside::Sleep, Sleep(duration))
     }
 
-    /// Leads from a node, on an action, to a node.
+    /// Adds an edge: after `from` returns `action`, the run visits `to`.
     pub fn edge(
         mut self,
         from: impl Into<String>,
@@ -188,7 +187,7 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Ends the flow when a node answers an action. Nothing ends by omission.
+    /// Ends the flow when a node returns an action. Every action needs an edge or an end.
     pub fn end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
         self.edges.push(Edge {
             from: from.into(),
@@ -198,7 +197,7 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Checks the whole graph and makes the flow.
+    /// Checks the whole graph and creates the flow.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The check of a graph: looks up names once, and collects problems as it goes.
+//! Checks a graph: looks up each name once and collects all problems.
 
 use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
@@ -16,15 +16,15 @@ pub(crate) struct Declared {
     pub(crate) inside: Inside,
 }
 
-/// An edge as it was added to a flow, by names.
+/// An edge as it was added to a flow, with names.
 pub(crate) struct Edge {
     pub(crate) from: String,
     pub(crate) action: Action,
-    /// `None` is an end.
+    /// `None` for an end.
     pub(crate) to: Option<String>,
 }
 
-/// What a sound graph has by indices.
+/// A valid graph, with indices instead of names.
 pub(crate) struct Checked {
     pub(crate) start: usize,
     /// The exits of each place, in the order of the places.
@@ -32,7 +32,7 @@ pub(crate) struct Checked {
 }
 
 pub(crate) struct Check<'b> {
-    /// The places that have a name of their own, in their order.
+    /// The places with unique names, in order.
     places: Vec<&'b Declared>,
     index: HashMap<&'b str, usize>,
     names: OnceCell<Arc<[String]>>,
@@ -62,7 +62,7 @@ impl<'b> Check<'b> {
         check
     }
 
-    /// Returns the graph by indices, or else every problem of it.
+    /// Returns the graph with indices, or all its problems.
     pub(crate) fn run(
         mut self,
         starts: &[String],
@@ -80,7 +80,7 @@ impl<'b> Check<'b> {
         }
     }
 
-    /// Checks a place by itself.
+    /// Checks a single place.
     fn place(&mut self, place: &Declared) {
         let node = || place.name.clone();
         if place.actions.is_empty() {
@@ -116,8 +116,8 @@ impl<'b> Check<'b> {
         }
     }
 
-    /// Adds a place under its name. A second place of a name is left out of all other checks: no edge
-    /// could name it, and what they would say of it would read as said of the first.
+    /// Adds a place under its name. The second place with the same name is left out of all other
+    /// checks, since their messages would be taken for messages about the first.
     fn add(&mut self, place: &'b Declared, repeated: &mut HashSet<&'b str>) {
         match self.index.entry(&place.name) {
             Entry::Vacant(free) => {
@@ -186,8 +186,8 @@ impl<'b> Check<'b> {
         leaving.into_iter().map(|leaving| leaving.exits).collect()
     }
 
-    /// Looks up where an edge leads. An unknown target is reported, and taken for an end, because the
-    /// edge still answers its action.
+    /// Looks up where an edge leads. An unknown target is reported and treated as an end, because
+    /// the edge still covers its action.
     fn target(&mut self, edge: &Edge) -> Target {
         let Some(to) = &edge.to else {
             return Target::End;
@@ -207,7 +207,7 @@ impl<'b> Check<'b> {
         Target::End
     }
 
-    /// The names of all nodes: one list, however many problems hold it, and none if none do.
+    /// Returns the names of all nodes: one list, shared by all problems that contain it.
     fn names(&self) -> Arc<[String]> {
         let names = || self.places.iter().map(|place| place.name.clone()).collect();
         Arc::clone(self.names.get_or_init(names))
@@ -245,18 +245,18 @@ impl<'b> Check<'b> {
     }
 }
 
-/// The edges that leave a place, as far as they are known.
+/// The edges that leave a place.
 struct Leaving<'b> {
     declared: &'b Arc<[Action]>,
-    /// Whether an edge was found for each of them.
+    /// Whether an edge was found for each action.
     found: Vec<bool>,
-    /// The place of each in the list, where there are too many to look through.
+    /// The index of each action in the list, if there are too many for a linear search.
     places: HashMap<&'b Action, usize>,
     exits: Vec<Exit>,
 }
 
 impl<'b> Leaving<'b> {
-    /// Up to this many actions are looked through faster than they are looked up.
+    /// Up to this many actions, a linear search is faster.
     const FEW: usize = 16;
 
     fn new(declared: &'b Arc<[Action]>) -> Self {
@@ -301,7 +301,7 @@ impl<'b> Leaving<'b> {
         Ok(())
     }
 
-    /// Where an action is declared first.
+    /// The index at which each action is first declared.
     fn place(&self, action: &Action) -> Option<usize> {
         if self.places.is_empty() {
             self.declared.iter().position(|declared| declared == action)
@@ -310,7 +310,7 @@ impl<'b> Leaving<'b> {
         }
     }
 
-    /// The declared actions without an edge, each once.
+    /// The declared actions without an edge, without repetitions.
     fn missing(&self) -> impl Iterator<Item = &'b Action> {
         let declared = self.declared.iter().zip(&self.found).enumerate();
         let missing = declared

@@ -1,4 +1,4 @@
-//! The call of `exec` that is being polled, for code inside it that knows nothing of the run.
+//! The call of `exec` that is being polled, for code inside it that has no access to the run.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -12,22 +12,22 @@ thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// What is being worked on.
+/// The current work.
 #[derive(Clone)]
 pub(crate) enum Current {
-    /// A step by its name, and the id of its run if that is on record. Not with its journal, which
+    /// A step, and the id of its run if it has a journal. The journal itself isn't here, since it
     /// may be dropped before this thread ends.
     Step {
         name: Arc<StepName>,
         watch: Option<Watch>,
         run: Option<Arc<str>>,
     },
-    /// An item that another process has sent here, by its key.
+    /// An item that an engine sent to this process, with its idempotency key.
     Item(Arc<str>),
 }
 
 impl Current {
-    /// Does work that is this while it is polled.
+    /// Makes this the current work while `work` is polled.
     pub(crate) async fn during<T>(self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
 
@@ -39,7 +39,7 @@ impl Current {
     }
 }
 
-/// Restores what was current before: a poll may run another node's inside.
+/// Restores the previous value, since the poll of one node may poll a different node inside it.
 struct Entered(Option<Current>);
 
 impl Drop for Entered {
@@ -48,7 +48,7 @@ impl Drop for Entered {
     }
 }
 
-/// Tells those who watch the current step, if anybody does.
+/// Emits an event of the current step if somebody watches the run.
 pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
     let watched = CURRENT.with_borrow(|current| match current {
         Some(Current::Step {
@@ -59,16 +59,17 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
         _ => None,
     });
 
-    // Outside of the borrow, because the closure may be anybody's.
+    // Outside of the borrow, because the closure may run any code.
     if let Some((name, watch)) = watched {
         watch.tell(Some(name), kind());
     }
 }
 
-/// Tells those who watch the run how far `exec` is: the next piece of a text that grows, a part of the
-/// work that is done. Where nobody watches, and outside of `exec`, nothing is made of it.
+/// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside `exec`, for example
+/// with the next chunk of a stream or the progress of the work. The closure isn't called if nobody
+/// watches the run, and outside of `exec`.
 ///
-/// Notes are not recorded: a replay has none.
+/// Notes aren't recorded, so a replay has none.
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_phases, note};
@@ -100,12 +101,12 @@ pub fn note(text: impl FnOnce() -> String) {
     tell_of_current(|| EventKind::Noted { text: text() });
 }
 
-/// What tells this call of `exec` from every other, for a service that must not do the same twice:
-/// the id of the run and the name of the step, `order 17:shop/charge#3`.
+/// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,
+/// as in `order 17:shop/charge#3`. Pass it to a service that must not do the same work twice.
 ///
-/// It is the same in every attempt, and again when the run is taken up after a crash in the middle of
-/// the call. Ask inside `exec`, before anything is spawned. `None` outside of `exec`, and in a run
-/// without a journal, whose ids and steps begin anew each time.
+/// The key is the same in every attempt, and when the run is resumed after a crash during the call.
+/// Call this inside `exec`, before spawning anything. Returns `None` outside of `exec` and in a run
+/// without a journal, since its ids and step numbers start over each time.
 ///
 /// ```
 /// use cogwork_flow::journal::MemoryJournal;
@@ -130,9 +131,9 @@ pub fn idempotency_key() -> Option<String> {
     })
 }
 
-/// Returns the key of a step in the run of this id.
+/// Returns the key of a step in the run with this id.
 pub(crate) fn key(run: &str, step: &StepName) -> String {
-    // A colon ends the run's id, which may be any text.
+    // The id of the run, which may be any text, ends with a colon.
     let run = run.replace('%', "%25").replace(':', "%3A");
     format!("{run}:{step}")
 }

@@ -10,14 +10,15 @@ use crate::{Action, BoxError, Paused, Phase, StepName};
 
 /// Why a run stopped before its end, and where.
 ///
-/// A [pause](RunError::paused) is one of the reasons, and no failure: the run waits for an event.
+/// A [pause](RunError::paused) is one of the reasons, although it isn't a failure.
 ///
-/// `{}` is one line that names flow, node, phase and attempts, and ends with the source's own
-/// line; `{:#}` shows the source in its longer form. Control characters in names are escaped and
-/// long names cut; [`flow_path`](RunError::flow_path) and [`node`](RunError::node) have them whole.
+/// `{}` is one line with the flow, node, phase and number of attempts, followed by the line of the
+/// source; `{:#}` shows the longer form of the source. Both escape control characters in names and
+/// shorten long names; [`flow_path`](RunError::flow_path) and [`node`](RunError::node) return them
+/// unchanged.
 ///
-/// The state is as after the last whole step, and then whatever the node's own `prep` and `post`
-/// did to it before the error.
+/// The state is as it was after the last complete step, plus the changes that `prep` and `post` of
+/// the failed node made before the error.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Phase, from_fn};
@@ -41,7 +42,7 @@ pub struct RunError(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     location: Location,
-    /// In a run that is watched or journaled.
+    /// Only if the run is watched or has a journal.
     step: Option<Arc<StepName>>,
     kind: Kind,
 }
@@ -87,13 +88,13 @@ impl RunError {
         }))
     }
 
-    /// The same error, seen from the flow around the place in which it happened.
+    /// Returns the same error as seen from the flow around `place`.
     pub(crate) fn inside(mut self, place: Location) -> Self {
         self.0.location.put_inside(place);
         self
     }
 
-    /// The same error with its step, unless it has one from inside.
+    /// Adds the step, unless the error already has one from inside.
     pub(crate) fn at(mut self, step: impl FnOnce() -> Arc<StepName>) -> Self {
         self.0.step.get_or_insert_with(step);
         self
@@ -110,44 +111,45 @@ impl RunError {
         }
     }
 
-    /// The name of the flow, then the names under which the subflows, items (`pages[4]`) and
-    /// branches down to the node stand in the flows around them.
+    /// Returns the path to the node: the name of the flow, then the names of the places of the
+    /// subflows, items (`pages[4]`) and branches.
     pub fn flow_path(&self) -> &[String] {
         &self.0.location.flow_path
     }
 
-    /// The name of the node that failed, or that was next.
+    /// Returns the name of the node that failed, or of the next node if none failed.
     pub fn node(&self) -> &str {
         &self.0.location.node
     }
 
-    /// The phase that failed, where a node failed.
+    /// Returns the phase that failed, if a node failed.
     pub fn phase(&self) -> Option<Phase> {
         self.failure().map(|failure| failure.phase)
     }
 
-    /// How often the failed phase was tried, where a node failed. Of retries inside retries, the
-    /// outermost count.
+    /// Returns the number of attempts at the failed phase, if a node failed. With nested retries,
+    /// this is the number of the outermost.
     pub fn attempts(&self) -> Option<u32> {
         self.failure().map(|failure| failure.attempts)
     }
 
-    /// Whether the run reached its limit of steps. Raise it and go on: the run is not lost.
+    /// Returns whether the run reached its maximum number of steps. Raise it to continue the run.
     pub fn is_step_limit(&self) -> bool {
         matches!(self.0.kind, Kind::StepLimit { .. })
     }
 
-    /// Whether the run reached its deadline.
+    /// Returns whether the run reached its deadline.
     pub fn is_deadline(&self) -> bool {
         matches!(self.0.kind, Kind::Stopped(Stopped::Deadline))
     }
 
-    /// Whether the run was cancelled by its token.
+    /// Returns whether the run was cancelled by its token.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.0.kind, Kind::Stopped(Stopped::Cancelled))
     }
 
-    /// Whether the node panicked. Where `prep` or `post` did, the state is as the panic left it.
+    /// Returns whether the node panicked. After a panic in `prep` or `post`, the state is as the
+    /// panic left it.
     pub fn is_panic(&self) -> bool {
         matches!(self.0.kind, Kind::Panicked(_))
     }
@@ -161,7 +163,7 @@ impl RunError {
         }
     }
 
-    /// Takes the [`Paused`] of a run that paused, so that `?` passes every other error on.
+    /// Returns the pause if the run paused. With `?`, every other error is passed on.
     ///
     /// # Errors
     ///
@@ -176,28 +178,29 @@ impl RunError {
         }
     }
 
-    /// Whether the run's journal failed, or has an outcome on record that the node cannot read. The
-    /// run may go on over a journal that is in order.
+    /// Returns whether the journal failed, or contains an outcome that the node cannot read. The
+    /// run can continue with a working journal.
     pub fn is_journal(&self) -> bool {
         matches!(self.0.kind, Kind::Journal(_))
     }
 
-    /// The item of a [`Batch`](crate::Batch) that failed, from 0.
+    /// Returns the index of the item of a [`Batch`](crate::Batch) that failed, starting at 0.
     pub fn item(&self) -> Option<usize> {
         self.failure()?.item
     }
 
-    /// Whether `post` answered a label that its node does not declare. `post` has then run.
+    /// Returns whether `post` returned an action that its node doesn't declare. `post` has then
+    /// run.
     pub fn is_undeclared_action(&self) -> bool {
         matches!(self.0.kind, Kind::UndeclaredAction { .. })
     }
 
-    /// The node's own error, or the journal's, if it is an `E`.
+    /// Returns the error of the node or journal if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.cause()?.downcast_ref()
     }
 
-    /// The node's own error, or the journal's, by value.
+    /// Returns the error of the node or journal.
     pub fn into_source(self) -> Option<BoxError> {
         match self.0.kind {
             Kind::Node(failure) => Some(failure.source),
@@ -301,7 +304,7 @@ impl fmt::Display for Kind {
 }
 
 impl fmt::Debug for RunError {
-    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
+    /// Formats as `{:#}`, for programs that return the error from `main`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

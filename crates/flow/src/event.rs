@@ -6,23 +6,23 @@ use cogwork_text::{Name, OneLine};
 
 use crate::{Action, Paused, Phase, StepName};
 
-/// Something that happened in a run.
+/// An event of a run.
 ///
 /// `Display` writes it as a line for people, without the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The run's id; empty for [`EventKind::Lost`].
+    /// The id of the run; empty for [`EventKind::Lost`].
     pub run: Arc<str>,
-    /// The step it happened in; `None` for what concerns the whole run.
+    /// The step; `None` for events of the whole run.
     pub step: Option<Arc<StepName>>,
-    /// How long after its start.
+    /// The time since the start of the run.
     pub at: Duration,
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
 }
 
-/// What happened in a run.
+/// A kind of event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -30,42 +30,42 @@ pub enum EventKind {
     RunStarted,
     /// A node is visited.
     StepEntered,
-    /// A phase of the node came to its end, well or badly.
+    /// A phase of the node finished or failed.
     PhaseFinished {
-        /// Which one.
+        /// The phase.
         phase: Phase,
-        /// How long it took.
+        /// The duration of the phase.
         took: Duration,
     },
-    /// `exec` failed and is tried again after a delay.
+    /// `exec` failed and is retried after a delay.
     Retrying {
-        /// Attempts made so far.
+        /// The number of attempts so far.
         attempts: u32,
-        /// How long until the next.
+        /// The time until the next attempt.
         delay: Duration,
         /// The error, in one line.
         error: String,
     },
-    /// `exec` told of itself; see [`note`](crate::note).
+    /// A note from inside `exec`; see [`note`](crate::note).
     Noted {
-        /// What it said.
+        /// The text of the note.
         text: String,
     },
-    /// The run left the node for another one, or for the same one again.
+    /// The run moved to a different node, or to the same one again.
     Moved {
-        /// The label it left by.
+        /// The action that the node returned.
         action: Action,
-        /// The node it goes to.
+        /// The next node.
         to: String,
     },
-    /// The run, or the flow over an item or of a branch, came to its end with this step.
+    /// The run, or the flow over an item or in a branch, ended with this step.
     Ended {
-        /// The label it ended on.
+        /// The action on which it ended.
         action: Action,
-        /// Steps of the whole run so far.
+        /// The number of steps of the whole run so far.
         steps: u64,
     },
-    /// The outcome of `exec` is on record: it was not done again.
+    /// The outcome of `exec` was read from the journal, so `exec` wasn't called.
     Replayed,
     /// The run waits for an event.
     Paused(Paused),
@@ -74,9 +74,9 @@ pub enum EventKind {
         /// The error, in one line.
         error: String,
     },
-    /// The reader was too slow, and so many events are missing here.
+    /// The reader was too slow, and events were lost.
     Lost {
-        /// How many.
+        /// The number of lost events.
         count: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The way of events from runs to those who watch them.
+//! Passes events from runs to their readers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,11 @@ use tokio::time::Instant;
 
 use crate::{Event, EventKind, StepName};
 
-/// A way for runs to tell what happens in them, and the stream of what they told.
+/// Creates a sink for the events of runs, and the stream to read them from.
 ///
-/// Any number of runs may share the sink, which clones cheaply. Up to `capacity` events wait for
-/// their reader (0 counts as 1). A run never waits for a reader: an event for which there is no room
-/// is lost, and the stream says how many were as soon as it is read again.
+/// Any number of runs can share the sink, which is cheap to clone. Up to `capacity` events are
+/// buffered; 0 counts as 1. A run never waits for its reader: events that don't fit into the buffer
+/// are lost, and the stream reports their number as soon as it is read again.
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_fn};
@@ -55,7 +55,7 @@ pub fn events(capacity: usize) -> (EventSink, Events) {
     )
 }
 
-/// Where runs tell their events; made by [`events`].
+/// The sending half of a channel of events. Created by [`events`].
 #[derive(Debug, Clone)]
 pub struct EventSink {
     sender: mpsc::Sender<Event>,
@@ -70,7 +70,7 @@ impl EventSink {
     }
 }
 
-/// What runs told, in the order of each run; made by [`events`].
+/// The receiving half of a channel of events, in the order of each run. Created by [`events`].
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<Event>,
@@ -78,8 +78,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next event; `None` when every sink is dropped and all is read. Dropping the future
-    /// loses nothing.
+    /// Returns the next event; `None` when all sinks are dropped and all events are read. Dropping
+    /// the future loses no events.
     pub async fn next(&mut self) -> Option<Event> {
         match self.lost.swap(0, Ordering::Relaxed) {
             0 => self.receiver.recv().await,
@@ -93,7 +93,7 @@ impl Events {
     }
 }
 
-/// A run that is watched.
+/// The watcher of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pub(crate) run: Arc<str>,

@@ -1,4 +1,4 @@
-//! How a node failed, without the place that the run adds.
+//! The failure of a node, without its location.
 
 use cogwork_text::ErrorText;
 
@@ -8,9 +8,9 @@ use crate::{BoxError, Phase};
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) phase: Phase,
-    /// How often the phase was tried.
+    /// The number of attempts at the phase.
     pub(crate) attempts: u32,
-    /// The item of a batch.
+    /// The index of the item of a batch.
     pub(crate) item: Option<usize>,
     pub(crate) source: BoxError,
 }
@@ -28,8 +28,8 @@ impl Failed {
         let mut source = error.into();
         let mut attempts = None;
 
-        // Retries around retries each add a layer. The outermost count is the one kept: inner
-        // counts may differ between the outer attempts, and only the last would be known.
+        // Nested retries each add a layer. The outermost count is kept: inner counts may differ
+        // between the outer attempts, and only the last would be known.
         loop {
             match source.downcast::<Attempts>() {
                 Ok(counted) => {
@@ -49,7 +49,7 @@ impl Failed {
         }
     }
 
-    /// The same failure, of one item of a batch.
+    /// Returns the same failure for one item of a batch.
     pub(crate) fn of_item(self, index: usize) -> Self {
         Self {
             item: Some(index),

@@ -11,8 +11,8 @@ use crate::step_name::unescaped;
 use crate::wrap::FailedAttempt;
 use crate::{Action, Ended, Graphviz, Mermaid, Run, Shape};
 
-/// A checked graph of nodes over a state `S`. It can be run any number of times, also at once: the
-/// position of a run is in the [`Run`], not in the flow.
+/// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently:
+/// the position of a run is in the [`Run`].
 ///
 /// # Example
 ///
@@ -22,58 +22,60 @@ pub struct Flow<S> {
 }
 
 impl<S> Flow<S> {
-    /// The flow's name.
+    /// Returns the name of the flow.
     pub fn name(&self) -> &str {
         &self.graph.wiring.name
     }
 
-    /// The labels on which the flow can end, each once.
+    /// Returns the actions on which the flow can end, without repetitions.
     pub fn actions(&self) -> Vec<Action> {
         self.graph.wiring.end_actions()
     }
 
-    /// Runs the flow over `state` to an end, within [`Run::DEFAULT_MAX_STEPS`].
+    /// Runs the flow over `state` until it ends, with at most [`Run::DEFAULT_MAX_STEPS`] steps.
     ///
-    /// The future may be dropped at any `await`: the state is then as after the last whole step.
+    /// The future can be dropped at any `await`: the state is then as it was after the last
+    /// complete step.
     ///
     /// # Errors
     ///
-    /// As [`Run::finish`].
+    /// The same as [`Run::finish`].
     pub async fn run(&self, state: &mut S) -> Result<Ended, RunError> {
         self.begin().finish(state).await
     }
 
-    /// A run at the flow's start, to be stepped through, or to be given limits first.
+    /// Returns a run at the start of the flow, to take its steps one by one or to set limits first.
     pub fn begin(&self) -> Run<'_, S> {
         Run::new(&self.graph)
     }
 
-    /// The flow as a Mermaid flowchart.
+    /// Returns the flow as a Mermaid flowchart.
     pub fn mermaid(&self) -> Mermaid<'_> {
         Mermaid::new(&self.graph.wiring, None)
     }
 
-    /// The flow in the DOT language of Graphviz.
+    /// Returns the flow in the DOT language of Graphviz.
     pub fn graphviz(&self) -> Graphviz<'_> {
         Graphviz::new(&self.graph.wiring, None)
     }
 
-    /// What must not change while a run of this flow is on record.
+    /// Returns the parts of the flow that must not change while a run of it is recorded.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.graph.wiring)
     }
 
-    /// Does the work on one item of a [`Batch`](crate::Batch), for an engine that has sent the item
-    /// to this process: `prep` and `exec`, with the retries around the node. Returns the bytes that
-    /// [`Journal::fan_out`](crate::journal::Journal::fan_out) is to return for the item.
+    /// Runs `prep` and `exec`, with the retries around the node, on one item of a
+    /// [`Batch`](crate::Batch) that an engine sent to this process. Returns the bytes that
+    /// [`Journal::fan_out`](crate::journal::Journal::fan_out) has to return for the item.
     ///
-    /// `batch` is the batch's name; inside subflows, items and branches, with the names of those
-    /// before it: `page/fetch`, as [`StepName::place`](crate::StepName::place) returns it. `item` is
-    /// what [`Items::data`](crate::journal::Items::data) returns.
+    /// `batch` is the name of the batch, preceded by the names of the subflows, items and branches
+    /// around it: `page/fetch`, as returned by [`StepName::place`](crate::StepName::place). `item`
+    /// is the return value of [`Items::data`](crate::journal::Items::data).
     ///
     /// # Errors
     ///
-    /// When there is no batch of this name, the bytes are not an item of it, or the work fails.
+    /// Returns an error if there is no batch of this name, if the bytes aren't an item of it, or if
+    /// the work fails.
     pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
         let item = SentItem {
             data: item,
@@ -84,12 +86,12 @@ impl<S> Flow<S> {
             .map_err(|failed| failed.error)
     }
 
-    /// The same once, for an engine that tries again by itself. `number` counts from 1.
+    /// Makes a single attempt, for an engine that retries on its own. `number` counts from 1.
     ///
     /// # Errors
     ///
-    /// As [`exec_item`](Flow::exec_item), and how long to wait before the next attempt: what a
-    /// [`Retry`](crate::wrap::Retry) around the node would do after so many.
+    /// The same as [`exec_item`](Flow::exec_item), with the delay before the next attempt: what a
+    /// [`Retry`](crate::wrap::Retry) around the node would wait after this many attempts.
     pub async fn attempt_item(
         &self,
         batch: &str,

@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 
 use crate::{Action, IntoAction, Node};
 
-/// A node from one closure that works on the state and does not wait.
+/// Creates a node from a closure that works on the state and doesn't wait.
 ///
 /// ```
 /// use cogwork_flow::{Action, from_fn};
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A node from one closure; made by [`from_fn`].
+/// A node from one closure. Created by [`from_fn`].
 pub struct FromFn<S, F> {
     post: F,
     actions: Vec<Action>,
@@ -35,7 +35,7 @@ pub struct FromFn<S, F> {
 }
 
 impl<S, F> FromFn<S, F> {
-    /// Sets the labels that the closure may return.
+    /// Sets the actions that the closure may return.
     ///
     /// # Default
     ///

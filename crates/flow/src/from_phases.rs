@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 
 use crate::{Action, BoxError, IntoAction, Node};
 
-/// A node from three closures: take from the state, work, put back.
+/// Creates a node from three closures, one for each phase.
 ///
-/// `exec` gets what `prep` gave by value, so that its future borrows nothing; it is cloned for
-/// each attempt. `exec` alone can fail; `post` returns nothing or an [`Action`].
+/// `exec` takes the return value of `prep` by value, so that its future borrows nothing; the value
+/// is cloned for each attempt. Only `exec` can fail; `post` returns nothing or an [`Action`].
 ///
 /// ```
 /// use cogwork_flow::{Action, from_phases};
@@ -46,23 +46,23 @@ where
     }
 }
 
-/// The result of an `exec` closure: a `Result` whose two types a node needs by name.
+/// The result of an `exec` closure, with its two types as associated types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what the work of a node may answer",
     label = "expected `Result<_, E>`, with an error `E` that is `Send + Sync`",
     note = "`cogwork_flow::BoxError` is such an error; `Box<dyn std::error::Error>` is not"
 )]
 pub trait Outcome {
-    /// What it brings back.
+    /// The outcome.
     type Value;
-    /// Its error.
+    /// The error.
     type Error: Into<BoxError> + Send;
 
-    /// The result itself.
+    /// Returns the result.
     ///
     /// # Errors
     ///
-    /// The closure's own.
+    /// Returns the error of the closure.
     fn into_result(self) -> Result<Self::Value, Self::Error>;
 }
 
@@ -75,7 +75,7 @@ impl<V, E: Into<BoxError> + Send> Outcome for Result<V, E> {
     }
 }
 
-/// A node from three closures; made by [`from_phases`].
+/// A node from three closures. Created by [`from_phases`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,
@@ -85,7 +85,7 @@ pub struct FromPhases<S, Prep, Exec, Post> {
 }
 
 impl<S, Prep, Exec, Post> FromPhases<S, Prep, Exec, Post> {
-    /// Sets the labels that the last closure may return.
+    /// Sets the actions that the last closure may return.
     ///
     /// # Default
     ///

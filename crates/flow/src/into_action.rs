@@ -2,8 +2,8 @@ use std::convert::Infallible;
 
 use crate::{Action, BoxError};
 
-/// What a closure may return in place of a `Result<Action, E>`: nothing, which is the default action,
-/// an action, or a result of one of the two.
+/// A return value of closures that stands for a `Result<Action, E>`: nothing, for the default
+/// action, an action, or a result with one of the two.
 pub trait IntoAction {
     /// The error; [`Infallible`] if there is none.
     type Error: Into<BoxError> + Send;

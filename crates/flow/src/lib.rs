@@ -1,12 +1,12 @@
-//! Flows of nodes joined by labelled actions: typed state, wiring checked whole, errors that say where.
+//! Flows of nodes joined by labelled actions, over typed state.
 //!
 //! ```text
 //! prep(&mut state) -> Prep   →   exec(&Prep).await -> Exec   →   post(&mut state, Prep, Exec) -> Action
 //! ```
 //!
-//! A [`Node`] takes what it needs from the state, works without it, puts the outcome back and
-//! answers an [`Action`]: the label of the edge to follow. A [`Flow`] wires nodes by name and is
-//! checked by [`build`](FlowBuilder::build) before it can run.
+//! A [`Node`] reads what it needs from the state, works without access to the state, stores the
+//! outcome and returns an [`Action`], the label of the edge to follow. A [`Flow`] wires nodes by
+//! name; [`build`](FlowBuilder::build) checks the whole graph before it can run.
 //!
 //! ```
 //! use cogwork_flow::{Action, Flow, from_fn};
@@ -36,15 +36,15 @@
 //! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`BuildError`] |
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
 //! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
-//! | run several flows side by side | [`FlowBuilder::branches`] |
-//! | wait for a person, or for a time | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
-//! | try again, give up in time, do something else | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
-//! | run it, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
-//! | take it up again after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
-//! | stop it from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
-//! | watch it | [`events`](events()), [`Run::with_events`] |
-//! | have it in `tracing` spans | `write_spans`, with the feature `tracing` |
-//! | draw it, and the way of its runs on it | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
+//! | run several flows concurrently | [`FlowBuilder::branches`] |
+//! | wait for a person, or sleep | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
+//! | retry, time out, fall back | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
+//! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
+//! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
+//! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
+//! | watch a run | [`events`](events()), [`Run::with_events`] |
+//! | write `tracing` spans | `write_spans`, with the feature `tracing` |
+//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

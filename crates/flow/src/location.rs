@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_text::Name;
 
-/// A node by the names on the way to it.
+/// The names of a node and of the flows around it.
 #[derive(Debug)]
 pub(crate) struct Location {
     pub(crate) flow_path: Vec<String>,
@@ -10,8 +10,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Makes this the location as seen from the flow around `place`. The name of the place says
-    /// more than that of the flow in it, and replaces it.
+    /// Makes this the location as seen from the flow around `place`. The name of the place is more
+    /// specific than the name of the flow in it, and replaces it.
     pub(crate) fn put_inside(&mut self, place: Self) {
         let below = self.flow_path.drain(..).skip(1);
         let mut flow_path = place.flow_path;

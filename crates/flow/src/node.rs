@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use crate::wrap::{FailedAttempt, Fallback, Focus, Retry, Timeout};
 use crate::{Action, Backoff, BoxError};
 
-/// One kind of work on a state `S`, in three phases.
+/// A kind of work on a state `S`, in three phases.
 ///
-/// Only [`exec`](Node::exec) waits, and it sees no state: it can be repeated, timed out, raced or
-/// recorded, and dropping it at any `await` leaves the state whole. [`prep`](Node::prep) and
-/// [`post`](Node::post) touch the state and do not wait. With equal state and equal outcomes of
-/// `exec` a run is the same again.
+/// Only [`exec`](Node::exec) waits, and it has no access to the state: it can be retried, timed
+/// out, raced or recorded, and dropping it at any `await` leaves the state intact.
+/// [`prep`](Node::prep) and [`post`](Node::post) access the state and don't wait. With the same
+/// state and the same outcomes of `exec`, a run takes the same steps again.
 ///
-/// A node holds no state of a run: one node may serve many runs at once.
+/// A node has no state of a run: one node can serve many runs at once.
 ///
 /// # Example
 ///
@@ -48,23 +48,23 @@ use crate::{Action, Backoff, BoxError};
 ///
 /// # Wrappers
 ///
-/// The provided methods wrap a node in another that touches `exec` only. They read in the order of
-/// effect: `node.timeout(t).retry(backoff)` gives each attempt the time `t`;
-/// `node.retry(backoff).timeout(t)` gives all attempts together the time `t`.
+/// The provided methods wrap a node in a node that changes `exec` only. They apply in the order in
+/// which they are written: `node.timeout(t).retry(backoff)` limits each attempt to `t`;
+/// `node.retry(backoff).timeout(t)` limits all attempts together to `t`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node over the state `{S}`",
     label = "this node works on another state than the flow's `{S}`",
     note = "implement `Node<{S}>` for it, or wrap it: `.focus(|state: &mut {S}| &mut state.part)`"
 )]
 pub trait Node<S>: Send + Sync {
-    /// What `prep` takes from the state for `exec`.
+    /// The input of `exec`, taken from the state by `prep`.
     type Prep: Send + Sync;
-    /// What `exec` brings back. Serialisable, so that any run can be recorded.
+    /// The outcome of `exec`. It is serialisable so that any run can be recorded.
     type Exec: Serialize + DeserializeOwned + Send;
-    /// The error of all three phases. The flow keeps it as the source of its [`RunError`](crate::RunError).
+    /// The error of all three phases. It becomes the source of the [`RunError`](crate::RunError).
     type Error: Into<BoxError> + Send;
 
-    /// Every label that `post` may answer; the flow's check holds the wiring against it.
+    /// Returns all actions that `post` may return. The flow checks its wiring against them.
     ///
     /// # Default
     ///
@@ -73,34 +73,35 @@ pub trait Node<S>: Send + Sync {
         vec![Action::DEFAULT]
     }
 
-    /// Takes from the state what `exec` needs. A change it makes must be safe to make again: when
-    /// `exec` fails, the next attempt at this step begins with `prep`.
+    /// Takes the input of `exec` from the state. A change it makes to the state must be safe to
+    /// repeat: if `exec` fails, the next attempt at this step starts with `prep`.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the work from starting; the run ends there.
+    /// Returns an error if the work cannot start; the run stops there.
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error>;
 
-    /// Does the work. Implementors write `async fn exec`.
+    /// Does the work. Implementations can be written as `async fn exec`.
     ///
     /// # Errors
     ///
-    /// Whatever the work meets; wrappers may try again, else the run ends there.
+    /// Returns an error if the work fails. Wrappers may retry it; otherwise the run stops there.
     fn exec(
         &self,
         prep: &Self::Prep,
     ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
 
-    /// One attempt at `exec`, for an engine that tries again by itself; see
+    /// Makes a single attempt at `exec`, for an engine that retries on its own; see
     /// [`Work::attempt`](crate::journal::Work::attempt). `number` counts from 1.
     ///
     /// # Default
     ///
-    /// `exec`, which no engine tries again. [`Retry`](crate::wrap::Retry) leaves its attempts to the engine.
+    /// Calls `exec` and asks for no further attempts. [`Retry`](crate::wrap::Retry) leaves its
+    /// attempts to the engine.
     ///
     /// # Errors
     ///
-    /// As `exec`, and how long to wait before the next attempt.
+    /// Returns the error of `exec` and the delay before the next attempt.
     fn attempt(
         &self,
         prep: &Self::Prep,
@@ -116,11 +117,11 @@ pub trait Node<S>: Send + Sync {
         }
     }
 
-    /// Puts the outcome into the state and answers the action to leave by.
+    /// Stores the outcome in the state and returns the action to follow.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the outcome from being used; the run ends there.
+    /// Returns an error if the outcome cannot be used; the run stops there.
     fn post(
         &self,
         state: &mut S,
@@ -128,7 +129,7 @@ pub trait Node<S>: Send + Sync {
         exec: Self::Exec,
     ) -> Result<Action, Self::Error>;
 
-    /// Tries `exec` again when it fails, as often and with such delays as `backoff` says.
+    /// Retries `exec` when it fails, with the number of attempts and the delays of `backoff`.
     fn retry(self, backoff: Backoff) -> Retry<Self>
     where
         Self: Sized,
@@ -136,7 +137,8 @@ pub trait Node<S>: Send + Sync {
         Retry::new(self, backoff)
     }
 
-    /// Ends `exec` with an [`Elapsed`](crate::wrap::Elapsed) error when it takes longer than `limit`.
+    /// Fails `exec` with an [`Elapsed`](crate::wrap::Elapsed) error if it takes longer than
+    /// `limit`.
     fn timeout(self, limit: Duration) -> Timeout<Self>
     where
         Self: Sized,
@@ -144,7 +146,8 @@ pub trait Node<S>: Send + Sync {
         Timeout::new(self, limit)
     }
 
-    /// When `exec` fails, lets `rescue` make an outcome from what `prep` gave and the error, or fail.
+    /// Calls `rescue` when `exec` fails, with the input and the error, to return an outcome or a
+    /// new error.
     fn fallback<F>(self, rescue: F) -> Fallback<Self, F>
     where
         Self: Sized,
@@ -153,7 +156,7 @@ pub trait Node<S>: Send + Sync {
         Fallback::new(self, rescue)
     }
 
-    /// Puts this node, written for the state `S`, into a flow over the larger state `T`.
+    /// Uses this node, written for the state `S`, in a flow over a larger state `T`.
     fn focus<T, F>(self, part: F) -> Focus<Self, F, S>
     where
         Self: Sized,

@@ -5,33 +5,33 @@ use cogwork_text::{Name, OneLine};
 
 use crate::StepName;
 
-/// Where a run pauses, and for what.
+/// Where a run paused, and which event it waits for.
 ///
 /// `Display` writes it as a line for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Paused {
-    /// The step that waits; where several items or branches wait, that of the first of them.
+    /// The step that waits; the first of them if several items or branches wait.
     pub step: StepName,
     /// The name of the event.
     pub event: String,
-    /// What [`Wait::with_reason`](crate::Wait::with_reason) says.
+    /// The reason from [`Wait::with_reason`](crate::Wait::with_reason); empty if there is none.
     pub why: String,
-    /// When it is too late: step the run again then, and it leaves by
+    /// When the wait times out; `None` for never. A step taken after that leaves the wait with
     /// [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).
     pub until: Option<SystemTime>,
-    /// What else the run waits for, in other items and branches, in their order.
+    /// The other items and branches that wait, in order.
     pub also: Vec<Paused>,
 }
 
 impl Paused {
-    /// Returns the earliest time limit of all that the run waits for.
+    /// Returns the earliest time at which any of the waits times out.
     pub fn earliest_limit(&self) -> Option<SystemTime> {
         let all = iter::once(self).chain(&self.also);
         all.filter_map(|paused| paused.until).min()
     }
 
-    /// Adds what other items or branches wait for.
+    /// Adds the waits of other items or branches.
     pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
         for mut other in others {
             let also = mem::take(&mut other.also);

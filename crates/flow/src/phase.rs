@@ -3,11 +3,11 @@ use std::fmt;
 /// A phase of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Takes from the state.
+    /// Takes the input of `exec` from the state.
     Prep,
     /// Does the work.
     Exec,
-    /// Puts the outcome back and chooses the action.
+    /// Stores the outcome and chooses the action.
     Post,
 }
 

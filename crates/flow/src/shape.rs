@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::wiring::{Inside, Place, Target, Wiring};
 
-/// What makes a flow the same flow to a run on record: its nodes and what kind of place each is, its
-/// edges, and the flows inside it. Not the order in which they were added, nor how many items run
-/// at a time.
+/// The structure of a flow that a recorded run depends on: its nodes and their kinds, its edges,
+/// and the flows inside it. The order in which they were added and the number of concurrent items
+/// are not part of it.
 ///
-/// A journal keeps the shape of the flow its run began with, and a run is taken up again only where
+/// A journal stores the shape of the flow with which its run began. The run is only resumed if
 /// nothing [differs](Shape::difference).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -22,7 +22,7 @@ impl Shape {
         Self(lines)
     }
 
-    /// The events that nodes wait for.
+    /// Returns the events that nodes wait for.
     pub fn events(&self) -> Vec<&str> {
         let waits = self.0.iter().filter(|line| line.starts_with("the wait `"));
         let events = waits.filter_map(|line| {
@@ -36,8 +36,8 @@ impl Shape {
         events.collect()
     }
 
-    /// What this flow has that `recorded` has not and the other way round, in one line; `None` where
-    /// they are the same.
+    /// Describes in one line what this flow and `recorded` don't have in common; `None` if they are
+    /// the same.
     pub fn difference(&self, recorded: &Self) -> Option<String> {
         if self == recorded {
             return None;
@@ -120,7 +120,7 @@ fn describe(wiring: &Wiring, depth: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// The lines of one list that the other has not, or not as often.
+/// Returns the lines of one list that the other doesn't have, or has fewer times.
 fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
     let mut left: HashMap<&String, usize> = HashMap::new();
     for line in those {
@@ -149,5 +149,5 @@ fn first_of(lines: &[&String]) -> String {
 
 const LISTED: usize = 5;
 
-/// How much of a line is shown, in characters: a record's own lines may be of any length.
+/// The maximum length of a line, in characters: the lines of a record may have any length.
 const LONGEST: usize = 300;

@@ -7,7 +7,7 @@ use tracing::{Span, debug, error, field, info, info_span, warn};
 
 use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 
-/// Writes runs as `tracing` spans: reads events until every sink is dropped.
+/// Writes runs as `tracing` spans. Reads events until all sinks are dropped.
 ///
 /// | | level | fields |
 /// |---|---|---|
@@ -21,13 +21,13 @@ use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 /// | event `ended` | info | `action`, `steps` |
 /// | event `events were lost` | warn | `count` |
 ///
-/// Spans are written when the events are read, so a slow subscriber never holds up a run; what a
-/// subscriber measures is its own time, and the run's is in the fields: `at_us` from the start of the
-/// run to the step, `exec_us` and `took_us` for `exec` and the whole step, in microseconds. Code
-/// inside `exec` does not run inside the span.
+/// Spans are written when the events are read, so a slow subscriber never delays a run. A
+/// subscriber therefore measures the wrong times; the times of the run are fields: `at_us` from the
+/// start of the run to the step, `exec_us` and `took_us` for `exec` and the whole step, in
+/// microseconds. Code inside `exec` doesn't run inside the span.
 ///
-/// What is held is bounded: where events were lost, every open span is closed, and so is that of a
-/// run which told nothing while 20,000 others did. What is told later opens its spans anew.
+/// The memory used is bounded: lost events close all open spans, and the span of a run is closed
+/// when 20,000 other runs sent events since its last one. Later events open new spans.
 ///
 /// ```
 /// use cogwork_flow::{Flow, events, from_fn, write_spans};
@@ -54,12 +54,11 @@ pub async fn write_spans(mut events: Events) {
     }
 }
 
-/// How many runs are held in each half; see [`Runs`].
+/// The maximum number of runs in each half; see [`Runs`].
 const MAX_RUNS: usize = 10_000;
 
-/// The last [`MAX_RUNS`] runs or fewer that were heard of, and those heard of before them. What was in
-/// the older half when the younger is full is forgotten: a run whose future was dropped never tells
-/// an end.
+/// The last [`MAX_RUNS`] or fewer runs with events, and the runs before them. When the younger half
+/// is full, the older half is dropped: a run whose future was dropped never sends an end.
 #[derive(Default)]
 struct Runs {
     young: HashMap<Arc<str>, Run>,
@@ -92,8 +91,8 @@ impl Runs {
 
 struct Run {
     span: Span,
-    /// The open steps: one in the run's flow, with its subflows, and one in each item and branch,
-    /// by the way there. A flow takes one step at a time, so a new one closes the last.
+    /// The open steps: one in the flow of the run and its subflows, and one in each item and
+    /// branch, by their path. A flow takes one step at a time, so a new step closes the last one.
     steps: HashMap<Vec<Level>, Step>,
 }
 
@@ -111,7 +110,7 @@ impl Run {
         }
     }
 
-    /// Writes what happened; answers whether there is more to come.
+    /// Writes an event. Returns whether the run continues.
     fn goes_on_after(&mut self, event: &Event) -> bool {
         if let EventKind::Paused(paused) = &event.kind {
             for paused in iter::once(paused).chain(&paused.also) {
@@ -166,8 +165,8 @@ impl Run {
         true
     }
 
-    /// The span of a step, and of the steps around it. What is not open yet is opened: that it was
-    /// entered may have been lost.
+    /// Returns the span of a step, inside the spans of the steps around it. Spans that aren't open
+    /// yet are opened, since the events of their start may have been lost.
     fn step(&mut self, name: &StepName, at: Duration) -> Span {
         let mut around = self.span.clone();
         for (depth, level) in name.within.iter().enumerate() {
@@ -224,7 +223,7 @@ impl Run {
     }
 }
 
-/// The way to the run of a flow: subflows are no runs of their own.
+/// The path to the run of a flow. Subflows are part of the run around them.
 fn way_to(within: &[Level]) -> &[Level] {
     let last = within
         .iter()

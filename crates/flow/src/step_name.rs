@@ -4,54 +4,54 @@ use std::fmt::{self, Write};
 
 use cogwork_text::is_unsafe;
 
-/// A step of a run by name. `crawl/page#1[4]/fetch#2` is the second step of the flow over the fifth
-/// item of the first step of `crawl`, at the node `fetch`.
+/// The name of a step of a run. `crawl/page#1[4]/fetch#2` is the second step of the flow over the
+/// fifth item of the first step of `crawl`, at the node `fetch`.
 ///
-/// Names are made from the flow and from how often it went on, so a run that is taken up again
-/// gives its steps the same names. `Display` writes `/`, `#`, `[`, `]`, `%` and
-/// [unsafe characters](cogwork_text::is_unsafe) inside names as `%2F` and so on: no two steps of a run are written
-/// alike, and the text is safe to show.
+/// Names consist of the path and the number of the step, so a resumed run gives its steps the same
+/// names. `Display` writes `/`, `#`, `[`, `]`, `%` and [unsafe characters](cogwork_text::is_unsafe)
+/// inside names as `%2F` and so on: no two steps of a run are written the same way, and the text is
+/// safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StepName {
-    /// Where the node is: flows, items and branches, outermost first.
+    /// The flows, items and branches around the node, outermost first.
     pub within: Vec<Level>,
-    /// The node.
+    /// The name of the node.
     pub node: String,
-    /// The number of the step in its flow's run, from 1.
+    /// The number of the step in the run of its flow, starting at 1.
     pub number: u64,
-    /// The item of a [`Batch`](crate::Batch), from 0.
+    /// The index of the item of a [`Batch`](crate::Batch), starting at 0.
     pub item: Option<usize>,
 }
 
-/// One level of the way to a node.
+/// A level of the path to a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// The outermost flow by its name, or a subflow by the name of its place.
+    /// The name of the outermost flow, or of the place of a subflow.
     Flow(String),
     /// The flow over an item of an [`Each`](crate::Each).
     Item {
-        /// The place of the items.
+        /// The name of the place.
         node: String,
-        /// The number of the step that runs over them.
+        /// The number of its step.
         number: u64,
-        /// Which one, from 0.
+        /// The index of the item, starting at 0.
         index: usize,
     },
     /// A branch of [`Branches`](crate::Branches).
     Branch {
-        /// The place of the branches.
+        /// The name of the place.
         node: String,
-        /// The number of the step that runs them.
+        /// The number of its step.
         number: u64,
-        /// The branch.
+        /// The name of the branch.
         branch: String,
     },
 }
 
 impl StepName {
-    /// The same step, for one item of a batch.
+    /// Returns the name of the same step for one item of a batch.
     #[must_use]
     pub fn of_item(&self, index: usize) -> Self {
         Self {
@@ -60,8 +60,8 @@ impl StepName {
         }
     }
 
-    /// The node without the numbers, from the outermost flow on, as
-    /// [`Flow::exec_item`](crate::Flow::exec_item) takes it: `page/fetch`.
+    /// Returns the path of the node without numbers, starting below the outermost flow, as
+    /// [`Flow::exec_item`](crate::Flow::exec_item) expects it: `page/fetch`.
     pub fn place(&self) -> String {
         let mut place = String::new();
         for level in self.within.iter().skip(1) {
@@ -114,7 +114,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A name in which nothing reads as the end of it.
+/// A name with the characters escaped that would end it.
 pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -133,7 +133,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A name as it was before it was written so.
+/// Returns the name before it was escaped.
 pub(crate) fn unescaped(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();

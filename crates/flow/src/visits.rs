@@ -6,15 +6,14 @@ use crate::drawing::counts::{Counts, Stop};
 use crate::wiring::Wiring;
 use crate::{Event, EventKind, Flow, Graphviz, Level, Mermaid, Paused, StepName};
 
-/// How often the nodes of a flow were entered and its edges taken, counted from the events of any
-/// number of runs, to be drawn on the flow.
+/// The number of visits to each node and edge of a flow, counted from the events of any number of
+/// runs, to be drawn on the flow.
 ///
-/// Steps inside items and branches are summed under their places. A step that is taken
-/// again, from a journal or after a failure, counts again. The drawings say where the last run that
-/// told of it ended, paused or failed, and how many events are missing.
+/// Steps inside items and branches are summed per place. A step that is repeated, from a journal or
+/// after a failure, counts again. The drawings show where the last run ended, paused or failed, and
+/// the number of lost events.
 ///
-/// It is independent of the flow, and has a counter for each node and edge of it, however much is
-/// counted.
+/// The counts don't borrow the flow. Their size is that of the flow, whatever the number of events.
 ///
 /// ```
 /// use cogwork_flow::{Action, Flow, Visits, events, from_fn};
@@ -51,15 +50,15 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// No visits yet to a flow.
+    /// Creates counts of a flow, all zero.
     pub fn of<S>(flow: &Flow<S>) -> Self {
         let wiring = Arc::clone(&flow.graph.wiring);
         let counts = Counts::of(&wiring);
         Self { wiring, counts }
     }
 
-    /// Counts what an event tells. Events of flows of other names, and of places that this flow does
-    /// not have, are not counted.
+    /// Counts an event. Ignores events of flows with other names and of places that this flow
+    /// doesn't have.
     pub fn count(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Lost { count } => self.counts.lose(*count),
@@ -91,7 +90,7 @@ impl Visits {
             EventKind::Ended { action, .. } => {
                 self.counts.leave(spot, action);
 
-                // Items and branches end too, and the run goes on.
+                // Items and branches end too, and the run continues.
                 if step
                     .within
                     .iter()
@@ -109,13 +108,14 @@ impl Visits {
         }
     }
 
-    /// The flow as a Mermaid flowchart with the visits on it: edges that were taken are thick, what
-    /// was not visited is faint, and the place where the last run stopped has a border of its own.
+    /// Returns the flow as a Mermaid flowchart with the visits: edges that were taken are thick,
+    /// places that weren't visited are faint, and the place where the last run stopped has a
+    /// border.
     pub fn mermaid(&self) -> Mermaid<'_> {
         Mermaid::new(&self.wiring, Some(&self.counts))
     }
 
-    /// The same in the DOT language of Graphviz.
+    /// Returns the same in the DOT language of Graphviz.
     pub fn graphviz(&self) -> Graphviz<'_> {
         Graphviz::new(&self.wiring, Some(&self.counts))
     }

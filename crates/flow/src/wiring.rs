@@ -11,25 +11,25 @@ pub(crate) struct Wiring {
     pub(crate) start: usize,
     pub(crate) places: Vec<Place>,
     pub(crate) depth: Depth,
-    /// Whether a node in it or in a flow inside it waits for events or sleeps.
+    /// Whether any node in it, or in a flow inside it, waits for events or sleeps.
     pub(crate) waits: bool,
-    /// Gathered when somebody asks.
+    /// Computed on first use.
     events: OnceLock<BTreeSet<String>>,
 }
 
-/// How deeply flows are nested, at the deepest.
+/// The maximum depth of nested flows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Depth {
     /// Flows of any kind.
     pub(crate) flows: usize,
-    /// Flows that run side by side inside one visit: each such level is polled by the one around it.
+    /// Concurrent flows inside one visit: each level is polled by the one around it.
     pub(crate) side_by_side: usize,
 }
 
 impl Depth {
-    /// How deeply flows may be nested. Each level costs stack when the flow is drawn, visited and
-    /// dropped; this many fit eight times into a thread of 2 MiB. A level that runs side by side is
-    /// polled by the one around it, which costs more.
+    /// The maximum depth of nested flows. Drawing, visiting and dropping a flow uses stack for each
+    /// level; at this depth, it takes an eighth of a stack of 2 MiB. Concurrent levels are polled
+    /// by the level around them, which uses more.
     pub(crate) const MAX: Self = Self {
         flows: 1_000,
         side_by_side: 64,
@@ -43,7 +43,7 @@ impl Depth {
     }
 }
 
-/// A name in a flow, and the ways that leave it.
+/// A named place in a flow, and its exits.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: String,
@@ -51,22 +51,22 @@ pub(crate) struct Place {
     pub(crate) inside: Inside,
 }
 
-/// What is in a place.
+/// The content of a place.
 #[derive(Debug)]
 pub(crate) enum Inside {
-    /// None: it is a node.
+    /// A node.
     Node,
-    /// None: it waits for an event of this name.
+    /// A wait for an event of this name.
     Wait { event: String },
-    /// None: it sleeps.
+    /// A sleep.
     Sleep,
-    /// None: a node that runs over each of many items.
+    /// A node that runs over each of many items.
     Batch { at_most: usize },
-    /// One, which the run's cursor goes into.
+    /// A flow that the cursor of the run enters.
     Subflow(Arc<Wiring>),
-    /// One, run over each of many items in a single visit.
+    /// A flow that runs over each of many items in a single visit.
     Each { at_most: usize, flow: Arc<Wiring> },
-    /// Several, run side by side in a single visit, each under its name.
+    /// Several flows that run concurrently in a single visit, with their names.
     Branches(Vec<(String, Arc<Wiring>)>),
 }
 
@@ -137,7 +137,7 @@ impl Wiring {
         }
     }
 
-    /// The place at an index that the builder or [`Place::exits`] gave out.
+    /// Returns the place at an index from the builder or [`Place::exits`].
     #[expect(
         clippy::indexing_slicing,
         reason = "indices are made by the builder and checked there"
@@ -147,12 +147,12 @@ impl Wiring {
         &self.places[index]
     }
 
-    /// The index of the place of a name.
+    /// Returns the index of the place with this name.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.places.iter().position(|place| place.name == name)
     }
 
-    /// The events that nodes in it and in flows inside it wait for.
+    /// Returns the events that nodes in it and in flows inside it wait for.
     pub(crate) fn events(&self) -> &BTreeSet<String> {
         self.events.get_or_init(|| self.gather_events())
     }
@@ -177,7 +177,7 @@ impl Wiring {
         events
     }
 
-    /// The labels on which the flow ends, each once.
+    /// Returns the actions on which the flow ends, without repetitions.
     pub(crate) fn end_actions(&self) -> Vec<Action> {
         let exits = self.places.iter().flat_map(|place| &place.exits);
         let ends = exits

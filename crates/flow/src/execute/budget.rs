@@ -1,11 +1,11 @@
-//! How many steps a run has taken, and how many it may take.
+//! The number of steps that a run has taken and may take.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) struct Budget {
-    /// Atomic because a run is `Sync`. Everything inside one run is polled by one task, so plain
-    /// loads and stores are enough.
+    /// Atomic because a run is `Sync`. Everything inside a run is polled by the same task, so plain
+    /// loads and stores suffice.
     taken: AtomicU64,
     pub(crate) max: u64,
 }
@@ -28,8 +28,8 @@ impl Budget {
         *self.taken.get_mut() = taken;
     }
 
-    /// Reserves a step, if any is left. It counts from before the visit, so that items that run side
-    /// by side cannot pass the limit together.
+    /// Reserves a step if any is left. The step counts from before the visit, so that concurrent
+    /// items cannot exceed the limit together.
     #[inline]
     pub(crate) fn reserve(&self, inside: bool) -> Option<Reserved<'_>> {
         let taken = self.taken();
@@ -46,8 +46,8 @@ impl Budget {
     }
 }
 
-/// A step that is given back when this is dropped, and with it the steps inside: they will be taken
-/// again, or replayed. A step inside another one is given back by that one alone.
+/// A step that is returned to the budget when this is dropped, with all steps inside it: they will
+/// be taken again or replayed. A step inside a different one is returned by the outer one.
 pub(crate) struct Reserved<'a> {
     taken: &'a AtomicU64,
     pub(crate) number: u64,

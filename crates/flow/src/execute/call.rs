@@ -17,8 +17,8 @@ pub(crate) struct Call<'a, S, N: Node<S>> {
     prep: &'a N::Prep,
     step: &'a NamedStep<'a>,
     max_outcome: usize,
-    /// The outcome of a call that was made, read back from the bytes that go on record: a run must
-    /// see the same as its replay. What cannot be recorded is here as it is.
+    /// The outcome of a call that was made, read back from its serialised form: a run must see the
+    /// same outcome as its replay. An outcome that cannot be recorded is kept unchanged.
     fresh: Mutex<Option<N::Exec>>,
     state: PhantomData<fn(S)>,
 }
@@ -40,7 +40,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
         }
     }
 
-    /// Returns the outcome, given the bytes that the journal answered.
+    /// Returns the outcome, given the bytes from the journal.
     pub(crate) async fn outcome(&self, bytes: &[u8]) -> Result<N::Exec, Failure> {
         let fresh = self
             .fresh
@@ -52,7 +52,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
             return Ok(exec);
         }
 
-        // What cannot be recorded is made again in each replay.
+        // An outcome that cannot be recorded is created again in each replay.
         if bytes.is_empty() {
             let exec = self.step.exec(self.node.exec(self.prep)).await;
             return exec.map_err(|error| Failure::node(Phase::Exec, error));
@@ -98,7 +98,7 @@ impl<S, N: Node<S>> Attempt for Call<'_, S, N> {
     }
 }
 
-/// Makes all attempts at `exec`, or the one of this number.
+/// Makes all attempts at `exec`, or the one with this number.
 pub(crate) async fn tried<S, N: Node<S>>(
     node: &N,
     prep: &N::Prep,
@@ -112,7 +112,7 @@ pub(crate) async fn tried<S, N: Node<S>>(
     node.attempt(prep, number).await.map_err(|failed| {
         let mut error = WorkError::from(Failed::new(Phase::Exec, failed.error));
 
-        // More than this one where there are retries inside the attempt.
+        // More than `number` if there are retries inside the attempt.
         error.failed.attempts = error.failed.attempts.max(number.get());
         error.again_in = failed.again_in;
         error

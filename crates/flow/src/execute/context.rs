@@ -1,7 +1,7 @@
 use super::budget::Budget;
 use super::named_step::Attached;
 
-/// What a run hands to every visit, down through subflows, items and branches.
+/// The part of a run that every visit gets.
 pub(crate) struct Context<'j> {
     pub(crate) budget: Budget,
     /// Boxed, because most runs have none of it.

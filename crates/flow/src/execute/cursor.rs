@@ -1,17 +1,17 @@
-//! The position of a run in the checked graph, and how an action moves it on.
+//! The position of a run in the checked graph.
 
 use crate::Action;
 use crate::location::Location;
 use crate::wiring::{Place, Target, Wiring};
 
 pub(crate) struct Cursor<'f> {
-    /// The graphs from the flow down to the one the next node is in…
+    /// The graphs from the flow down to the one with the next node…
     levels: Vec<&'f Wiring>,
-    /// …and the index of the next node, or of the subflow on the way to it, in each.
+    /// …and in each the index of the next node, or of the subflow that contains it.
     position: Vec<usize>,
-    /// The place at the last of them: the next node.
+    /// The place of the next node.
     place: Option<&'f Place>,
-    /// The label on which the flow ended.
+    /// The action on which the flow ended.
     ended: Option<Action>,
     steps: u64,
 }
@@ -23,8 +23,8 @@ impl<'f> Cursor<'f> {
         cursor
     }
 
-    /// At the last of these names, inside the subflows of the names before it; `None` if there is
-    /// no such node.
+    /// Creates a cursor at the last of these names, inside the subflows with the names before it.
+    /// Returns `None` if there is no such node.
     pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
         let mut cursor = Self::nowhere(steps);
         let (node, subflows) = names.split_last()?;
@@ -48,29 +48,29 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    /// How often the cursor went on.
+    /// Returns the number of steps of the cursor.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Indices down to the next node, one a level.
+    /// Returns the indices down to the next node, one per level.
     #[inline]
     pub(crate) fn position(&self) -> &[usize] {
         &self.position
     }
 
-    /// The place of the next node; `None` at the end.
+    /// Returns the place of the next node; `None` after the end.
     #[inline]
     pub(crate) fn place(&self) -> Option<&'f Place> {
         self.place
     }
 
-    /// The label on which the flow ended, if it has.
+    /// Returns the action on which the flow ended, if it has.
     pub(crate) fn ended(&self) -> Option<&Action> {
         self.ended.as_ref()
     }
 
-    /// The names of the subflows down to the next node in the flows around them, and its own.
+    /// Returns the names of the places of the subflows around the next node, and its own name.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
         self.levels
             .iter()
@@ -78,12 +78,12 @@ impl<'f> Cursor<'f> {
             .map(|(wiring, index)| &wiring.place(*index).name)
     }
 
-    /// The name of the flow, then those of the subflows down to the next node in the flows around
-    /// them; at the end only the first.
+    /// Returns the name of the flow, then the names of the places of the subflows around the next
+    /// node; after the end, only the first.
     pub(crate) fn flow_path(&self) -> Vec<String> {
         let outermost = self.levels.first().map(|wiring| &wiring.name);
 
-        // The last name is that of the node itself.
+        // The last name is the node's own.
         outermost
             .into_iter()
             .chain(self.names())
@@ -92,7 +92,7 @@ impl<'f> Cursor<'f> {
             .collect()
     }
 
-    /// The next node and the way to it; at the end the node has no name.
+    /// Returns the location of the next node; after the end, the node has no name.
     #[cold]
     pub(crate) fn location(&self) -> Location {
         let node = self
@@ -104,8 +104,8 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    /// Goes on to a target of the node's. Where a subflow ends, its label leaves the subflow in the
-    /// flow around it; `build` saw to it that there is an edge for it.
+    /// Moves to a target of the current node. When a subflow ends, its action leaves the place of
+    /// the subflow in the flow around it; `build` has checked that there is an edge for it.
     #[inline]
     pub(crate) fn follow(&mut self, target: Target, action: &Action) {
         self.steps += 1;
@@ -138,7 +138,7 @@ impl<'f> Cursor<'f> {
     fn leave(&mut self, action: &Action) {
         loop {
             if self.levels.len() <= 1 {
-                // The outermost stays: errors at the end name it.
+                // The outermost level remains, since errors after the end name it.
                 self.place = None;
                 self.ended = Some(action.clone());
                 return;
@@ -157,7 +157,7 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    /// Goes to the start of a flow, and of the subflow in that place, down to a node.
+    /// Moves to the start of a flow, and of a subflow at that place, down to a node.
     fn enter(&mut self, wiring: &'f Wiring) {
         let mut next = Some(wiring);
         while let Some(wiring) = next {

@@ -4,7 +4,7 @@ use crate::journal::{StepError, StepProblem};
 use crate::location::Location;
 use crate::{BoxError, Paused, Phase};
 
-/// A failed visit, before the walk adds the place.
+/// A failed visit, before the walk adds the location.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The node itself failed.
@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Paused(Box<Paused>),
     /// The journal failed.
     Journal(BoxError),
-    /// What is visited needs a journal, and there is none.
+    /// The place needs a journal, and there is none.
     NoJournal { what: &'static str },
     /// The node panicked.
     Panicked(String),
@@ -23,7 +23,7 @@ pub(crate) enum Failure {
 
 #[derive(Debug)]
 pub(crate) struct Inside {
-    /// Tells the flow from the others in the same visit.
+    /// Identifies the flow among the others in the same visit.
     pub(crate) label: String,
     pub(crate) error: RunError,
 }
@@ -50,7 +50,7 @@ impl Failure {
         RunError::new(location, kind)
     }
 
-    /// The same failure, of one item of a batch.
+    /// Returns the same failure for one item of a batch.
     pub(crate) fn of_item(self, index: usize) -> Self {
         match self {
             Self::Node(failed) => (*failed).of_item(index).into(),

@@ -4,14 +4,14 @@ use super::here::Here;
 use super::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::Wiring;
 
-/// A checked flow: its wiring, and what is visited at each of its places.
+/// A checked flow: its wiring, and the visit for each of its places.
 pub(crate) struct Graph<S> {
     pub(crate) wiring: Arc<Wiring>,
     visits: Vec<Box<dyn Visit<S>>>,
 }
 
 impl<S> Graph<S> {
-    /// `visits` are in the order of the wiring's places.
+    /// `visits` must be in the order of the places.
     pub(crate) fn new(wiring: Wiring, visits: Vec<Box<dyn Visit<S>>>) -> Self {
         Self {
             wiring: Arc::new(wiring),

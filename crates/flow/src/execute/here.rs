@@ -6,28 +6,29 @@ use super::named_step::NamedStep;
 use crate::StepName;
 use crate::journal::Journal;
 
-/// What a visit learns of the run.
+/// The part of a run that a visit can see.
 #[derive(Clone, Copy)]
 pub(crate) struct Here<'a> {
     pub(crate) context: &'a Context<'a>,
-    /// The step, where the run is watched or journaled.
+    /// The step, if the run is watched or has a journal.
     pub(crate) step: Option<&'a NamedStep<'a>>,
 }
 
-/// A step and what keeps its record.
+/// A step and the journal that records it.
 pub(crate) struct OnRecord<'a> {
     pub(crate) step: &'a Arc<StepName>,
     pub(crate) journal: &'a (dyn Journal + 'a),
 }
 
 impl<'a> Here<'a> {
-    /// Whether what is inside the visit must run one after the other.
+    /// Returns whether everything inside the visit must run sequentially.
     pub(crate) fn in_order(self) -> bool {
         let journal = self.step.and_then(NamedStep::journal);
         journal.is_some_and(|journal| journal.in_order())
     }
 
-    /// Returns the step and its record, for `what` cannot do without one.
+    /// Returns the step and its journal. `what` names the place in the error if there is no
+    /// journal.
     pub(crate) fn on_record(self, what: &'static str) -> Result<OnRecord<'a>, Failure> {
         let found = self.step.and_then(|named| {
             let step = &named.name;
@@ -36,7 +37,8 @@ impl<'a> Here<'a> {
                     step,
                     journal: &**journal,
                 }),
-                // What is inside a visit is begun anew after a pause: a mailbox keeps no outcomes.
+                // Everything inside a visit starts over after a pause, and a mailbox keeps no
+                // outcomes.
                 (None, Some(mailbox)) if !named.inside => Some(OnRecord {
                     step,
                     journal: mailbox.as_ref(),

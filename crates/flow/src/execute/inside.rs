@@ -1,4 +1,4 @@
-//! The flows inside a visit: those over items, and branches.
+//! The flows inside a visit: flows over items, and branches.
 
 use futures_util::{Stream, StreamExt};
 
@@ -9,7 +9,7 @@ use super::here::Here;
 use super::walk::{Distance, Walk};
 use crate::{Level, StepName};
 
-/// Which of the flows inside a visit.
+/// One of the flows inside a visit.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
     Item(usize),
@@ -17,7 +17,7 @@ pub(crate) enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// The level of this part of a step.
+    /// Returns the level of this part of a step.
     fn level(self, step: &StepName) -> Level {
         let node = step.node.clone();
         let number = step.number;
@@ -35,7 +35,7 @@ impl Part<'_> {
         }
     }
 
-    /// What tells it from the other parts in an error.
+    /// Identifies the part in an error.
     fn label(self) -> String {
         match self {
             Self::Item(index) => format!("[{index}]"),
@@ -44,7 +44,7 @@ impl Part<'_> {
     }
 }
 
-/// Runs a flow inside a visit until its end.
+/// Runs a flow inside a visit until it ends.
 pub(crate) async fn finish<S>(
     here: Here<'_>,
     graph: &Graph<S>,
@@ -74,18 +74,17 @@ pub(crate) async fn finish<S>(
     }
 }
 
-/// What one of several flows came to.
+/// The result of one of several flows.
 pub(crate) struct Finished<T> {
     pub(crate) index: usize,
     pub(crate) result: Result<T, Failure>,
 }
 
-/// Waits for flows that run side by side, and returns what they came to in the order of their
-/// indices.
+/// Waits for concurrent flows and returns their results in the order of their indices.
 ///
-/// An error stops the others. When one pauses, the others go on as far as they can, and the failure
-/// names all that wait. Not so where calls must come in order: a call that is made while another
-/// one waits would come after that one's calls in a replay.
+/// An error stops the others. After a pause, the others run until they end or pause, and the
+/// returned failure contains all waits. If calls must come in order, a pause stops the others too:
+/// a call made while a different one waits would come after the calls of that one in a replay.
 pub(crate) async fn all_of<T>(
     mut runs: impl Stream<Item = Finished<T>> + Unpin,
     in_order: bool,
@@ -110,7 +109,7 @@ pub(crate) async fn all_of<T>(
     Ok(done.into_iter().map(|(_, item)| item).collect())
 }
 
-/// The first of the pauses, with what the others wait for.
+/// Returns the first of the pauses, with the waits of the others.
 fn joined(mut pauses: Vec<(usize, Failure)>) -> Option<Failure> {
     pauses.sort_unstable_by_key(|(index, _)| *index);
     let mut pauses = pauses.into_iter().map(|(_, pause)| pause);

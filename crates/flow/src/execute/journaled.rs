@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use crate::journal::Journal;
 
-/// The maximum size of an outcome unless the run sets another one, in bytes of JSON: 16 MiB.
+/// The default maximum size of an outcome, in bytes of JSON: 16 MiB.
 pub(crate) const MAX_OUTCOME: usize = 16 << 20;
 
-/// A journal as a run holds it.
+/// A journal with its settings.
 #[derive(Clone)]
 pub(crate) struct Journaled<'j> {
     journal: Arc<dyn Journal + 'j>,

@@ -1,6 +1,6 @@
-//! What executes a run.
+//! Executes runs.
 //!
-//! A step goes down through these files, and each knows only those below it:
+//! A step goes down through these files. Each depends only on those below it:
 //!
 //! 1. [`walk`]: the loop over the steps of one flow. It takes a step from the run's [`budget`],
 //!    gives it a name if somebody asks for one ([`named_step`]), visits the node, and moves the
@@ -10,8 +10,8 @@
 //!    Each kind of place in [`places`](crate::places) is one, and so is a [`node`].
 //! 4. [`call`]: one call of `exec`, in a run that has a journal.
 //!
-//! What goes wrong comes back up as a [`failure`], to which the walk adds the place. [`inside`] is
-//! the way from a visit to the flows inside it: each is another walk.
+//! Errors come back up as a [`failure`], to which the walk adds the location. [`inside`] runs the
+//! flows inside a visit, each with its own walk.
 
 pub(crate) mod budget;
 pub(crate) mod call;

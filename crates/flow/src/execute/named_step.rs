@@ -1,4 +1,4 @@
-//! Steps of a run that is watched, journaled, or waits: they need names.
+//! Steps with names, for runs that are watched, have a journal, or wait for events.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::journal::{MemoryJournal, Progress};
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level, Phase, StepName};
 
-/// What was attached to a run and is told of its steps.
+/// The observers of the steps of a run.
 #[derive(Clone, Default)]
 pub(crate) struct Attached<'j> {
     pub(crate) watch: Option<Watch>,
     pub(crate) journal: Option<Journaled<'j>>,
-    /// Keeps what a run without a journal waits for.
+    /// Stores answers for a run without a journal.
     pub(crate) mailbox: Option<Arc<MemoryJournal>>,
 }
 
 impl<'j> Attached<'j> {
-    /// Names the step at the place of the cursor. `around` is the way to the flow, if that is
-    /// inside a visit.
+    /// Returns the named step at the place of the cursor. `around` is the path to the flow if that
+    /// is inside a visit.
     ///
-    /// Boxed, so that in a run without names the future of a step holds one word for it.
+    /// Boxed, so that the future of a step in a run without names holds a single word for it.
     pub(crate) fn step(
         &self,
         cursor: &Cursor<'_>,
@@ -36,7 +36,7 @@ impl<'j> Attached<'j> {
         let flows = cursor.flow_path().into_iter().map(Level::Flow);
         let within = match around {
             None => flows.collect(),
-            // The place says more than the name of the flow in it.
+            // The place is more specific than the name of the flow in it.
             Some(around) => around.iter().cloned().chain(flows.skip(1)).collect(),
         };
 
@@ -58,7 +58,7 @@ impl<'j> Attached<'j> {
 #[derive(Clone)]
 pub(crate) struct NamedStep<'j> {
     pub(crate) name: Arc<StepName>,
-    /// Whether it is inside an item or a branch.
+    /// Whether the step is inside an item or a branch.
     pub(crate) inside: bool,
     pub(crate) attached: Attached<'j>,
 }
@@ -82,7 +82,7 @@ impl<'j> NamedStep<'j> {
         }
     }
 
-    /// Does the work of a phase, and tells how long it took.
+    /// Runs a phase and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
         let done = work();
@@ -91,7 +91,7 @@ impl<'j> NamedStep<'j> {
         done
     }
 
-    /// The same for `exec`. While it is polled, it is the current step.
+    /// Runs `exec` and reports its duration. While it is polled, this is the current step.
     pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
         let started = self.started();
         let current = Current::Step {
@@ -105,7 +105,7 @@ impl<'j> NamedStep<'j> {
         done
     }
 
-    /// The clock is read only for those who watch.
+    /// The clock is only read if somebody watches.
     fn started(&self) -> Option<Instant> {
         self.attached.watch.as_ref().map(|_| Instant::now())
     }
@@ -119,14 +119,14 @@ impl<'j> NamedStep<'j> {
         }
     }
 
-    /// Returns what tells its work from all other; `None` without a journal.
+    /// Returns the idempotency key of the step; `None` without a journal.
     pub(crate) fn key(&self) -> Option<String> {
         let journal = self.journal()?;
         Some(current::key(&journal.run, &self.name))
     }
 
-    /// Tells that the step is done, and that the cursor has moved on by `action`. `steps` are those
-    /// of the whole run.
+    /// Reports that the step is complete and that the cursor has followed `action`. `steps` is the
+    /// number of steps of the whole run.
     pub(crate) async fn moved(
         &self,
         cursor: &Cursor<'_>,

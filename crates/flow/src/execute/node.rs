@@ -14,7 +14,7 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         let node = &self.0;
 
-        // Two futures, so that a visit that nobody watches or records is as small as it can be.
+        // Two futures, so that a visit without a named step is as small as possible.
         match here.step {
             None => Box::pin(async move {
                 let prep = node

@@ -1,4 +1,4 @@
-//! What ends a run from outside, while it waits or between two steps.
+//! Stops a run from outside, while it waits or between two steps.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,10 +15,10 @@ pub(crate) struct Stop {
     pub(crate) token: Option<CancellationToken>,
 }
 
-/// Does the work unless the run is to stop, before or while it waits. The clock is read and the token
-/// waited for only where there is one, and only once the work waits.
+/// Runs `work` unless the run has to stop, before or while it waits. The clock and the token are
+/// only used if there is a deadline or a token, and only once the work waits.
 ///
-/// The work comes pinned: by value it would take its space twice.
+/// The work is passed pinned, since it would take its space twice if it was passed by value.
 pub(crate) async fn unless_stopped<T>(
     stop: Option<&Stop>,
     mut work: Pin<&mut impl Future<Output = T>>,

@@ -1,4 +1,4 @@
-//! Where a node loses its types: one boxed future a visit, whatever the node.
+//! Type-erased visits: one boxed future per visit, for any node.
 
 use std::num::NonZeroU32;
 
@@ -8,29 +8,29 @@ use crate::Action;
 use crate::boxed::BoxFuture;
 use crate::journal::WorkError;
 
-/// A visit in progress. The failure is boxed so that the outcome of a visit is three words.
+/// A visit in progress. The failure is boxed so that the outcome of a visit is three words long.
 pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
 
-/// What a name of a flow stands for: a node, or flows over parts of the state.
+/// A place in a flow: a node, or flows over parts of the state.
 ///
-/// A flow hands the visit down to its own node before anything is polled, so a node at any depth
-/// of subflows is one future, polled directly: depth costs no stack.
+/// A flow passes the visit down to its own node before anything is polled. A node at any depth of
+/// subflows is one future that is polled directly, so depth uses no stack.
 pub(crate) trait Visit<S>: Send + Sync {
-    /// Visits the node at `position`, given as indices into this flow and the flows inside it.
+    /// Visits the node at `position`: the indices in this flow and in the flows inside it.
     fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
 
-    /// Does the work on one item of the batch at `place`, given as names in the flows inside this
-    /// one. `None` if there is no batch.
+    /// Works on one item of the batch at `place`, the names in the flows inside this one. Returns
+    /// `None` if there is no batch.
     fn exec_item<'a>(&'a self, _place: &[String], _item: SentItem<'a>) -> Option<ExecItem<'a>> {
         None
     }
 }
 
-/// An item of a batch that an engine has sent to this process.
+/// An item of a batch that an engine sent to this process.
 #[derive(Clone, Copy)]
 pub(crate) struct SentItem<'a> {
     pub(crate) data: &'a [u8],
-    /// The number of the attempt to make; `None` for all of them.
+    /// The number of the attempt to make; `None` for all attempts.
     pub(crate) attempt: Option<NonZeroU32>,
 }
 

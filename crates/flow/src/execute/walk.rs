@@ -16,12 +16,12 @@ use crate::error::{Kind, RunError};
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level};
 
-/// A walk through a flow, from the place of its cursor.
+/// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) graph: &'a Graph<S>,
     pub(crate) cursor: &'a mut Cursor<'f>,
-    /// The way to the flow, if that is inside a visit.
+    /// The path to the flow, if it is inside a visit.
     pub(crate) around: Option<&'a [Level]>,
     pub(crate) state: &'a mut S,
     pub(crate) distance: Distance,
@@ -34,16 +34,16 @@ pub(crate) enum Distance {
 }
 
 impl<S> Walk<'_, '_, S> {
-    /// Visits nodes and moves the cursor on. Returns the last action; at the end, the one on which
-    /// the flow ended.
+    /// Visits nodes and moves the cursor. Returns the last action; after the end, the action on
+    /// which the flow ended.
     ///
-    /// A panic is a failure of the node at the cursor. Items and branches are walks of their own, so
-    /// the innermost node is the one that is named.
+    /// A panic is a failure of the node at the cursor. Items and branches have their own walks, so
+    /// the error names the innermost node.
     pub(crate) async fn run(&mut self) -> Result<Action, RunError> {
         let walked = {
             let mut steps = pin!(self.steps());
 
-            // Around the whole walk and not around each visit, so that it costs a step nothing.
+            // Around the whole walk instead of each visit, so that it costs a step nothing.
             poll_fn(|context| {
                 match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
                     Ok(polled) => polled.map(Ok),
@@ -73,7 +73,7 @@ impl<S> Walk<'_, '_, S> {
             return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
 
-        // Outside of the loop, so that a run without names has nothing to drop each time.
+        // Outside of the loop, so that a run without names has nothing to drop in each iteration.
         let mut step = None;
 
         loop {
@@ -116,7 +116,7 @@ impl<S> Walk<'_, '_, S> {
         }
     }
 
-    /// Adds the step to an error, in a run whose steps have names.
+    /// Adds the step to an error, if the steps of the run have names.
     fn name_step(&self, error: RunError) -> RunError {
         match (&self.context.attached, self.cursor.place()) {
             (Some(attached), Some(place)) => {

@@ -1,19 +1,20 @@
-//! A run whose nodes never wait yields to other tasks now and then, or nothing outside could stop it.
+//! Makes runs whose nodes never wait yield to other tasks, so that they can be stopped from
+//! outside.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Steps, or items of a batch, after which it does.
+/// The number of steps, or of items of a batch, between yields.
 pub(crate) const BETWEEN_YIELDS: u64 = 128;
 
-/// Gives way at one in so many items.
+/// Yields for one in [`BETWEEN_YIELDS`] items.
 pub(crate) async fn give_way(index: usize) {
     if index as u64 % BETWEEN_YIELDS == BETWEEN_YIELDS - 1 {
         yield_now().await;
     }
 }
 
-/// Lets other tasks run, on any runtime.
+/// Yields to other tasks, on any runtime.
 pub(crate) async fn yield_now() {
     let mut yielded = false;
 

@@ -2,22 +2,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// The time of day when this was made, and tokio's clock from there on: nobody can set that one back, and
-/// tests can pause it.
+/// The time of day at its creation, advanced by tokio's clock, which nobody can set back and tests
+/// can pause.
 pub(super) struct Clock {
     then: SystemTime,
     since: Instant,
 }
 
 impl Clock {
-    /// A clock that shows the system's time.
+    /// Creates a clock with the time of the system.
     pub(super) fn new() -> Self {
         let since = Instant::now();
         let real = std::time::Instant::now();
         let now = SystemTime::now();
 
-        // A clock that is paused stands still or is ahead. Two journals of one run show the same time all
-        // the same.
+        // A paused clock is late or early. Two journals of one run have to agree on the time
+        // nevertheless.
         let ahead = since.into_std().saturating_duration_since(real);
         let behind = real.saturating_duration_since(since.into_std());
         let then = now
@@ -30,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// A clock that shows this time.
+    /// Creates a clock with this time.
     pub(super) fn at(now: SystemTime) -> Self {
         Self {
             then: now,
@@ -38,14 +38,15 @@ impl Clock {
         }
     }
 
-    /// Milliseconds since 1970, so long from now.
+    /// Returns the time after `duration`, in milliseconds since 1970.
     pub(super) fn after(&self, duration: Duration) -> u64 {
         let then = self.then.duration_since(UNIX_EPOCH).unwrap_or_default();
         let after = then
             .saturating_add(self.since.elapsed())
             .saturating_add(duration);
 
-        // No later than a `SystemTime` can say anywhere: some hundred years from now.
+        // At most the latest time that every platform's `SystemTime` can represent, in some hundred
+        // years.
         u64::try_from(after.as_millis())
             .unwrap_or(u64::MAX)
             .min(LAST_MILLISECOND)

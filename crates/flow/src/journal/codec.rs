@@ -1,4 +1,4 @@
-//! Outcomes as bytes and back.
+//! Serialises outcomes.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::unrecorded;
 
-/// An outcome that cannot go on record, or come back from it.
+/// An outcome that cannot be recorded, or cannot be read from the record.
 #[derive(Debug)]
 pub struct OutcomeProblem {
     kind: OutcomeProblemKind,
@@ -20,12 +20,12 @@ pub struct OutcomeProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutcomeProblemKind {
-    /// It is larger than may be recorded.
+    /// It is larger than the maximum size.
     TooLarge,
-    /// It cannot be written as JSON, or not so that it can be read back: a map whose keys are not
-    /// text, a number that is not one, more than about 120 levels.
+    /// It cannot be written as JSON and read back: a map whose keys aren't text, a number that is
+    /// NaN or infinite, more than about 120 levels of nesting.
     NotRecordable,
-    /// What is on record is no outcome of this node.
+    /// The recorded value isn't an outcome of this node.
     Unreadable,
 }
 
@@ -41,7 +41,7 @@ impl OutcomeProblem {
         &self.detail
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn kind(&self) -> OutcomeProblemKind {
         self.kind
     }
@@ -73,7 +73,8 @@ impl fmt::Display for OutcomeProblem {
 
 impl std::error::Error for OutcomeProblem {}
 
-/// A value as JSON of at most so many bytes on one line; empty where a part of it is `Unrecorded`.
+/// Serialises a value as JSON of at most `at_most` bytes on one line; empty if a part of it is
+/// `Unrecorded`.
 pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
     let mut bytes = Bounded {
         bytes: Vec::new(),
@@ -95,7 +96,7 @@ pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, 
     }
 }
 
-/// What was written, with `kind` as the problem where it cannot be read.
+/// Deserialises a value. `kind` is the kind of the error if that fails.
 pub(crate) fn decode<T: DeserializeOwned>(
     bytes: &[u8],
     kind: OutcomeProblemKind,
@@ -117,8 +118,8 @@ impl Write for Bounded {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(part);
 
-        // Only a text that was JSON before, a `RawValue`, has more than one line, and there it is between
-        // values alone.
+        // Only a text that was JSON before, a `RawValue`, can have more than one line, and the line
+        // breaks in it are between values.
         if part.contains(&b'\n') || part.contains(&b'\r') {
             let lines = self
                 .bytes

@@ -7,17 +7,17 @@ use serde_json::value::RawValue;
 
 use super::codec::{OutcomeProblem, OutcomeProblemKind, decode, encode};
 
-/// One JSON text, kept as it is written.
+/// A JSON text.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
 
 impl Json {
-    /// A value as JSON.
+    /// Serialises a value.
     ///
     /// # Errors
     ///
-    /// When it cannot be written as JSON.
+    /// Returns an error if the value cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
         match encode(value, usize::MAX)? {
             bytes if bytes.is_empty() => Err(OutcomeProblem::new(
@@ -42,16 +42,16 @@ impl Json {
             .map_err(|error| refused(&error))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
 
-    /// The value.
+    /// Deserialises the value.
     ///
     /// # Errors
     ///
-    /// When it is no `T`.
+    /// Returns an error if it isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
         decode(self.as_str().as_bytes(), OutcomeProblemKind::Unreadable)
     }
@@ -63,97 +63,98 @@ impl fmt::Debug for Json {
     }
 }
 
-/// A line of a record. Serialised it reads `{"outcome":{"step":"shop/charge#3","outcome":…}}`.
+/// An entry of a record. Serialised, it looks like
+/// `{"outcome":{"step":"shop/charge#3","outcome":…}}`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Entry {
-    /// What a step brought.
+    /// The outcome of a step.
     Outcome {
-        /// Its name.
+        /// The name of the step.
         step: String,
-        /// What its `exec` answered.
+        /// The return value of its `exec`.
         outcome: Json,
     },
     /// A step sleeps.
     Sleep {
-        /// Its name.
+        /// The name of the step.
         step: String,
-        /// Until when, in milliseconds since 1970.
+        /// The end of the sleep, in milliseconds since 1970.
         until: u64,
     },
     /// A step waits for an event.
     Waiting {
-        /// Its name.
+        /// The name of the step.
         step: String,
-        /// The event.
+        /// The name of the event.
         event: String,
-        /// What for, for whoever is to answer; empty where nothing was said.
+        /// The reason, for the person who answers; empty if there is none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
-        /// Until when, in milliseconds since 1970.
+        /// The time of the timeout, in milliseconds since 1970.
         until: Option<u64>,
     },
-    /// An event came. Its answer is kept until a step takes it.
+    /// An event arrived. Its answer is kept until a step uses it.
     Answer {
-        /// The event.
+        /// The name of the event.
         event: String,
-        /// What was delivered.
+        /// The answer.
         answer: Json,
     },
-    /// A step took the oldest answer that was kept for its event.
+    /// A step used the oldest answer to its event.
     Taken {
-        /// Its name.
+        /// The name of the step.
         step: String,
-        /// The event.
+        /// The name of the event.
         event: String,
     },
-    /// A step could not read the oldest answer that was kept for its event; the answer is gone.
+    /// A step could not read the oldest answer to its event. The answer is discarded.
     Refused {
-        /// The event.
+        /// The name of the event.
         event: String,
-        /// Why not, in one line.
+        /// The reason, in one line.
         error: String,
     },
-    /// A sleep or a wait ends sooner than was recorded: the clock was set back since, and it would have
-    /// taken longer than it may.
+    /// A sleep or a wait ends earlier than recorded: the clock was set back, and it would have
+    /// taken longer than its duration.
     Shortened {
-        /// The step that sleeps or waits.
+        /// The name of the step.
         step: String,
-        /// Until when, in milliseconds since 1970.
+        /// The new end, in milliseconds since 1970.
         until: u64,
     },
-    /// No answer came in time.
+    /// A wait timed out.
     TimedOut {
-        /// The step that waited.
+        /// The name of the step.
         step: String,
     },
-    /// The run as it stood after a step, in place of all before.
+    /// The run after a step. Replaces all entries before it.
     Snapshot(Snapshot),
-    /// The run stopped. It may be taken up again.
+    /// The run stopped. It can be resumed.
     Failed {
-        /// Why, in one line.
+        /// The error, in one line.
         error: String,
     },
-    /// The run came to its end.
+    /// The run ended.
     Ended {
-        /// The label it ended on.
+        /// The action on which it ended.
         action: String,
-        /// Steps in all.
+        /// The number of steps in all.
         steps: u64,
     },
 }
 
-/// A run as it stood between two steps.
+/// A run between two steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The node to be visited next: the names of the subflows down to it, and its own.
+    /// The next node: the names of the places of the subflows around it, and its own.
     pub node: Vec<String>,
-    /// How often the run went on, not counting steps inside items and branches.
+    /// The number of steps, not counting those inside items and branches.
     pub number: u64,
-    /// Steps in all.
+    /// The number of steps in all.
     pub steps: u64,
     /// The state.
     pub state: Json,

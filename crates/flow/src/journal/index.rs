@@ -1,25 +1,25 @@
-//! What is known of a run on record: the lines, and where to find them.
+//! An index of the record of a run.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::{Entry, Json, Snapshot, StepError};
 
-/// How many answers may be kept for one event.
+/// The maximum number of unused answers to an event.
 const MAX_ANSWERS: usize = 1_000;
 
-/// What is known of a run: the lines, and where to find them.
+/// The entries of a record by step and event.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) steps: HashMap<String, Known>,
-    /// The name of the step at each moment, to see that a replay goes the same way.
+    /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
     pub(super) answers: HashMap<String, VecDeque<Json>>,
-    /// How many answers are kept in all.
+    /// The number of unused answers to all events.
     kept: u64,
-    /// How many lines followed the snapshot and the answers kept with it.
+    /// The number of entries since the snapshot and the answers kept with it.
     since_fold: u64,
     pub(super) snapshot: Option<Snapshot>,
-    /// The highest number of a step on record, of those that are not inside items and branches.
+    /// The highest number of a recorded step outside of items and branches.
     pub(super) last: u64,
     pub(super) ended: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct Index {
 #[derive(Clone)]
 pub(super) struct Known {
     pub(super) what: What,
-    /// The line to wait for before it is used.
+    /// The number of the line that must be written before this is used.
     pub(super) line: u64,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum What {
 }
 
 impl Index {
-    /// Whether a line can follow those before it.
+    /// Checks that an entry can follow the entries before it.
     pub(super) fn check(&self, entry: &Entry) -> Result<(), String> {
         let waits = |step| match self.steps.get(step) {
             Some(Known {
@@ -80,7 +80,7 @@ impl Index {
         }
     }
 
-    /// When a step that sleeps, or waits with a limit, goes on.
+    /// Returns when a step that sleeps, or waits with a timeout, continues.
     fn until(&self, step: &str) -> Option<u64> {
         match self.steps.get(step)?.what {
             What::Sleep { until } => Some(until),
@@ -89,11 +89,11 @@ impl Index {
         }
     }
 
-    /// Adds a line that can follow.
+    /// Adds an entry that [`check`](Self::check) accepts.
     pub(super) fn add(&mut self, entry: Entry, line: u64) {
         self.since_fold = self.since_fold.saturating_add(1);
 
-        // What follows an end, as when a longer flow takes the run up, makes it none.
+        // An entry after the end, for example of a longer flow, means that the run hasn't ended.
         self.ended = matches!(entry, Entry::Ended { .. });
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
@@ -121,7 +121,7 @@ impl Index {
         }
     }
 
-    /// What becomes of a wait takes the place of the wait.
+    /// Records what a step did. The result of a wait replaces the wait.
     fn know(&mut self, step: String, what: What, line: u64) {
         for (moment, visited) in moments(&step) {
             self.moments.insert(moment, visited.to_owned());
@@ -150,7 +150,7 @@ impl Index {
         Some(answer)
     }
 
-    /// That no other node was visited where a step is that is not on record.
+    /// Checks that no different node was visited at the moment of a step that isn't recorded.
     pub(super) fn same_way(&self, step: &str) -> Result<(), StepError> {
         let other = moments(step).find_map(|(moment, visited)| {
             self.moments
@@ -166,14 +166,14 @@ impl Index {
         }
     }
 
-    /// Whether it is time for a snapshot of a run that has come so far.
+    /// Returns whether to fold a run at this step.
     pub(super) fn is_worth_a_fold(&self, number: u64) -> bool {
-        // In a replay what follows must stay on record, and to write it again at each fold would cost the
-        // square of it. So it would with the answers that nobody has taken.
+        // In a replay, the entries that follow must be kept, and writing them again at each fold
+        // would take quadratic time. The same is true of unused answers.
         number >= self.last && self.since_fold >= self.kept
     }
 
-    /// Puts a snapshot in place of all before; answers the lines that are then on record.
+    /// Replaces all entries with a snapshot. Returns the entries of the new record.
     pub(super) fn fold(&mut self, snapshot: Snapshot) -> Vec<Entry> {
         let kept = self.answers.iter().flat_map(|(event, answers)| {
             answers.iter().map(|answer| Entry::Answer {
@@ -187,7 +187,7 @@ impl Index {
             .collect();
 
         for entry in &entries {
-            // Nothing is asked of a snapshot or an answer before they are written.
+            // Nothing waits for a snapshot or an answer to be written.
             self.add(entry.clone(), 0);
         }
 
@@ -196,10 +196,10 @@ impl Index {
     }
 }
 
-/// What only one node can have been visited at in a run, and that node: of the step, without its
-/// item, and of each step that it is inside of.
+/// Returns the moments of a step, each with the node visited at it: a run visits only one node at a
+/// moment. One is that of the step, without its item, and one that of each step around it.
 fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
-    // Names hold none of the marks, so each `#` is that of a step.
+    // Names contain no special characters, so each `#` is that of a step.
     step.match_indices('#').filter_map(|(mark, _)| {
         let before = step.get(..mark)?;
         let number = step.get(mark + 1..)?;
@@ -207,7 +207,7 @@ fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
             .find(|character: char| !character.is_ascii_digit())
             .unwrap_or(number.len());
 
-        // Up to the last item or branch the way is part of the moment; what follows are subflows.
+        // The path up to the last item or branch is part of the moment. Only subflows follow.
         let way = before
             .rfind(']')
             .and_then(|end| before.get(..=end))

@@ -3,28 +3,28 @@ use async_trait::async_trait;
 use super::Entry;
 use crate::BoxError;
 
-/// Where a [`Recorded`](super::Recorded) journal writes its lines.
+/// The storage behind a [`Recorded`](super::Recorded) journal.
 ///
-/// [`push`](Log::push) queues and [`written`](Log::written) waits: a line whose future is dropped
-/// is written all the same, and a run that comes again for the same step waits for that line.
+/// [`push`](Log::push) queues an entry and [`written`](Log::written) waits for it: an entry is
+/// written even if the future is dropped, and a run that repeats the step waits for that entry.
 #[async_trait]
 pub trait Log: Send + Sync {
-    /// Takes a line to be written after all lines taken before. Answers its number; numbers grow.
+    /// Queues an entry to be written after all earlier ones. Returns its number. Numbers increase.
     fn push(&self, entry: Entry) -> u64;
 
-    /// Takes lines that are to stand in place of all before, at once: after a crash either all of
-    /// the old or all of the new are there.
+    /// Queues entries that replace all earlier ones atomically: after a crash, either all old or
+    /// all new entries are there. Returns their number.
     fn replace(&self, entries: Vec<Entry>) -> u64;
 
-    /// Waits until a line is where a crash cannot take it away.
+    /// Waits until an entry is stored durably.
     ///
     /// # Errors
     ///
-    /// When it, or a line before it, could not be written.
+    /// Returns an error if it, or an entry before it, could not be written.
     async fn written(&self, number: u64) -> Result<(), BoxError>;
 }
 
-/// Keeps nothing beyond the process.
+/// Stores nothing.
 #[async_trait]
 impl Log for () {
     fn push(&self, _: Entry) -> u64 {

@@ -6,7 +6,7 @@
 //! | keep runs in files or in SQLite | the crate `cogwork-journal` |
 //! | keep them in another store | [`Log`], and a [`Recorded`] journal over it |
 //! | run flows on a durable engine | [`Journal`] |
-//! | bring an outcome that cannot be recorded | [`Unrecorded`] |
+//! | use an outcome that cannot be recorded | [`Unrecorded`] |
 //! | read a record | [`Entry`] |
 
 mod clock;
@@ -41,54 +41,59 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::{BoxError, StepName};
 
-/// The record of one run: the door between a flow and whatever keeps what its nodes brought back.
+/// The record of one run: the interface between a flow and a store or engine that keeps its
+/// outcomes.
 ///
-/// A run with a journal asks it for the outcome of every `exec`. What is on record is answered and
-/// not done again; what is not is done, recorded, and only then used. Taking up a run is running it
-/// again from its start (or from its last [snapshot](Recorded::snapshot)) over the same record:
-/// `prep` and `post` run as they did before, and the run goes on where the record ends.
+/// A run with a journal asks it for the outcome of every `exec`. A recorded outcome is returned
+/// without doing the work again; a new one is recorded before it is used. To resume a run, start it
+/// again from its beginning (or from its last [snapshot](Recorded::snapshot)) with the same record:
+/// `prep` and `post` run as they did before, and the run continues where the record ends.
 ///
-/// Most programs need no journal of their own: `cogwork-journal` has one that keeps a file for each
-/// run, and one for SQLite; [`MemoryJournal`] keeps a run in memory. For another store of records
-/// implement [`Log`], which is less. Implement this trait to run flows on a durable engine, such
-/// as Restate: each method is one call of such an engine, with bytes in and out.
+/// Most programs don't need to implement this. `cogwork-journal` has journals for files and for
+/// SQLite, and [`MemoryJournal`] keeps a run in memory. To store records elsewhere, implement
+/// [`Log`], which is smaller. Implement this trait to run flows on a durable engine such as
+/// Restate: each method corresponds to a call of such an engine, with bytes as arguments and
+/// results.
 ///
-/// # What an engine may rely on
+/// # Guarantees for engines
 ///
 /// - Names of steps are the same in every replay, and unique in a run.
-/// - Bytes are one JSON text on one line, or empty.
-/// - Where [`in_order`](Journal::in_order) says so, calls come one at a time and in the same order in each
-///   replay; after a call that failed or pends there is none.
-/// - A run never waits for the first of two calls. A deadline or a token drops the whole run instead.
-/// - A call dropped while it waits may be made again, with the same name.
+/// - Bytes are a JSON text on one line, or empty.
+/// - If [`in_order`](Journal::in_order) returns `true`, calls come one at a time and in the same
+///   order in each replay. After
+///   a call that failed or is pending, there are no more.
+/// - A run never waits for the first of two calls. A deadline or a token drops the whole run
+///   instead.
+/// - A call that was dropped while it waited can be repeated with the same name.
 ///
-/// A journal that knows calls by their position serves one attempt at a run. After an error, a pause
-/// or a dropped future, begin a new run with a new journal and the state that the first one began with.
+/// A journal that identifies calls by their position serves a single attempt at a run. After an
+/// error, a pause or a dropped future, start a new run with a new journal and the initial state of
+/// the first one.
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// The run's id.
+    /// Returns the id of the run.
     fn run_id(&self) -> &str;
 
-    /// The outcome of a step: the one on record, or else the one that `work` brings, recorded.
+    /// Returns the outcome of a step: the recorded one, or the outcome of `work` after recording
+    /// it.
     ///
     /// # Errors
     ///
-    /// The error of the work, or one of the journal's own. A journal need not record that work failed:
-    /// the next run then tries it again. An engine that does answers with [`StepError::failed`].
+    /// Returns the error of the work or of the journal. A journal need not record that work failed:
+    /// the next run then retries it. An engine that does record it returns [`StepError::failed`].
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError>;
 
-    /// The outcomes of a step over many items, in the items' order.
+    /// Returns the outcomes of a step over many items, in the order of the items.
     ///
     /// # Default
     ///
-    /// One [`step`](Journal::step) for each item, as many at a time as the batch says; one at a
-    /// time for a journal that is [in order](Journal::in_order). An engine may instead send each
-    /// item to another process, which answers with
-    /// [`Flow::exec_item`](crate::Flow::exec_item).
+    /// Calls [`step`](Journal::step) for each item, with the concurrency of the batch, or one at a
+    /// time if the journal is [in order](Journal::in_order). An engine can instead send each item
+    /// to a different process, which calls [`Flow::exec_item`](crate::Flow::exec_item).
     ///
     /// # Errors
     ///
-    /// Of the first item that fails. The others are dropped.
+    /// Returns the error of the first item that fails. The others are dropped.
     async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
         let at_most = if self.in_order() { 1 } else { items.at_most() };
         let works = (0..items.len()).filter_map(|index| Some((index, items.work(index)?)));
@@ -106,73 +111,73 @@ pub trait Journal: Send + Sync {
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    /// Waits until `duration` after the first time this was asked, and never longer than `duration`
-    /// from now: the clock may have been set back in between.
+    /// Waits until `duration` after the first call for this step, and at most for `duration` from
+    /// now, since the clock may have been set back in between.
     ///
     /// # Errors
     ///
-    /// When the record cannot be read or written.
+    /// Returns an error if the record cannot be read or written.
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError>;
 
-    /// Whether an event that a step waits for has come. The answer, and that it never came in time,
-    /// are recorded.
+    /// Returns whether an event that a step waits for has arrived. Its answer, or a timeout, is
+    /// recorded.
     ///
     /// # Errors
     ///
-    /// When the record cannot be read or written, or an answer that was delivered is not
-    /// [accepted](Awaited::accept); that answer is then gone, and another may be delivered.
+    /// Returns an error if the record cannot be read or written, or if an answer isn't
+    /// [accepted](Awaited::accept). That answer is then discarded, and a new one can be delivered.
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError>;
 
-    /// Keeps the answer of an event for the step that waits for it, or will: a JSON text, as
-    /// [`Run::deliver`](crate::Run::deliver) makes of a value. While the run is being stepped, a
-    /// program that gave it a pointer to the journal calls this.
+    /// Stores the answer to an event for a step that waits for it now or later: a JSON text, as
+    /// [`Run::deliver`](crate::Run::deliver) creates from a value. A program that passed a pointer
+    /// to the journal to the run can call this while the run takes steps.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// Returns an error if the answer cannot be written.
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError>;
 
-    /// Hears how far the run is. Not part of the record.
+    /// Reports how far the run is. This isn't part of the record.
     ///
     /// # Default
     ///
-    /// Nothing.
+    /// Does nothing.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     async fn progress(&self, _progress: Progress<'_>) -> Result<(), BoxError> {
         Ok(())
     }
 
-    /// Whether calls must come one at a time and in the same order in each replay. Items and
-    /// branches then run one after the other, and batches are the way to do many things at once.
+    /// Returns whether calls must come one at a time and in the same order in each replay. Items
+    /// and branches then run sequentially; use batches for concurrency.
     ///
     /// # Default
     ///
-    /// No.
+    /// `false`.
     fn in_order(&self) -> bool {
         false
     }
 
-    /// The last snapshot, if the record begins with one.
+    /// Returns the last snapshot, if the record begins with one.
     ///
     /// # Default
     ///
-    /// None.
+    /// `None`.
     fn snapshot(&self) -> Option<Snapshot> {
         None
     }
 
-    /// Puts a snapshot in place of all that was recorded so far.
+    /// Replaces everything recorded so far with a snapshot.
     ///
     /// # Default
     ///
-    /// An error: this journal keeps no snapshots.
+    /// Returns an error, since the journal doesn't support snapshots.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     async fn fold(&self, _snapshot: Snapshot) -> Result<(), BoxError> {
         Err("this journal keeps no snapshots".into())
     }

@@ -1,24 +1,24 @@
 use crate::Action;
 
-/// How far a run is, for those who list runs.
+/// How far a run is, for listings of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// It goes on to a node.
+    /// The run moves to a node.
     At {
-        /// The node to be visited next.
+        /// The next node.
         node: &'a str,
-        /// Steps so far.
+        /// The number of steps so far.
         steps: u64,
     },
-    /// It is at its end.
+    /// The run ended.
     Ended {
-        /// The label it ended on.
+        /// The action on which it ended.
         action: &'a Action,
-        /// Steps in all.
+        /// The number of steps in all.
         steps: u64,
     },
-    /// It stopped, and may be taken up again.
+    /// The run stopped. It can be resumed.
     Failed {
         /// The error, in one line.
         error: &'a str,

@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{BoxError, StepName};
 
-/// A journal that keeps its record in memory: for tests, and for runs that pause within one
-/// process.
+/// A journal in memory, for tests and for runs that pause within one process.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,14 +37,14 @@ use crate::{BoxError, StepName};
 pub type MemoryJournal = Recorded<()>;
 
 impl MemoryJournal {
-    /// Forgets the steps that are whole, and keeps the answers that none has taken.
+    /// Forgets complete steps and keeps unused answers.
     pub(crate) fn forget_steps(&self) {
         let mut index = self.index();
         index.steps.clear();
         index.moments.clear();
     }
 
-    /// An empty record.
+    /// Creates an empty record.
     pub fn new(run_id: impl Into<String>) -> Self {
         Self {
             run_id: run_id.into(),
@@ -56,8 +55,8 @@ impl MemoryJournal {
     }
 }
 
-/// A journal over a list of lines: what a step asks for is looked up, what is new is written to a
-/// [`Log`] before it is used.
+/// A journal over a list of entries: recorded outcomes are looked up, new ones are written to a
+/// [`Log`] before they are used.
 pub struct Recorded<L> {
     run_id: String,
     clock: Clock,
@@ -66,7 +65,7 @@ pub struct Recorded<L> {
 }
 
 impl<L: Log> Recorded<L> {
-    /// A journal over the lines on record, which goes on in `log`.
+    /// Creates a journal over recorded entries. New entries are written to `log`.
     ///
     /// # Errors
     ///
@@ -93,29 +92,29 @@ impl<L: Log> Recorded<L> {
         })
     }
 
-    /// Sets the time of day, which from here on goes as tokio's clock does. Sleeps and waits are recorded
-    /// by it.
+    /// Sets the current time. From then on, it advances with tokio's clock. Sleeps and waits are
+    /// recorded with this time.
     ///
     /// # Default
     ///
-    /// The system's time when the journal is made.
+    /// The time of the system when the journal is created.
     #[must_use]
     pub fn with_time(mut self, now: SystemTime) -> Self {
         self.clock = Clock::at(now);
         self
     }
 
-    /// The log behind it.
+    /// Returns the log.
     pub fn log(&self) -> &L {
         &self.log
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
-        // Nothing that is done under the lock panics half way.
+        // No operation under the lock panics half way.
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a step, once it is where a crash cannot take it away.
+    /// Returns what is recorded of a step, once that is stored durably.
     async fn known(&self, step: &str) -> Result<Option<What>, BoxError> {
         let known = self.index().steps.get(step).cloned();
         let Some(Known { what, line }) = known else {
@@ -126,12 +125,13 @@ impl<L: Log> Recorded<L> {
         Ok(Some(what))
     }
 
-    /// Adds a line, so that whoever asks from now on finds it, and waits until it is written.
+    /// Adds an entry, so that it is found from now on, and waits until it is written.
     async fn record(&self, entry: Entry) -> Result<(), BoxError> {
         let line = {
             let mut index = self.index();
 
-            // Before it is pushed: a record with a line that cannot follow could not be read again.
+            // Checked before it is pushed, since a record with an invalid entry could not be read
+            // again.
             index.check(&entry)?;
             let line = self.log.push(entry.clone());
             index.add(entry, line);
@@ -141,10 +141,11 @@ impl<L: Log> Recorded<L> {
         self.log.written(line).await
     }
 
-    /// When a step goes on that was to go on at `until`, and may take no longer than `within` from now.
+    /// Returns when a step continues that was to continue at `until`, and at most `within` from
+    /// now.
     ///
-    /// Only a clock that was set back brings a later time. The sooner one is recorded, or the step
-    /// would begin anew with each restart.
+    /// The time only changes if the clock was set back. The earlier time is recorded, since the
+    /// wait would otherwise start over with each restart.
     async fn no_later(&self, step: &str, until: u64, within: Duration) -> Result<u64, BoxError> {
         let latest = self.clock.after(within);
         if until <= latest.saturating_add(RESOLUTION) {
@@ -310,13 +311,13 @@ impl<L: Log> Journal for Recorded<L> {
     }
 }
 
-/// How exact times on record are, in milliseconds.
+/// The resolution of recorded times, in milliseconds.
 const RESOLUTION: u64 = 1;
 
-/// How much of what a run waits for is put on record, in characters.
+/// The maximum length of a recorded reason, in characters.
 const MAX_WHY: usize = 10_000;
 
-/// How much of an error is put on record, in characters.
+/// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 1_000;
 
 fn other_kind(step: &str) -> String {

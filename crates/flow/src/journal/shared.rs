@@ -1,5 +1,5 @@
-//! Journals behind a pointer: a program that keeps one beside the run brings answers while the run is
-//! being stepped.
+//! Journals behind pointers: a program that keeps one can deliver answers while the run takes
+//! steps.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,8 +3,8 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-/// An outcome, or a part of one, that cannot be recorded: an open connection, a handle. The `exec`
-/// that brings it is done again whenever the run is taken up.
+/// An outcome, or a part of one, that cannot be recorded, such as an open connection or a handle.
+/// Its `exec` is called again whenever the run is resumed.
 ///
 /// ```
 /// use cogwork_flow::journal::{MemoryJournal, Unrecorded};
@@ -44,7 +44,8 @@ impl<T> DerefMut for Unrecorded<T> {
 }
 
 thread_local! {
-    /// Set when something unrecorded was to be written: the error of a serialiser carries text alone.
+    /// Set when an unrecorded value was to be written, since the error of a serialiser carries only
+    /// text.
     static MET: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -67,7 +68,7 @@ pub(super) fn watching<R>(write: impl FnOnce() -> R) -> Watched<R> {
 impl<T> Serialize for Unrecorded<T> {
     /// # Errors
     ///
-    /// Always.
+    /// Always returns an error.
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         MET.set(true);
         Err(ser::Error::custom(
@@ -79,7 +80,7 @@ impl<T> Serialize for Unrecorded<T> {
 impl<'de, T> Deserialize<'de> for Unrecorded<T> {
     /// # Errors
     ///
-    /// Always.
+    /// Always returns an error.
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         Err(de::Error::custom("an `Unrecorded` value cannot be read"))
     }

@@ -1,4 +1,4 @@
-//! The work behind a recorded call, as a journal sees it.
+//! The work of a recorded call, as seen by a journal.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -10,12 +10,12 @@ use crate::boxed::BoxFuture;
 use crate::failed::Failed;
 use crate::{BoxError, Phase};
 
-/// The work of a step: what to do where there is no outcome on record.
+/// The work of a step, to be done if no outcome is recorded.
 #[derive(Clone, Copy)]
 pub struct Work<'a>(&'a dyn Attempt);
 
 pub(crate) trait Attempt: Send + Sync {
-    /// All attempts, or the one of this number.
+    /// Makes all attempts, or the one with this number.
     fn attempt(&self, number: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>>;
 }
 
@@ -24,21 +24,22 @@ impl<'a> Work<'a> {
         Self(attempt)
     }
 
-    /// Does the work, with the retries that are wrapped around the node, and answers the outcome.
+    /// Does the work, with the retries around the node, and returns the outcome.
     ///
     /// # Errors
     ///
-    /// When all attempts failed.
+    /// Returns an error if all attempts failed.
     pub async fn run(self) -> Result<Vec<u8>, WorkError> {
         self.0.attempt(None).await
     }
 
-    /// Does the work once, for an engine that tries again by itself.
+    /// Makes a single attempt, for an engine that retries on its own.
     ///
     /// # Errors
     ///
-    /// When the attempt failed. [`WorkError::again_in`] says whether to try again and when: what a
-    /// [`Retry`](crate::wrap::Retry) around the node would do after so many attempts.
+    /// Returns an error if the attempt failed. [`WorkError::again_in`] returns whether and when to
+    /// retry: what a [`Retry`](crate::wrap::Retry) around the node would do after this many
+    /// attempts.
     pub async fn attempt(self, number: NonZeroU32) -> Result<Vec<u8>, WorkError> {
         self.0.attempt(Some(number)).await
     }
@@ -60,7 +61,7 @@ impl<'a> Items<'a> {
         Self(items)
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     #[expect(
         clippy::len_without_is_empty,
         reason = "a batch of nothing never comes to a journal"
@@ -69,28 +70,30 @@ impl<'a> Items<'a> {
         self.0.len()
     }
 
-    /// How many may be worked on at a time, at least 1.
+    /// Returns the maximum number of concurrent items, at least 1.
     pub fn at_most(self) -> usize {
         self.0.at_most()
     }
 
-    /// An item as data, for [`Flow::exec_item`](crate::Flow::exec_item) in another process: a JSON text on
-    /// one line, which holds also the idempotency key of the item and how large its outcome may be.
+    /// Serialises an item, for [`Flow::exec_item`](crate::Flow::exec_item) in a different process.
+    /// The result is a JSON text on one line that also contains the idempotency key of the item and
+    /// the maximum size of its outcome.
     ///
     /// # Errors
     ///
-    /// When there is no such item, or it cannot be written as JSON or is larger than an outcome may be.
+    /// Returns an error if there is no such item, if it cannot be written as JSON, or if it is
+    /// larger than the maximum size of an outcome.
     pub fn data(self, index: usize) -> Result<Vec<u8>, WorkError> {
         self.0.data(index)
     }
 
-    /// The work on an item, here; `None` where there is no such item.
+    /// Returns the work on an item in this process; `None` if there is no such item.
     pub fn work(self, index: usize) -> Option<Work<'a>> {
         self.0.work(index)
     }
 }
 
-/// How the work of a step failed.
+/// The error of the work of a step.
 #[derive(Debug)]
 pub struct WorkError {
     pub(crate) failed: Failed,
@@ -98,12 +101,12 @@ pub struct WorkError {
 }
 
 impl WorkError {
-    /// How long to wait before the next attempt; `None` where there is to be none.
+    /// Returns the delay before the next attempt; `None` if there should be none.
     pub fn again_in(&self) -> Option<Duration> {
         self.again_in
     }
 
-    /// How often the work was tried so far.
+    /// Returns the number of attempts so far.
     pub fn attempts(&self) -> NonZeroU32 {
         NonZeroU32::new(self.failed.attempts).unwrap_or(NonZeroU32::MIN)
     }
@@ -130,7 +133,7 @@ impl std::error::Error for WorkError {
     }
 }
 
-/// Why there is no outcome of a step.
+/// Why a step has no outcome.
 #[derive(Debug)]
 pub struct StepError(pub(crate) StepProblem);
 
@@ -138,13 +141,14 @@ pub struct StepError(pub(crate) StepProblem);
 pub(crate) enum StepProblem {
     /// The work failed.
     Work(Failed),
-    /// The journal did.
+    /// The journal failed.
     Journal(BoxError),
 }
 
 impl StepError {
-    /// That the work failed after so many attempts, for an engine that knows of it from its record
-    /// or from another process. The run says the same of it as if the work had failed here.
+    /// Creates the error of work that failed after this many attempts, for an engine that knows it
+    /// from its record or from a different process. The run reports it as if the work had failed
+    /// here.
     pub fn failed(attempts: NonZeroU32, error: impl Into<BoxError>) -> Self {
         let failed = Failed::new(Phase::Exec, error);
         Self(StepProblem::Work(Failed {
@@ -153,12 +157,12 @@ impl StepError {
         }))
     }
 
-    /// An error of the journal's own.
+    /// Creates an error of the journal.
     pub fn journal(error: impl Into<BoxError>) -> Self {
         Self(StepProblem::Journal(error.into()))
     }
 
-    /// The same error, of one item of a batch.
+    /// Returns the same error for one item of a batch.
     #[must_use]
     pub fn of_item(mut self, index: usize) -> Self {
         if let StepProblem::Work(failed) = &mut self.0 {

@@ -19,19 +19,20 @@ use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decod
 use crate::wiring::Inside;
 use crate::{Action, BoxError, Node, Phase};
 
-/// One node over each of many items, in one step.
+/// A node that runs over each of many items, in one step.
 ///
-/// `split` makes the items from the state, `node` works on each as its own state, and `join` gets
-/// them back, in their order, when all are done. The state is not touched between the two: whatever
-/// stops a run in the middle leaves it as it was. On an error the other items are dropped where they
-/// wait, and the error names the item by its index. No items is fine: `join` gets an empty list.
+/// `split` creates the items from the state, `node` works on each item as its own state, and `join`
+/// gets all items back, in order, when they are done. The state isn't changed in between, so a run
+/// that stops in the middle leaves it as it was. If an item fails, the others are dropped at their
+/// current `await`, and the error contains the index of the item. If there are no items, `join`
+/// gets an empty list.
 ///
-/// Wrap retries, timeouts and fallbacks around `node`, and each item has its own. With a journal the
-/// outcome of each item is recorded by itself. What action the node answers does not matter; for
-/// several nodes an item, or for choices on the way, see [`Each`](crate::Each).
+/// Wrap retries, timeouts and fallbacks around `node` to apply them to each item. With a journal,
+/// the outcome of each item is recorded separately. The action that the node returns is ignored;
+/// for several nodes per item, use [`Each`](crate::Each).
 ///
-/// Items are data that can be written as JSON, so that an engine can send them elsewhere: another
-/// process with the same flow does the work with [`Flow::exec_item`](crate::Flow::exec_item).
+/// Items must be serialisable, so that an engine can send them to a different process with the same
+/// flow, which calls [`Flow::exec_item`](crate::Flow::exec_item).
 ///
 /// ```
 /// use std::time::Duration;
@@ -78,7 +79,7 @@ type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
 type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I, N: Node<I>> Batch<S, I, N> {
-    /// One item after the other.
+    /// Runs over one item at a time.
     pub fn in_turn(
         node: N,
         split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
@@ -87,7 +88,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Self::at_most(1, node, split, join)
     }
 
-    /// Up to `at_most` items at a time; 0 counts as 1.
+    /// Runs over up to `at_most` items at a time; 0 counts as 1.
     pub fn at_most(
         at_most: usize,
         node: N,
@@ -110,7 +111,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         }
     }
 
-    /// Splits the state into items, and prepares each.
+    /// Splits the state into items and calls `prep` for each.
     fn prepare(&self, state: &S) -> Result<Prepared<I, N::Prep>, Failure> {
         let mut items = (self.split)(state);
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
@@ -140,7 +141,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
             Ok::<_, Failure>((index, exec))
         });
 
-        // Out of order, so that the first error is seen at once and stops the others.
+        // Unordered, so that the first error is seen immediately and stops the others.
         let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(self.at_most.get());
         let mut outcomes: Vec<_> = runs.try_collect().await?;
         outcomes.sort_unstable_by_key(|(index, _)| *index);
@@ -148,7 +149,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
     }
 
-    /// Returns the outcomes on record, and has those made that are not.
+    /// Returns the recorded outcomes, and creates those that are missing.
     async fn recorded_outcomes(
         &self,
         prepared: &Prepared<I, N::Prep>,
@@ -191,7 +192,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Ok(outcomes)
     }
 
-    /// Puts the outcomes into their items, and the items into the state.
+    /// Stores the outcomes in their items, and the items in the state.
     fn join(
         &self,
         state: &mut S,
@@ -210,7 +211,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
     }
 }
 
-/// The items, and what `prep` took from each.
+/// The items and the return values of `prep`.
 struct Prepared<I, P> {
     items: Vec<I>,
     preps: Vec<P>,
@@ -265,7 +266,7 @@ where
     }
 }
 
-/// An item on its way to another process, which has to know what a step knows here.
+/// An item on its way to a different process, with everything that a step knows in this one.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sent<I> {
@@ -274,7 +275,7 @@ struct Sent<I> {
     item: I,
 }
 
-/// The items of a batch as a journal sees them.
+/// The items of a batch, for a journal.
 struct Sendable<'a, I, N: Node<I>> {
     items: &'a [I],
     calls: &'a [Call<'a, I, N>],

@@ -11,12 +11,12 @@ use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, Flow};
 
-/// Several different flows that run side by side over parts of the state, in one visit.
+/// Several flows that run concurrently over parts of the state, in one visit.
 ///
-/// Each branch makes its own state from the whole one, its flow runs over that, and when all
-/// branches are done each puts its part back, in the order they were added. The state is not touched
-/// in between: whatever stops a run in the middle leaves it as it was. On an error the other
-/// branches are dropped where they wait. How many run at once is how many were added.
+/// For each branch, `split` creates its state and its flow runs over that state. When all branches
+/// are done, each `join` stores its part, in the order in which the branches were added. The state
+/// isn't changed in between, so a run that stops in the middle leaves it as it was. If a branch
+/// fails, the others are dropped at their current `await`. All branches run at once.
 ///
 /// ```
 /// use cogwork_flow::{Branches, Flow, from_fn};
@@ -56,14 +56,14 @@ pub struct Branches<S> {
 }
 
 impl<S: 'static> Branches<S> {
-    /// No branches yet; without any the visit does nothing.
+    /// Creates a set of no branches; visiting it does nothing.
     pub fn new() -> Self {
         Self {
             branches: Vec::new(),
         }
     }
 
-    /// Adds a branch: `split` makes its state from the whole one, `join` puts it back.
+    /// Adds a branch: `split` creates its state from the whole state, `join` stores its part.
     #[must_use]
     pub fn branch<T: Send + 'static>(
         mut self,
@@ -93,10 +93,10 @@ impl<S: 'static> Default for Branches<S> {
     }
 }
 
-/// Puts a branch's part back into the whole state.
+/// Stores the part of a branch in the whole state.
 type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
 
-/// A branch without the type of its own state.
+/// A branch without the type of its state.
 trait Branch<S>: Send + Sync {
     fn wiring(&self) -> Arc<Wiring>;
 

@@ -12,13 +12,14 @@ use crate::{Action, Flow};
 
 /// A flow that runs over each of many items, in one visit of the flow around it.
 ///
-/// `split` makes the items from the state, `flow` runs over each as its own state, and `join` gets
-/// them back, in their order, when all are done. The state is not touched between the two: whatever
-/// stops a run in the middle leaves it as it was. On an error the other items are dropped where they
-/// wait, and the error names the item by its index. No items is fine: `join` gets an empty list.
+/// `split` creates the items from the state, `flow` runs over each item as its own state, and
+/// `join` gets all items back, in order, when they are done. The state isn't changed in between, so
+/// a run that stops in the middle leaves it as it was. If an item fails, the others are dropped at
+/// their current `await`, and the error contains the index of the item. If there are no items,
+/// `join` gets an empty list.
 ///
-/// Retries, timeouts and fallbacks go around the nodes of `flow`, so each item has its own. Steps
-/// inside count towards the run's limit.
+/// Wrap retries, timeouts and fallbacks around the nodes of `flow` to apply them to each item.
+/// Steps inside count towards the run's maximum number of steps.
 ///
 /// ```
 /// use cogwork_flow::{Each, Flow, from_fn};
@@ -61,7 +62,7 @@ type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
 type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I> Each<S, I> {
-    /// One item after the other.
+    /// Runs over one item at a time.
     pub fn in_turn(
         flow: Flow<I>,
         split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
@@ -70,7 +71,7 @@ impl<S, I> Each<S, I> {
         Self::at_most(1, flow, split, join)
     }
 
-    /// Up to `at_most` items at a time; 0 counts as 1.
+    /// Runs over up to `at_most` items at a time; 0 counts as 1.
     pub fn at_most(
         at_most: usize,
         flow: Flow<I>,
@@ -110,7 +111,7 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
                 }
             });
 
-            // Out of order, so that the first error is seen at once and stops the others.
+            // Unordered, so that the first error is seen immediately and stops the others.
             let runs = stream::iter(runs).buffer_unordered(at_most);
             let items = inside::all_of(runs, in_order).await?;
 

@@ -5,7 +5,7 @@ use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::visit::{Visit, Visited};
 
-/// A place where a run sleeps, for as long as the closure says.
+/// A place where the run sleeps for the duration that the closure returns.
 pub(crate) struct Sleep<F>(pub(crate) F);
 
 impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {

@@ -2,7 +2,7 @@ use crate::execute::graph::Graph;
 use crate::execute::here::Here;
 use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 
-/// A flow over a part of the state, which the cursor of the run goes into.
+/// A flow over a part of the state, which the cursor of the run enters.
 pub(crate) struct Subflow<T, F> {
     pub(crate) graph: Graph<T>,
     pub(crate) part: F,

@@ -11,7 +11,7 @@ use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 
-/// A place where a run waits for an event from outside, such as the word of a person.
+/// A place where a run waits for an external event, such as the decision of a person.
 ///
 /// When the run reaches the wait before the event has arrived, it pauses:
 /// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
@@ -67,11 +67,11 @@ pub struct Wait<S> {
 type UseAnswer<S> = dyn Fn(&mut S, &[u8]) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S> Wait<S> {
-    /// The label to leave by when no answer came in time: `timed out`.
+    /// The action of a wait that timed out: `timed out`.
     pub const TIMED_OUT: Action = Action::from_static("timed out");
 
-    /// Waits for an event of this name. `use_answer` puts its answer into the state, and answers
-    /// nothing, an action, or a result of one of the two.
+    /// Creates a wait for the event with this name. `use_answer` stores the answer in the state and
+    /// returns nothing, an action, or a result with one of the two.
     pub fn for_event<T, A>(
         event: impl Into<String>,
         use_answer: impl Fn(&mut S, T) -> A + Send + Sync + 'static,
@@ -97,32 +97,31 @@ impl<S> Wait<S> {
         }
     }
 
-    /// Says what the run waits for, to whoever is to answer.
+    /// Sets a closure that describes what the run waits for, for the person who answers.
     ///
     /// # Default
     ///
-    /// Nothing but the event's name.
+    /// Only the name of the event.
     #[must_use]
     pub fn with_reason(mut self, why: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
         self.why = Box::new(why);
         self
     }
 
-    /// How long to wait, from when the run first comes here. Then it leaves by
-    /// [`TIMED_OUT`](Wait::TIMED_OUT) as soon as it is stepped again, unless an answer is there by then.
-    /// If the clock was set back in the meantime, the run waits for no longer than `limit` from when it
-    /// is taken up.
+    /// Sets the maximum time to wait, starting when the run first gets here. After that, the next
+    /// step leaves with [`TIMED_OUT`](Wait::TIMED_OUT) unless there is an answer by then. If the
+    /// clock was set back in the meantime, a resumed run waits for at most `limit` from then on.
     ///
     /// # Default
     ///
-    /// For ever.
+    /// Unlimited.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.within = Some(limit);
         self
     }
 
-    /// Every label the closure may answer. Unset: [`Action::DEFAULT`] alone.
+    /// Sets all actions that the closure may return. The default is [`Action::DEFAULT`] alone.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.actions = actions.into_iter().map(Into::into).collect();
@@ -141,7 +140,7 @@ impl<S> Wait<S> {
     }
 }
 
-/// Why a step cannot read an answer: no fault of the journal's that brings it.
+/// Why a step cannot read an answer. The journal is not at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer cannot be read: {0}")]
 struct UnreadableAnswer(String);

@@ -1,4 +1,4 @@
-//! Answers to what a run waits for.
+//! Answers for events that a run waits for.
 
 use serde::Serialize;
 
@@ -9,11 +9,12 @@ use crate::execute::journaled::MAX_OUTCOME;
 use crate::journal::{Journal, encode};
 
 impl<'f, S> Run<'f, S> {
-    /// Brings the answer of an event that a [`Wait`](crate::Wait) waits for, now or later.
+    /// Delivers the answer to an event for which a [`Wait`](crate::Wait) waits now or later.
     ///
     /// # Errors
     ///
-    /// When no node of the flow waits for this event, or the answer cannot be recorded.
+    /// Returns an error if no node of the flow waits for this event, or if the answer cannot be
+    /// recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
         let events = self.graph.wiring.events();
@@ -36,7 +37,8 @@ impl<'f, S> Run<'f, S> {
         journal.deliver(event, answer).await.map_err(failed)
     }
 
-    /// Returns what keeps the answers of events until they are taken; `None` if no node waits for any.
+    /// Returns the journal that keeps answers until they are used; `None` if no node waits for
+    /// events.
     fn keeper_of_answers(&self) -> Option<&(dyn Journal + 'f)> {
         let attached = self.context.attached.as_deref()?;
         match (&attached.journal, &attached.mailbox) {

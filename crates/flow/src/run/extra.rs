@@ -5,14 +5,14 @@ use crate::EventSink;
 use crate::execute::journaled::MAX_OUTCOME;
 use crate::journal::{Json, OutcomeProblem};
 
-/// What few runs have.
+/// Settings that few runs have.
 pub(super) struct Extra<S> {
     pub(super) id: Option<Arc<str>>,
-    /// Where to tell events, until the run has begun to.
+    /// The sink of events, until the run has started.
     pub(super) sink: Option<EventSink>,
     pub(super) max_outcome: usize,
     pub(super) folding: Option<Folding<S>>,
-    /// Why the journal's snapshot cannot be one of this flow.
+    /// Why the journal's snapshot doesn't belong to this flow.
     pub(super) misplaced: Option<String>,
 }
 
@@ -28,10 +28,10 @@ impl<S> Default for Extra<S> {
     }
 }
 
-/// When and how to put a snapshot in place of the record.
+/// When and how to replace the record with a snapshot.
 pub(super) struct Folding<S> {
     pub(super) every: NonZeroU64,
-    /// The state as JSON.
+    /// Serialises the state.
     pub(super) write: fn(&S) -> Result<Json, OutcomeProblem>,
 }
 

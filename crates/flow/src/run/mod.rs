@@ -59,12 +59,12 @@ pub struct Run<'f, S> {
     cursor: Cursor<'f>,
     context: Context<'f>,
     stop: Option<Box<Stop>>,
-    /// Boxed, as few runs have any of it.
+    /// Boxed, since few runs have any of it.
     extra: Option<Box<Extra<S>>>,
 }
 
 impl<'f, S> Run<'f, S> {
-    /// The maximum number of steps unless [`with_max_steps`](Run::with_max_steps) sets another one: 10,000.
+    /// The default maximum number of steps: 10,000.
     pub const DEFAULT_MAX_STEPS: u64 = 10_000;
 
     pub(crate) fn new(graph: &'f Graph<S>) -> Self {
@@ -89,18 +89,18 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    /// How many nodes were visited so far.
+    /// Returns the number of nodes visited so far.
     pub fn steps(&self) -> u64 {
         self.context.budget.taken()
     }
 
-    /// The node to be visited next; `None` at the end.
+    /// Returns the next node; `None` after the end.
     pub fn node(&self) -> Option<&'f str> {
         self.cursor.place().map(|place| place.name.as_str())
     }
 
-    /// The names of the flow and of the subflows down to that node, outermost first; at the end that of
-    /// the flow alone.
+    /// Returns the names of the flow and of the subflows around the next node, outermost first;
+    /// after the end, only the name of the flow.
     pub fn flow_path(&self) -> Vec<String> {
         self.cursor.flow_path()
     }
@@ -135,7 +135,7 @@ impl<'f, S> Run<'f, S> {
         Ok(self.end(action))
     }
 
-    /// Walks, folds the record when it is time to, and tells of a stop. Returns the last action.
+    /// Walks, folds the record when it is due, and reports a stop. Returns the last action.
     async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
         if self.extra.is_some() {
             self.begin_telling()?;
@@ -194,7 +194,7 @@ impl<'f, S> Run<'f, S> {
         };
 
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {
-            // It came too late: what was cut off is the wait until the end is on record.
+            // The flow had ended already; only the wait for the end to be recorded was interrupted.
             Some(action) => Ok(action.clone()),
             None => Err(RunError::new(
                 self.cursor.location(),

@@ -1,4 +1,4 @@
-//! What a run is given before it begins.
+//! Settings of a run.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::execute::named_step::Attached;
 use crate::journal::{Journal, Json, Snapshot};
 
 impl<'f, S> Run<'f, S> {
-    /// How many steps the run may take in all, those in subflows counted. It may be raised when
-    /// the limit was reached, and the run goes on.
+    /// Sets the maximum number of steps, including those in subflows, items and branches. After the
+    /// limit was reached, it can be raised to resume the run.
     ///
     /// # Default
     ///
@@ -30,59 +30,62 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// When the run stops, wherever it is. The clock is tokio's, so it can be paused in tests.
+    /// Sets when the run stops, at any point. The clock is tokio's, so tests can pause it.
     ///
     /// # Default
     ///
-    /// Never.
+    /// None.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.stop.get_or_insert_default().deadline = Some(deadline);
         self
     }
 
-    /// Stops the run, wherever it is, when the token is cancelled. A run whose nodes never wait
-    /// looks at it, as at the deadline, every 128 steps.
+    /// Stops the run, at any point, when the token is cancelled. A run whose nodes never wait
+    /// checks the token, and the deadline, every 128 steps.
     ///
     /// # Default
     ///
-    /// No token; dropping the future stops a run as well, but says nothing of where it was.
+    /// None. Dropping the future also stops a run, but without an error that names where.
     #[must_use]
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.stop.get_or_insert_default().token = Some(token);
         self
     }
 
-    /// The name of the run in its events.
+    /// Sets the name of the run in its events.
     ///
     /// # Default
     ///
-    /// The run id of its journal; without one `run 1`, `run 2` and so on, counted over the process.
+    /// The run id of the journal; without a journal `run 1`, `run 2` and so on, counted per
+    /// process.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.extra().id = Some(id.into());
         self
     }
 
-    /// Tells what happens in the run; see [`events`](crate::events()).
+    /// Sends the events of the run to `sink`; see [`events`](crate::events()).
     ///
     /// # Default
     ///
-    /// Nobody is told, and it costs nothing.
+    /// No events, at no cost.
     #[must_use]
     pub fn with_events(mut self, sink: EventSink) -> Self {
         self.extra().sink = Some(sink);
         self
     }
 
-    /// Records every outcome of `exec`, and uses those that are on record already: with the journal
-    /// of an earlier run, and the state that one began with, the run goes on where that one stopped.
+    /// Records every outcome of `exec`, and uses the outcomes that are already recorded: with the
+    /// journal of an earlier run and its initial state, the run continues where the earlier one
+    /// stopped.
     ///
-    /// What `post` sees is what was read back from the record, also when it is new.
+    /// `post` always gets an outcome that was read back from its serialised form, even when it is
+    /// new.
     ///
     /// # Default
     ///
-    /// Nothing is recorded, and it costs nothing.
+    /// No journal, at no cost.
     #[must_use]
     pub fn with_journal(mut self, journal: impl Journal + 'f) -> Self {
         if let Some(snapshot) = journal.snapshot()
@@ -123,8 +126,8 @@ impl<'f, S> Run<'f, S> {
         Ok(())
     }
 
-    /// How large the JSON of an outcome may be, in bytes. One that is larger fails its `exec`, and is
-    /// not recorded. Without a journal nothing is measured.
+    /// Sets the maximum size of the JSON of an outcome, in bytes. A larger outcome fails its `exec`
+    /// and isn't recorded. Without a journal, the size isn't checked.
     ///
     /// # Default
     ///
@@ -139,14 +142,14 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Puts a snapshot of the state in place of the record each time so many steps were taken, not
-    /// counting those inside items and branches: the record of a long run then stays short. In a replay
-    /// nothing is folded before the run is past its record. Where many answers wait for their steps, which
-    /// each snapshot has to repeat, a fold is left out until as many lines were added.
+    /// Replaces the record with a snapshot of the state every `steps` steps, not counting steps
+    /// inside items and branches, so that the record of a long run stays short. A replay doesn't
+    /// fold until it has passed the end of the record. Each snapshot has to repeat the answers that
+    /// no step has used yet; if there are many, folding waits until as many entries were added.
     ///
     /// # Default
     ///
-    /// The record grows as long as the run goes on.
+    /// The record grows for as long as the run continues.
     #[must_use]
     pub fn with_fold_every(mut self, steps: NonZeroU64) -> Self
     where

@@ -1,4 +1,4 @@
-//! What a run tells of itself as a whole: its events, and its record.
+//! Reports of a run as a whole: its events and its record.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
 use crate::{EventKind, RunError};
 
 impl<S> Run<'_, S> {
-    /// Begins to tell events, once, and checks whether the journal is one of this flow.
+    /// Starts to send events, once, and checks that the journal belongs to this flow.
     pub(super) fn begin_telling(&mut self) -> Result<(), RunError> {
         let Some(extra) = &mut self.extra else {
             return Ok(());
@@ -45,7 +45,7 @@ impl<S> Run<'_, S> {
         Ok(())
     }
 
-    /// Tells that the run stopped.
+    /// Reports that the run stopped.
     pub(super) async fn stopped(&self, error: RunError) -> RunError {
         let Some(attached) = self.context.attached.as_deref() else {
             return error;
@@ -58,7 +58,7 @@ impl<S> Run<'_, S> {
         if let (Some(journal), None) = (&attached.journal, error.paused()) {
             let line = error.to_string();
 
-            // The error that is returned says more than one about telling it would.
+            // The error that is returned matters more than an error of reporting it.
             let _ = journal.progress(Progress::Failed { error: &line }).await;
         }
 
@@ -71,7 +71,7 @@ impl<S> Run<'_, S> {
             return;
         }
 
-        // If the run was stopped from outside, the step is the one that was cut off.
+        // If the run was stopped from outside, the step is the one that was interrupted.
         let step = error.step().cloned().or_else(|| {
             let attached = self.context.attached.as_deref()?;
             let place = self.cursor.place()?;
@@ -86,7 +86,7 @@ impl<S> Run<'_, S> {
         );
     }
 
-    /// Puts a snapshot in place of the record so far.
+    /// Replaces the record so far with a snapshot.
     pub(super) async fn fold(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
         let attached = self.context.attached.as_ref();
         let Some(journal) = attached.and_then(|attached| attached.journal.as_ref()) else {
@@ -104,7 +104,7 @@ impl<S> Run<'_, S> {
     }
 }
 
-/// The id of a run that was given none.
+/// Returns the id of a run without an explicit one.
 fn default_id(journal: Option<&Journaled<'_>>) -> Arc<str> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
 

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-/// An attempt at `exec` that failed.
+/// A failed attempt at `exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedAttempt<E> {
-    /// Its error.
+    /// The error.
     pub error: E,
-    /// How long to wait before the next attempt; `None` where there is to be none.
+    /// The delay before the next attempt; `None` if there should be none.
     pub again_in: Option<Duration>,
 }

@@ -2,10 +2,10 @@ use std::fmt;
 
 use crate::{Action, Node};
 
-/// A node that makes an outcome when `exec` fails; made by [`Node::fallback`].
+/// A node with a fallback for failures of `exec`. Created by [`Node::fallback`].
 ///
 /// Put it outside the retries: `node.retry(backoff).fallback(…)` falls back when all attempts
-/// failed, `node.fallback(…).retry(backoff)` never has anything to retry.
+/// failed; `node.fallback(…).retry(backoff)` never has anything to retry.
 ///
 /// ```
 /// use std::time::Duration;

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::FailedAttempt;
 use crate::{Action, Node};
 
-/// A node over `S` inside a larger state; made by [`Node::focus`].
+/// A node over `S` in a larger state. Created by [`Node::focus`].
 ///
 /// ```
 /// use cogwork_flow::{Flow, Node, from_fn};

@@ -1,11 +1,11 @@
-//! Nodes around a node, as [`Node`](crate::Node) offers them in its methods.
+//! Wrappers around a node, created by methods of [`Node`](crate::Node).
 //!
-//! | wrapper | made by | what it changes |
+//! | wrapper | created by | effect |
 //! |---|---|---|
-//! | [`Retry`] | [`Node::retry`](crate::Node::retry) | `exec` is tried again when it fails |
-//! | [`Timeout`] | [`Node::timeout`](crate::Node::timeout) | `exec` is given only so much time |
-//! | [`Fallback`] | [`Node::fallback`](crate::Node::fallback) | when `exec` fails, a closure makes an outcome |
-//! | [`Focus`] | [`Node::focus`](crate::Node::focus) | the node works on a part of a larger state |
+//! | [`Retry`] | [`Node::retry`](crate::Node::retry) | retries `exec` when it fails |
+//! | [`Timeout`] | [`Node::timeout`](crate::Node::timeout) | limits the time of `exec` |
+//! | [`Fallback`] | [`Node::fallback`](crate::Node::fallback) | replaces the outcome of a failed `exec` |
+//! | [`Focus`] | [`Node::focus`](crate::Node::focus) | applies the node to a part of a larger state |
 
 mod failed_attempt;
 mod fallback;

@@ -9,10 +9,10 @@ use crate::current::tell_of_current;
 use crate::failed::Attempts;
 use crate::{Action, Backoff, BoxError, EventKind, Node};
 
-/// A node whose `exec` is tried again when it fails; made by [`Node::retry`].
+/// A node whose `exec` is retried when it fails. Created by [`Node::retry`].
 ///
-/// Every error is worth another attempt unless [`when`](Retry::when) says otherwise. Attempts are
-/// counted by the call, not by the node. Delays need a tokio runtime with time enabled.
+/// By default, every error is retried; see [`when`](Retry::when). Attempts are counted per call.
+/// Delays need a tokio runtime with time enabled.
 ///
 /// ```
 /// use cogwork_flow::{Action, Backoff, Node, from_phases};
@@ -34,7 +34,7 @@ pub struct Retry<N, W = Always> {
     longest: Duration,
 }
 
-/// Every error is worth another attempt.
+/// Retries every error.
 #[derive(Debug, Clone, Copy)]
 pub struct Always;
 
@@ -48,7 +48,7 @@ impl<N> Retry<N> {
         }
     }
 
-    /// Tries again only on errors for which `when` answers true.
+    /// Retries only errors for which `when` returns `true`.
     pub fn when<E, W: Fn(&E) -> bool + Send + Sync>(self, when: W) -> Retry<N, When<W>> {
         let Self {
             node,
@@ -64,8 +64,7 @@ impl<N> Retry<N> {
         }
     }
 
-    /// Asks each error what is to be done: never again, or again when the backoff says so, or not
-    /// before the error says so.
+    /// Sets a closure that decides for each error whether and when to retry.
     ///
     /// ```
     /// use std::time::Duration;
@@ -108,7 +107,7 @@ impl<N> Retry<N> {
 }
 
 impl<N, W> Retry<N, W> {
-    /// The longest an error may ask to wait. One that asks for more is not tried again.
+    /// Sets the maximum delay that an error may ask for. An error that asks for more isn't retried.
     ///
     /// # Default
     ///
@@ -119,7 +118,7 @@ impl<N, W> Retry<N, W> {
         self
     }
 
-    /// How long to wait before the next attempt; `None` where there is to be none.
+    /// Returns the delay before the next attempt; `None` if there should be none.
     fn delay<E>(&self, error: &E, next: impl FnOnce() -> Option<Duration>) -> Option<Duration>
     where
         W: Worth<E>,
@@ -133,32 +132,32 @@ impl<N, W> Retry<N, W> {
     }
 }
 
-/// The longest an error may ask to wait unless said otherwise.
+/// The default maximum delay that an error may ask for.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Whether and when an error is worth another attempt. The [`Backoff`] has the last word on how
-/// many there are.
+/// Whether and when to retry after an error. The [`Backoff`] limits the number of attempts in any
+/// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// It is not.
+    /// Don't retry.
     Never,
-    /// After the backoff's own delay.
+    /// Retry after the delay of the backoff.
     AsBackoffSays,
-    /// After so long, or after the backoff's own delay if that is longer.
+    /// Retry after this delay, or after the delay of the backoff if that is longer.
     NotBefore(Duration),
 }
 
-/// The closure given to [`Retry::when`].
+/// The closure passed to [`Retry::when`].
 #[derive(Debug, Clone, Copy)]
 pub struct When<W>(W);
 
-/// The closure given to [`Retry::asking`].
+/// The closure passed to [`Retry::asking`].
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<W>(W);
 
-/// Decides whether an error is worth another attempt.
+/// Decides whether to retry an error.
 pub trait Worth<E>: Send + Sync {
-    /// Whether it is, and when.
+    /// Returns whether and when to retry.
     fn worth(&self, error: &E) -> Again;
 }
 
@@ -184,10 +183,10 @@ impl<E, W: Fn(&E) -> Again + Send + Sync> Worth<E> for Asking<W> {
     }
 }
 
-/// The error of a [`Retry`]: that of the last attempt, and how many there were.
+/// The error of a [`Retry`]: the error of the last attempt and the number of attempts.
 #[derive(Debug)]
 pub struct RetryError<E> {
-    /// Attempts made, the first one counted.
+    /// The number of attempts, including the first.
     pub attempts: u32,
     /// The error of the last attempt.
     pub error: E,
@@ -226,7 +225,7 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
     async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
         match self.node.exec(prep).await {
             Ok(exec) => Ok(exec),
-            // Boxed because only a failed attempt needs it: the loop and its timer would otherwise
+            // Boxed, because only a failed attempt needs it: otherwise the loop and its timer would
             // make every future of this node larger.
             Err(error) => Box::pin(again(self, prep, error)).await,
         }
@@ -289,7 +288,7 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
     }
 }
 
-/// Phases that are not tried again fail at the first attempt.
+/// Phases that aren't retried fail at the first attempt.
 fn once<E>(error: E) -> RetryError<E> {
     RetryError { attempts: 1, error }
 }

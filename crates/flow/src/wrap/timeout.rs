@@ -5,11 +5,11 @@ use cogwork_text::ErrorText;
 
 use crate::{Action, BoxError, Node};
 
-/// A node whose `exec` is given only so much time; made by [`Node::timeout`].
+/// A node whose `exec` has a time limit. Created by [`Node::timeout`].
 ///
-/// When the time is over, `exec` is dropped where it waits, and the error is
-/// [`TimeoutError::Elapsed`]. `prep` and `post` do not wait and are not timed. Needs a tokio
-/// runtime with time enabled.
+/// When the time is over, `exec` is dropped at its current `await`, and the error is
+/// [`TimeoutError::Elapsed`]. `prep` and `post` don't wait and have no limit. Needs a tokio runtime
+/// with time enabled.
 #[derive(Debug)]
 pub struct Timeout<N> {
     node: N,
@@ -22,12 +22,12 @@ impl<N> Timeout<N> {
     }
 }
 
-/// The error of a [`Timeout`]: the node's own, or that its time was over.
+/// The error of a [`Timeout`]: the error of the node, or that its time was over.
 #[derive(Debug)]
 pub enum TimeoutError<E> {
-    /// `exec` was not done in time.
+    /// `exec` took longer than the limit.
     Elapsed(Elapsed),
-    /// The node failed in time.
+    /// The node failed within the limit.
     Node(E),
 }
 
@@ -40,11 +40,11 @@ impl<E: fmt::Display> fmt::Display for TimeoutError<E> {
     }
 }
 
-/// `exec` took longer than it was given.
+/// The error of an `exec` that took longer than its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no outcome within {limit:?}")]
 pub struct Elapsed {
-    /// The time it was given.
+    /// The limit.
     pub limit: Duration,
 }
 
