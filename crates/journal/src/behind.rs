@@ -1,4 +1,4 @@
-//! Writing behind the back of a run: in order, off the async threads, many lines with one sync.
+//! Writes in the background of a run: in order, on blocking threads, many entries with one sync.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,11 +12,11 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::mutex::lock;
 
-/// What is to be written.
+/// A change to write.
 pub(crate) enum Job {
-    /// One line more.
+    /// Append an entry.
     Append(Entry),
-    /// These in place of all before.
+    /// Replace all earlier entries.
     Replace(Vec<Entry>),
 }
 
@@ -54,15 +54,14 @@ impl Edit {
     }
 }
 
-/// Writes what was queued, on a thread that may block.
+/// Writes queued changes, on a thread that may block.
 pub(crate) trait Write: Send + 'static {
-    /// Writes all of it, in order, to where a crash cannot take it away. It is not called again
-    /// after an error.
+    /// Writes all changes durably, in order. Isn't called again after an error.
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
 }
 
-/// The log of a run: what is pushed is queued, and one thread at a time writes all there is in one
-/// go. A thread of its own for each run would be simpler, and too much for thousands of runs.
+/// The log of a run. Pushed entries are queued, and one thread at a time writes the whole queue. A
+/// separate thread for each run would be simpler, but too much for thousands of runs.
 pub(crate) struct Behind(Arc<Shared>);
 
 struct Shared {
@@ -77,7 +76,7 @@ struct Shared {
 struct Queue {
     jobs: Vec<Job>,
     pushed: u64,
-    /// Whether a thread writes.
+    /// Whether a thread is writing.
     active: bool,
 }
 
@@ -113,7 +112,7 @@ impl Behind {
             (queue.pushed, !std::mem::replace(&mut queue.active, true))
         };
 
-        // Not under the lock: a runtime that shuts down drops the work at once, in here.
+        // Not under the lock: a runtime that shuts down drops the work here immediately.
         if idle {
             let drain = Drain {
                 shared: Arc::clone(&self.0),
@@ -172,7 +171,7 @@ impl Shared {
     }
 }
 
-/// Writes until nothing is queued. Dropped before that, it fails all who wait.
+/// Writes until the queue is empty. If it is dropped earlier, all waiting futures fail.
 struct Drain {
     shared: Arc<Shared>,
     done: bool,
@@ -223,7 +222,7 @@ impl Drop for Drain {
     }
 }
 
-/// Does what may block where it may.
+/// Runs blocking work on a thread for it.
 pub(crate) async fn blocking<T: Send + 'static>(
     place: String,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,

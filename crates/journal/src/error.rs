@@ -5,11 +5,12 @@ use std::sync::Arc;
 use cogwork_flow::BoxError;
 use cogwork_text::{Escaped, Name};
 
-/// Why a store could not do what it was asked.
+/// The error of a store.
 ///
-/// `{}` is one line that names the file, and the line where there is one; `{:#}` adds the line
-/// itself. Invisible characters are escaped in both. Inside a run it is the source of a [`RunError`](cogwork_flow::RunError) that
-/// [is of the journal](cogwork_flow::RunError::is_journal).
+/// `{}` is one line with the file, and the number of the line if there is one; `{:#}` adds the
+/// content of the line. Both escape invisible characters. Inside a run, it is the source of a
+/// [`RunError`](cogwork_flow::RunError) for which
+/// [`is_journal`](cogwork_flow::RunError::is_journal) is true.
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
 
@@ -36,55 +37,56 @@ pub(crate) enum Kind {
 }
 
 impl StoreError {
-    /// Whether another runner has the run, in this process or another.
+    /// Returns whether the run is in use, in this process or a different one.
     pub fn is_locked(&self) -> bool {
         self.0.kind == Kind::Locked
     }
 
-    /// Whether there is no run of this id.
+    /// Returns whether there is no run with this id.
     pub fn is_missing(&self) -> bool {
         self.0.kind == Kind::Missing
     }
 
-    /// Whether a run of this id is there already.
+    /// Returns whether there already is a run with this id.
     pub fn is_already_there(&self) -> bool {
         self.0.kind == Kind::AlreadyThere
     }
 
-    /// Whether the run is one of another flow, or of this flow as it was before it was changed.
+    /// Returns whether the run belongs to a different flow, or to this flow before it was changed.
     pub fn is_another_flow(&self) -> bool {
         self.0.kind == Kind::AnotherFlow
     }
 
-    /// Whether the record is not as it was written, is no record at all, or is one of another
-    /// version of the format. It was left as it is.
+    /// Returns whether the record was modified, isn't a record, or has an unsupported version of
+    /// the format. It was left unchanged.
     pub fn is_damaged(&self) -> bool {
         self.0.kind == Kind::Damaged
     }
 
-    /// Whether a value the program gave cannot be written as JSON, or what is on record is none of
-    /// the type it asked for.
+    /// Returns whether a value cannot be written as JSON, or a recorded value doesn't have the
+    /// requested type.
     pub fn is_value(&self) -> bool {
         self.0.kind == Kind::Value
     }
 
-    /// Whether something is larger than the store takes.
+    /// Returns whether something is larger than the store allows.
     pub fn is_too_large(&self) -> bool {
         self.0.kind == Kind::TooLarge
     }
 
-    /// Whether the run has ended, and nothing in it waits for an answer.
+    /// Returns whether the run has ended and doesn't accept answers.
     pub fn is_ended(&self) -> bool {
         self.0.kind == Kind::Ended
     }
 
-    /// Whether no node of the run's flow waits for the event.
+    /// Returns whether no node of the flow waits for the event.
     pub fn is_unknown_event(&self) -> bool {
         self.0.kind == Kind::UnknownEvent
     }
 
-    /// Whether the record was removed, moved, replaced or written by somebody else while the run was at work,
-    /// or its lock was removed. What the run did last is not on record.
+    /// Returns whether, while the run was in use, the record was removed, moved, replaced or
+    /// written by somebody else, or its lock was removed. The last outcomes of the run aren't
+    /// recorded.
     pub fn is_gone(&self) -> bool {
         self.0.kind == Kind::Gone
     }
@@ -98,7 +100,7 @@ impl StoreError {
         }))
     }
 
-    /// A line that is not what it should be.
+    /// Creates the error of an invalid line.
     pub(crate) fn line(kind: Kind, text: impl fmt::Display, number: u64, line: &[u8]) -> Self {
         let start = line.get(..4 * EXCERPT).unwrap_or(line);
         let start = String::from_utf8_lossy(start);
@@ -115,12 +117,12 @@ impl StoreError {
         }))
     }
 
-    /// The operating system refused something: `what` says to which file and what it was.
+    /// Creates the error of a failed system call. `what` names the file and the operation.
     pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
         Self::caused(Kind::Other, what, error)
     }
 
-    /// The same of something else.
+    /// Creates an error with a source of any kind.
     pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
         let source = error.into();
         let text = shown(format_args!("{what}: {source}"));
@@ -132,7 +134,7 @@ impl StoreError {
         }))
     }
 
-    /// What a journal over this store answered.
+    /// Converts the error of a journal over this store.
     pub(crate) fn of_journal(place: &str, error: BoxError) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
@@ -149,7 +151,7 @@ impl StoreError {
         )
     }
 
-    /// `place` was there when the run was taken up.
+    /// Creates the error of a file that was there when the run was opened.
     pub(crate) fn gone(place: impl fmt::Display) -> Self {
         let text =
             "it was removed, moved or replaced while it was in use; nothing more is recorded";
@@ -165,10 +167,11 @@ impl StoreError {
     }
 }
 
-/// How much of a line is shown, in characters.
+/// The maximum length of an excerpt, in characters.
 const EXCERPT: usize = 200;
 
-/// How much of a message is shown, in characters. It may quote a record, whose texts can be of any length.
+/// The maximum length of a message, in characters. It may quote a record, whose texts may have any
+/// length.
 const MESSAGE: usize = 4_000;
 
 fn shown(message: impl fmt::Display) -> String {
@@ -186,7 +189,7 @@ impl fmt::Display for StoreError {
 }
 
 impl fmt::Debug for StoreError {
-    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
+    /// Formats as `{:#}`, for programs that return the error from `main`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

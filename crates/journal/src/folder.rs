@@ -1,4 +1,4 @@
-//! The folder of a store, which all its runs share.
+//! The folder of a store.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use cogwork_files::Folder;
 use crate::StoreError;
 use crate::mutex::lock;
 
-/// The folder of a store. It is opened when it is first needed, and all runs share the handle.
+/// The folder of a store. It is opened on first use, and all runs share the handle.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreFolder {
     path: PathBuf,
@@ -27,7 +27,7 @@ impl StoreFolder {
         &self.path
     }
 
-    /// Opens the folder; `None` where there is none.
+    /// Opens the folder. Returns `None` if there is none.
     pub(crate) fn open(&self) -> Result<Option<Folder>, StoreError> {
         match self.opened_by(|path| Folder::open(path)) {
             Ok(folder) => Ok(Some(folder)),
@@ -36,7 +36,7 @@ impl StoreFolder {
         }
     }
 
-    /// Opens the folder, and creates it where there is none.
+    /// Opens the folder, and creates it if there is none.
     pub(crate) fn create(&self) -> Result<Folder, StoreError> {
         self.opened_by(|path| Folder::create(path))
             .map_err(|error| self.failed("the folder cannot be made", error))

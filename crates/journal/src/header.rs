@@ -1,4 +1,4 @@
-//! What a run is: written once, before its first entry.
+//! The header of a run, written once, before its first entry.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,24 +11,24 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::time::{from_millis, to_millis};
 
-/// The version of the format, in the header of each run.
+/// The version of the format.
 pub(crate) const FORMAT: u32 = 1;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
-    /// The first field of the file, so that a file is known by how it begins.
+    /// The first field, which identifies the file.
     pub(crate) cogwork_journal: u32,
     pub(crate) run_id: String,
     pub(crate) flow: String,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
     pub(crate) input: Box<RawValue>,
-    /// Last, as it is long and only programs read it.
+    /// Last, since it is long and only programs read it.
     pub(crate) shape: Shape,
 }
 
-/// What makes a flow the flow of a run: its name, which begins the names of its steps, and its shape.
+/// The identity of a flow: its name, with which the names of its steps start, and its shape.
 #[derive(Debug)]
 pub(crate) struct FlowIs {
     name: String,
@@ -76,7 +76,7 @@ impl Header {
         from_millis(self.started).unwrap_or(UNIX_EPOCH)
     }
 
-    /// That a node of the flow waits for this event.
+    /// Checks that a node of the flow waits for this event.
     pub(crate) fn check_event(&self, place: &str, event: &str) -> Result<(), StoreError> {
         let events = self.shape.events();
         if events.contains(&event) {
@@ -93,7 +93,7 @@ impl Header {
         Err(StoreError::new(Kind::UnknownEvent, text))
     }
 
-    /// That the run is one of this flow.
+    /// Checks that the run belongs to this flow.
     pub(crate) fn check_name(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
         if self.flow == flow.name {
             return Ok(());
@@ -110,7 +110,7 @@ impl Header {
         ))
     }
 
-    /// That the flow is as it was when the run began.
+    /// Checks that the flow hasn't changed since the run began.
     pub(crate) fn check_shape(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
         let Some(difference) = flow.shape.difference(&self.shape) else {
             return Ok(());
@@ -126,7 +126,7 @@ impl Header {
         ))
     }
 
-    /// Takes the shape of the flow as it is now; answers whether that is another one.
+    /// Replaces the shape with that of the current flow. Returns whether it changed.
     pub(crate) fn take_shape(&mut self, flow: FlowIs) -> bool {
         let changed = flow.shape.difference(&self.shape).is_some();
         self.shape = flow.shape;

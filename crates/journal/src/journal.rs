@@ -14,9 +14,9 @@ use crate::behind::{Behind, Write};
 use crate::error::Kind;
 use crate::header::Header;
 
-/// The journal of one run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
+/// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
-/// As long as it is there, nobody else can take up the run.
+/// While it exists, nobody else can open the run.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -62,11 +62,11 @@ impl RunJournal {
         })
     }
 
-    /// The state to run over: that of the last snapshot, or else the input.
+    /// Returns the state with which to resume the run: that of the last snapshot, or the input.
     ///
     /// # Errors
     ///
-    /// When it is no `S`.
+    /// Returns an error if it isn't an `S`.
     pub fn state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
         match self.recorded.snapshot() {
             Some(snapshot) => self.read("state in the snapshot", snapshot.state.as_str()),
@@ -74,16 +74,16 @@ impl RunJournal {
         }
     }
 
-    /// What the run began with.
+    /// Returns the input with which the run was started.
     ///
     /// # Errors
     ///
-    /// When it is no `T`.
+    /// Returns an error if it isn't a `T`.
     pub fn input<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
         self.read("input", self.header.input.get())
     }
 
-    /// That a node of the flow waits for this event.
+    /// Checks that a node of the flow waits for this event.
     pub(crate) fn check_event(&self, event: &str) -> Result<(), StoreError> {
         self.header.check_event(&self.place, event)
     }

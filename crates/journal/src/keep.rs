@@ -1,4 +1,4 @@
-//! Taking a run, wherever it is kept.
+//! Opens a run in any store.
 
 use cogwork_files::LockFile;
 use cogwork_flow::journal::Entry;
@@ -9,48 +9,48 @@ use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::{RunJournal, StoreError};
 
-/// A run in its store, there or not. Each call may block.
+/// A run that may exist in a store. All calls may block.
 pub(crate) trait Keep: Send + 'static {
     fn run_id(&self) -> &str;
 
-    /// The file, for messages.
+    /// Returns the path of the file, for messages.
     fn place(&self) -> String;
 
-    /// Opens the folder that the run is in; `None` where there is none and none is to be made.
+    /// Opens the folder of the run. Returns `None` if there is none and `create` is false.
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
 }
 
-/// The open folder of a run: all that is done to the run is done in this one, whatever its path leads to
-/// meanwhile.
+/// The open folder of a run. Everything is done in this folder, even if a different one takes its
+/// path in the meantime.
 pub(crate) trait OpenFolder {
     fn is_there(&self) -> Result<bool, StoreError>;
 
     fn lock(&self) -> Result<LockFile, StoreError>;
 
-    /// Puts the run on record. It is not there yet.
+    /// Records a new run.
     fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError>;
 
-    /// Reads the run, and makes it the one that is wanted.
+    /// Reads the run and checks that it is the wanted one.
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError>;
 }
 
-/// What to do with a run that is there, or is not.
+/// How to open a run.
 pub(crate) enum Take {
     Start(Header),
     Resume(FlowIs),
     Either(Header, FlowIs),
     Changed(FlowIs),
-    /// To bring the answer of this event.
+    /// Open the run to deliver the answer to this event.
     Answer(String),
 }
 
-/// What a run on record must be.
+/// The conditions for a recorded run.
 pub(crate) enum Wanted {
-    /// One of this flow as it is.
+    /// The run must belong to this flow.
     Same(FlowIs),
-    /// One of this flow, which takes the place of the one on record.
+    /// The run must belong to an earlier version of this flow, which replaces the recorded one.
     Changed(FlowIs),
-    /// One that can take an answer.
+    /// The run must accept answers.
     Answerable,
 }
 
@@ -74,7 +74,7 @@ impl Take {
             return Err(missing());
         };
 
-        // Looked at first, so that asking for a run leaves no lock file.
+        // Checked first, so that a failed lookup leaves no lock file.
         if !create && !folder.is_there()? {
             return Err(missing());
         }
@@ -107,7 +107,7 @@ impl Take {
 }
 
 impl Wanted {
-    /// That the first line, which is at `place`, is that of the run.
+    /// Checks that the first line, which is at `place`, belongs to the run.
     pub(crate) fn check_header(
         &self,
         place: &str,
@@ -132,7 +132,7 @@ impl Wanted {
         }
     }
 
-    /// That the last entry leaves a run to go on with.
+    /// Checks that the run can continue after the last entry.
     pub(crate) fn check_end(&self, run_id: &str, last: Option<&Entry>) -> Result<(), StoreError> {
         match (self, last) {
             (Self::Answerable, Some(Entry::Ended { .. })) => Err(StoreError::ended(run_id)),
@@ -140,7 +140,7 @@ impl Wanted {
         }
     }
 
-    /// Puts the flow as it is now into the header; answers whether that is another one.
+    /// Stores the current flow in the header. Returns whether it changed.
     pub(crate) fn change(self, header: &mut Header) -> bool {
         match self {
             Self::Same(flow) | Self::Changed(flow) => header.take_shape(flow),

@@ -1,12 +1,12 @@
-//! Journals on disk for flows: a run that crashed goes on, and no recorded call is made again.
+//! Journals on disk for flows: a run continues after a crash, and no recorded call is repeated.
 //!
 //! ```text
 //! store.start(run_id, &flow, &input).await -> RunJournal   →   flow.begin().with_journal(journal).finish(&mut state)
 //! ```
 //!
-//! A [`FileStore`] keeps each run in a file of its own: lines of JSON that people can read, each
-//! written before its outcome is used. Whatever ends the process, the run is taken up again with
-//! [`resume`](Store::resume) and goes on where the file ends.
+//! A [`FileStore`] keeps each run in its own file. The file consists of lines of JSON that people
+//! can read, each written before its outcome is used. After a crash, [`resume`](Store::resume)
+//! continues the run where the file ends.
 //!
 //! ```
 //! use cogwork_flow::{Flow, from_phases};
@@ -43,14 +43,14 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | begin a run | [`Store::start`] |
-//! | go on with it | [`Store::resume`], [`Store::resume_changed`] |
-//! | begin it or go on, whichever is due | [`Store::start_or_resume`] |
+//! | start a run | [`Store::start`] |
+//! | resume a run | [`Store::resume`], [`Store::resume_changed`] |
+//! | resume a run, or start it if it is new | [`Store::start_or_resume`] |
 //! | answer a run that waits | [`Store::deliver`] |
-//! | see what runs there are | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
-//! | keep many runs in one database, and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
-//! | have the state to run over | [`RunJournal::state`], [`RunJournal::input`] |
-//! | know what went wrong | [`StoreError`] |
+//! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
+//! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
+//! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
+//! | handle errors | [`StoreError`] |
 //! | keep the record of a long run short | [`Run::with_fold_every`](cogwork_flow::Run::with_fold_every) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -11,14 +11,15 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::header::{FORMAT, Header};
 
-/// The checksums of a run's lines, each over the digits of the one before and over its own line up
-/// to the field that holds it: a line that was edited, taken away or put elsewhere breaks the chain.
+/// The chain of checksums of a run. Each covers the digits of the previous checksum and its own
+/// line, up to the field that contains it, so that editing, removing or moving a line breaks the
+/// chain.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Chain {
     before: Option<u32>,
 }
 
-/// How every first line begins. What follows is the version of the format.
+/// The start of every first line. The version of the format follows.
 const START: &str = "{\"cogwork_journal\":";
 
 /// `,"crc":"0a1b2c3d"}`
@@ -26,21 +27,22 @@ const FIELD: &[u8] = b",\"crc\":\"";
 const DIGITS: usize = 8;
 const END: &[u8] = b"\"}";
 
-/// How a line comes to the disk.
+/// How a line is written to disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joins {
-    /// When all lines before it are there.
+    /// After all earlier lines were synced.
     Nothing,
-    /// In one go with the line before it, so that after a power cut it may be there without that one.
+    /// Together with the previous line. After a power cut, it may be there without that one.
     TheLineBefore,
 }
 
-/// What a line says that joins the one before it. No object of a journal ends like this by itself.
+/// The mark of a line that was written together with the previous one. No other line of a journal
+/// ends with it.
 const JOINED: &[u8] = b",\"joined\":true";
 
 impl Chain {
-    /// Writes a line that is an object, its checksum as the last field, at most so long: what could
-    /// not be read again must not be written.
+    /// Writes an object as a line of at most `max_line` bytes, with its checksum as the last field.
+    /// A longer line is an error, since it could not be read again.
     pub(crate) fn append(
         &mut self,
         lines: &mut Vec<u8>,
@@ -100,7 +102,7 @@ impl Chain {
         self.read(line)
     }
 
-    /// Reads a line that follows.
+    /// Reads any other line.
     pub(crate) fn entry(&mut self, line: &mut Vec<u8>) -> Result<Entry, String> {
         self.read(line)
     }
@@ -111,7 +113,7 @@ impl Chain {
             .map_err(|error| format!("the line is none of a journal: {error}"))
     }
 
-    /// Takes the checksum from a line, which then is the object as it was.
+    /// Checks and removes the checksum of a line.
     fn check(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
         let Some((object, digits)) = split(line) else {
             return Err(NO_CHECKSUM.to_owned());
@@ -132,7 +134,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The checksum of the next line.
+    /// Returns the checksum of the next line.
     fn next(&mut self, object: &[u8]) -> String {
         let mut hasher = Hasher::new();
         if let Some(before) = self.before {
@@ -152,7 +154,8 @@ pub(crate) fn too_long(line: impl Display, max_line: usize) -> String {
     format!("{line} is longer than {max_line} bytes; `with_max_line` raises the limit of the store")
 }
 
-/// A line up to its checksum, and the checksum; `None` where it does not end with one.
+/// Splits a line into the part before its checksum and the checksum. Returns `None` if it doesn't
+/// end with one.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let content = line.len().checked_sub(FIELD.len() + DIGITS + END.len())?;
     let (object, field) = line.split_at_checked(content)?;
@@ -161,9 +164,9 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((object, digits))
 }
 
-/// Returns whether a line after the first says that all lines before it were on the disk when it was written.
+/// Returns whether all lines before this one were on disk when it was written.
 pub(crate) fn starts_a_write(line: &[u8]) -> bool {
-    // What ends otherwise is joined to the line before, or was not written completely.
+    // A line with a different ending was written together with the previous one, or not completely.
     split(line).is_some_and(|(object, _)| object.ends_with(b"}"))
 }
 

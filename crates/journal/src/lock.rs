@@ -1,4 +1,4 @@
-//! One runner a run.
+//! Locks runs, so that each has at most one runner.
 
 use std::fmt;
 use std::path::Path;
@@ -10,17 +10,16 @@ use cogwork_text::Name;
 use crate::StoreError;
 use crate::error::Kind;
 
-/// How long to wait for one who is about to finish: after a run is dropped, what it has queued is
-/// written to the end.
+/// How long to wait for a lock. After a run is dropped, its queue is still written.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Locks a run until the lock is dropped, or the process ends in whatever way. Blocks for a moment at most.
+/// Locks a run until the lock is dropped or the process ends. Blocks for at most [`PATIENCE`].
 pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile, StoreError> {
     let refused = |error| refused(&folder.path_of(lock), run_id, error);
     LockFile::lock_within(folder, lock, PATIENCE).map_err(refused)
 }
 
-/// Why the run cannot be locked with the file at `path`.
+/// Returns the error of a run that cannot be locked with the file at `path`.
 pub(crate) fn refused(path: &Path, run_id: &str, error: LockError) -> StoreError {
     if matches!(error, LockError::InUse { .. }) {
         return in_use(path, run_id, error);

@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 
-/// How long the name of a file may grow, in bytes, before what follows becomes a hash. File systems
-/// take 255, of which some are for what stands around it.
+/// The maximum length of a file name in bytes, after which the rest is replaced with a hash. File
+/// systems allow 255, including the ending.
 const LONGEST: usize = 180;
 
-/// A file name for a run id, without its ending: the id itself where that is safe everywhere.
+/// Returns a file name for a run id, without an ending: the id itself if it is safe on all
+/// platforms.
 ///
-/// All but `a-z`, `0-9`, `.`, `_` and `-` is written as `%41`, upper case too, as some file systems
-/// do not tell it from lower case. No two ids get the same name, but for very long ones whose hash
-/// is the same; the run id in the file tells those apart.
+/// All bytes except `a-z`, `0-9`, `.`, `_` and `-` are written as `%41`. This includes upper case,
+/// which some file systems don't distinguish from lower case. Two ids have the same name only if
+/// both are very long and have the same hash; the run id in the file then tells them apart.
 pub(crate) fn safe(run_id: &str) -> String {
     if run_id.is_empty() {
-        // Nothing else becomes this.
+        // No other id has this name.
         return "%".to_owned();
     }
 
@@ -44,7 +45,8 @@ pub(crate) fn safe(run_id: &str) -> String {
     name
 }
 
-/// Whether Windows takes it for a device, whatever follows the dot. Upper case is escaped anyway.
+/// Returns whether Windows reserves the name for a device, with any ending. Upper case is escaped
+/// anyway.
 fn is_reserved(run_id: &str) -> bool {
     let stem = run_id.split('.').next().unwrap_or_default();
     match stem {
@@ -58,7 +60,8 @@ fn is_reserved(run_id: &str) -> bool {
     }
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard library's are not.
+/// FNV-1a. Unlike the hashes of the standard library, it is the same on every machine and in every
+/// version.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

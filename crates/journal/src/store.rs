@@ -11,9 +11,9 @@ use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take, open};
 use crate::{RunJournal, RunSummary, StoreError};
 
-/// A place for runs, to begin them and to take them up again: the same calls for every store.
+/// A store of runs, which starts and resumes them. All stores have the same methods.
 ///
-/// It is implemented by the stores of this crate alone. For a place of your own, implement
+/// Only the stores of this crate implement this trait. To store runs elsewhere, implement
 /// [`Log`](cogwork_flow::journal::Log).
 ///
 /// ```
@@ -43,46 +43,46 @@ use crate::{RunJournal, RunSummary, StoreError};
 /// # }
 /// ```
 pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
-    /// The run of an id, there or not. Nobody else can make a [`Kept`], so stores are those of
-    /// this crate.
+    /// Returns the run with this id, which may not exist. Only this crate can create a [`Kept`].
     #[doc(hidden)]
     fn kept(&self, run_id: &str) -> Kept;
 
-    /// Where the runs are, for messages.
+    /// Returns the location of the runs, for messages.
     #[doc(hidden)]
     fn place(&self) -> String;
 
-    /// All runs. It may block.
+    /// Returns all runs. May block.
     #[doc(hidden)]
     fn list(&self) -> Result<Vec<RunSummary>, StoreError>;
 
-    /// Begins a run: puts it on record, with its input.
+    /// Starts a run and records its input.
     ///
     /// # Errors
     ///
-    /// When there is a run of this id [already](StoreError::is_already_there), the input cannot
-    /// be [written as JSON](StoreError::is_value), or the store cannot be written.
+    /// Returns an error if there [already is](StoreError::is_already_there) a run with this id, if
+    /// the input cannot be [written as JSON](StoreError::is_value), or if the store cannot be
+    /// written.
     fn start<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        // Here and below all that is borrowed is read before anything waits, so that neither states
-        // nor inputs need be `Sync`.
+        // Here and below, everything borrowed is read before the first `await`, so that neither
+        // states nor inputs need be `Sync`.
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
         async move { open(kept.0, Take::Start(header?)).await }
     }
 
-    /// Takes up a run.
+    /// Resumes a run.
     ///
     /// # Errors
     ///
-    /// When there is [none](StoreError::is_missing) of this id, another runner
-    /// [has it](StoreError::is_locked), it is one of [another flow](StoreError::is_another_flow)
-    /// or of this one before it was changed, or its record is [damaged](StoreError::is_damaged) or
-    /// cannot be read.
+    /// Returns an error if there is [no run](StoreError::is_missing) with this id, if it is [in
+    /// use](StoreError::is_locked), if it belongs to a [different
+    /// flow](StoreError::is_another_flow) or to an earlier version of this one, or if its record is
+    /// [damaged](StoreError::is_damaged) or cannot be read.
     fn resume<S>(
         &self,
         run_id: &str,
@@ -91,12 +91,12 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         open(self.kept(run_id).0, Take::Resume(FlowIs::of(flow)))
     }
 
-    /// Begins a run, or takes it up where there is one of this id: what a program that is started
-    /// again after each crash does. The input of a run that is there stays what it was.
+    /// Resumes a run, or starts it if there is none with this id. A program that is restarted after
+    /// a crash needs only this method. The input of an existing run doesn't change.
     ///
     /// # Errors
     ///
-    /// As [`start`](Store::start) and [`resume`](Store::resume).
+    /// The same as [`start`](Store::start) and [`resume`](Store::resume).
     fn start_or_resume<S>(
         &self,
         run_id: &str,
@@ -109,15 +109,15 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         async move { open(kept.0, Take::Either(header?, flow)).await }
     }
 
-    /// Takes up a run whose flow has changed since: puts the flow as it is now on record, and keeps
-    /// all outcomes.
+    /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.
     ///
-    /// The run is replayed through the changed flow. Steps that have kept their names find their
-    /// outcomes; a run that comes by another node than the one on record is refused there.
+    /// The run is replayed through the changed flow. Steps with the same names use their recorded
+    /// outcomes. If the run visits a node other than the recorded one, it fails there.
     ///
     /// # Errors
     ///
-    /// As [`resume`](Store::resume), but for the change. A flow of another name is another flow.
+    /// The same as [`resume`](Store::resume), except for the change. A flow with a different name
+    /// is a different flow.
     fn resume_changed<S>(
         &self,
         run_id: &str,
@@ -126,19 +126,20 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         open(self.kept(run_id).0, Take::Changed(FlowIs::of(flow)))
     }
 
-    /// Brings the answer of an event to a run that nobody runs now. The run takes it when it is
-    /// taken up and waits for it. For one that runs here, use
+    /// Delivers the answer to an event to a run that isn't in use. The run uses it when it is
+    /// resumed and waits for the event. For a run in this process, use
     /// [`Run::deliver`](cogwork_flow::Run::deliver).
     ///
-    /// Nothing here knows of which type the answer must be. One that the flow cannot read is refused
-    /// when the run takes it: the run fails there once, and taken up again it waits on.
+    /// The type of the answer isn't checked here. If the flow cannot read it, the run fails once
+    /// when it uses the answer; resumed again, it continues to wait.
     ///
     /// # Errors
     ///
-    /// When there is [none](StoreError::is_missing) of this id, it [runs](StoreError::is_locked) or
-    /// [has ended](StoreError::is_ended), its flow waits for
-    /// [no such event](StoreError::is_unknown_event), the answer cannot be [written as JSON](StoreError::is_value),
-    /// or its record is [damaged](StoreError::is_damaged) or cannot be read or written.
+    /// Returns an error if there is [no run](StoreError::is_missing) with this id, if it is [in
+    /// use](StoreError::is_locked) or [has ended](StoreError::is_ended), if its flow doesn't wait
+    /// for [this event](StoreError::is_unknown_event), if the answer cannot be [written as
+    /// JSON](StoreError::is_value), or if the record is [damaged](StoreError::is_damaged) or cannot
+    /// be read or written.
     fn deliver(
         &self,
         run_id: &str,
@@ -167,16 +168,16 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         }
     }
 
-    /// All runs, by their ids in order. None that is at work is disturbed.
+    /// Returns all runs, sorted by id, without locking them.
     ///
     /// # Errors
     ///
-    /// When the store cannot be read. One that is not there has no runs.
+    /// Returns an error if the store cannot be read. A store that doesn't exist has no runs.
     fn runs(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send {
         let store = self.clone();
         async move { blocking(store.place(), move || store.list()).await }
     }
 }
 
-/// A run where a store keeps it.
+/// A run in a store.
 pub struct Kept(pub(crate) Box<dyn Keep>);

@@ -6,55 +6,55 @@ use crate::header::Header;
 use crate::time::from_millis;
 use crate::waits::{WaitChange, WaitSummary, Waits};
 
-/// A run as it stands on record.
+/// A summary of a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunSummary {
-    /// The run's id.
+    /// The id of the run.
     pub run_id: String,
     /// The name of its flow.
     pub flow: String,
-    /// When it was started, to the millisecond.
+    /// When the run was started, to the millisecond.
     pub started: SystemTime,
-    /// How many entries are on record: outcomes, answers, ends and so on. Those that a snapshot took
-    /// the place of are not counted.
+    /// The number of recorded entries, such as outcomes and answers, without those that a snapshot
+    /// has replaced.
     pub entries: u64,
-    /// How it stands.
+    /// The status of the run.
     pub status: RunStatus,
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// It runs now, has an answer that it has not taken yet, or stopped without a word. Unless it runs,
-    /// it can be taken up.
+    /// The run is in use, has an answer that it hasn't used yet, or was interrupted. Unless it is
+    /// in use, it can be resumed.
     Open,
-    /// It waits for events that nobody has answered.
+    /// The run waits for events without an answer.
     Paused {
-        /// The steps that wait, in the order in which they began to.
+        /// The waiting steps, in the order in which they started to wait.
         waits: Vec<WaitSummary>,
     },
-    /// It stopped on an error, and can be taken up.
+    /// The run stopped with an error. It can be resumed.
     Failed {
         /// The error, in one line.
         error: String,
     },
-    /// It came to its end.
+    /// The run ended.
     Ended {
-        /// The label it ended on.
+        /// The action on which it ended.
         action: String,
-        /// Steps in all.
+        /// The number of steps in all.
         steps: u64,
     },
-    /// Its record cannot be read.
+    /// The record cannot be read.
     Damaged {
-        /// Why, in one line.
+        /// The reason, in one line.
         error: String,
     },
 }
 
-/// How a run stands after the entries so far.
+/// The status of a run after the entries so far.
 #[derive(Default)]
 pub(crate) struct Standing {
     entries: u64,
@@ -70,7 +70,7 @@ pub(crate) enum Stopped {
 }
 
 impl Standing {
-    /// Adds an entry; answers what it changes about the steps that wait.
+    /// Adds an entry. Returns how it changes the waiting steps.
     pub(crate) fn add(&mut self, entry: &Entry) -> Option<WaitChange> {
         self.entries += 1;
         self.stopped = None;
@@ -129,12 +129,12 @@ impl Standing {
         None
     }
 
-    /// How it stopped, if that was the last thing it did.
+    /// Returns how the run stopped, if the last entry says so.
     pub(crate) fn stopped(&self) -> Option<&Stopped> {
         self.stopped.as_ref()
     }
 
-    /// Whether it waits for events that nobody has answered.
+    /// Returns whether the run waits for events without an answer.
     pub(crate) fn is_paused(&self) -> bool {
         self.stopped.is_none() && self.waits.block_the_run()
     }

@@ -1,4 +1,4 @@
-//! Which steps of a run wait, kept up with each entry: an entry takes the same work however many wait.
+//! Tracks the waiting steps of a run. Each entry takes the same work, however many steps wait.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
@@ -17,15 +17,15 @@ pub struct WaitSummary {
     pub until: Option<SystemTime>,
 }
 
-/// The steps of a run that wait, and the answers that none of them has taken.
+/// The waiting steps of a run, and the unused answers.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// By the numbers of the entries with which they began, and so in that order.
+    /// By the numbers of the entries with which they started to wait, and so in that order.
     waiting: BTreeMap<u64, WaitSummary>,
-    /// The number of each step that waits.
+    /// The number of each waiting step.
     numbers: HashMap<String, u64>,
     events: HashMap<String, Event>,
-    /// How many events have an answer and a step that can take it.
+    /// The number of events with both an answer and a step that can use it.
     answered: usize,
 }
 
@@ -41,17 +41,17 @@ impl Event {
     }
 }
 
-/// What an entry changes about the steps that wait.
+/// How an entry changes the waiting steps.
 #[cfg_attr(
     not(feature = "sqlite"),
     expect(dead_code, reason = "only a database has rows to change")
 )]
 pub(crate) enum WaitChange {
-    /// A step waits, with this number.
+    /// A step with this number started to wait.
     Began(u64, WaitSummary),
-    /// The step of this number has less time.
+    /// The step with this number has less time.
     Shortened(u64, Option<SystemTime>),
-    /// The step of this number waits no more.
+    /// The step with this number no longer waits.
     Ended(u64),
     /// No step waits.
     AllEnded,
@@ -86,7 +86,7 @@ impl Waits {
         self.change(event, |event| event.answers += 1);
     }
 
-    /// An answer is gone.
+    /// Removes an answer.
     pub(crate) fn use_up(&mut self, event: &str) {
         self.change(event, |event| {
             event.answers = event.answers.saturating_sub(1)
@@ -105,12 +105,12 @@ impl Waits {
         }
     }
 
-    /// Whether nothing can go on before an answer comes.
+    /// Returns whether no step can continue before an answer arrives.
     pub(crate) fn block_the_run(&self) -> bool {
         !self.waiting.is_empty() && self.answered == 0
     }
 
-    /// The steps that wait, in the order in which they began to.
+    /// Returns the waiting steps, in the order in which they started to wait.
     pub(crate) fn into_summaries(self) -> Vec<WaitSummary> {
         self.waiting.into_values().collect()
     }

@@ -1,4 +1,4 @@
-//! Reading what runs there are, without taking them.
+//! Lists runs without locking them.
 
 use std::ffi::OsStr;
 use std::time::UNIX_EPOCH;

@@ -13,28 +13,28 @@ use crate::folder::StoreFolder;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
-/// Keeps each run in a file of its own, in one folder.
+/// Keeps each run in its own file, in one folder.
 ///
-/// A run's file has the run id for its name, made safe, and ends with `.jsonl`. Its first line says
-/// which run it is and what it began with; each further line is an
-/// [`Entry`](cogwork_flow::journal::Entry). The last field of
-/// every line is a checksum, the CRC-32 of the digits of the checksum before and of the line up to
-/// that field. A line that was written in one go with the one before it says so with a field `joined`
-/// before that. Lines are only added; [folding](cogwork_flow::Run::with_fold_every) puts a new file in
-/// place of the old one. Beside it lie a `.lock` file, which holds the id of the process that ran
-/// it last, and for moments a `.new` one. The folder is to hold nothing else that ends so: what is no
-/// regular file under such a name, such as a link, is an error.
+/// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`. Its
+/// first line contains the run id and the input; each further line is an
+/// [`Entry`](cogwork_flow::journal::Entry). The last field of every line is a checksum: the CRC-32
+/// of the digits of the previous checksum and of the line up to that field. A line that was written
+/// together with the previous one has a field `joined` before that. Lines are only appended;
+/// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it are a `.lock` file
+/// with the id of the last process that ran it and, for moments, a `.new` file. The folder must not
+/// contain other files with these endings; anything other than a regular file there, such as a
+/// link, is an error.
 ///
-/// Writing is done on tokio's threads for blocking work, all that is queued in one go, and is
-/// followed by `fdatasync`. What a crash or a power cut has left unwritten of the lines that were written
-/// last is taken away when the run is taken up, with all that follows it. Anything else that is not as it
-/// was written is an error that names file and line, and the file is left as it is. So is a file that is
-/// removed, moved or replaced while its run is at work: that is seen with the next line at the latest, and
-/// the run stops there.
+/// Files are written on tokio's blocking threads: everything that is queued is written at once and
+/// followed by `fdatasync`. When a run is resumed, lines that a crash or a power cut left
+/// incomplete are removed from the end of the file. If anything else was modified, the error names
+/// the file and the line, and the file is left unchanged. If a file is removed, moved or replaced
+/// while its run is in use, the run stops with the next line at the latest.
 ///
-/// Locks are the operating system's, so they end with the process. Over a network file system
-/// they are as good as that is. Lock files stay when a run is done. On Unix the run's file is locked too,
-/// so removing a lock file lets nobody in. A run that is open takes two file descriptors, and a store one.
+/// Locks are those of the operating system, so they end with the process. On a network file system,
+/// they are as reliable as its locks. Lock files remain when a run has ended. On Unix the file of
+/// the run is locked too, so removing the lock file doesn't unlock the run. An open run uses two
+/// file descriptors, a store one.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -71,14 +71,14 @@ pub struct FileStore {
     max_line: usize,
 }
 
-/// How every file of a run ends.
+/// The ending of the file of each run.
 const ENDING: &str = ".jsonl";
 
 impl FileStore {
-    /// How long a line may be unless [`with_max_line`](FileStore::with_max_line) says otherwise: 64 MiB.
+    /// The default maximum length of a line: 64 MiB.
     pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 
-    /// A store in this folder, which is made when the first run starts.
+    /// Creates a store in this folder. The folder is created when the first run starts.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             location: StoreFolder::new(folder.into()),
@@ -87,33 +87,33 @@ impl FileStore {
         }
     }
 
-    /// Whether each line is synced to the disk before it counts. Without, a crash of the process
-    /// loses nothing, but a crash of the machine may lose the last lines, or damage the file.
+    /// Sets whether each line is synced to disk before it counts. Otherwise, a crash of the process
+    /// loses nothing, but a crash of the machine may lose the last lines or damage the file.
     ///
     /// # Default
     ///
-    /// It is.
+    /// `true`.
     #[must_use]
     pub fn with_sync(mut self, sync: bool) -> Self {
         self.sync = sync;
         self
     }
 
-    /// How long a line may be, in bytes: an outcome, a snapshot or an input, and some more for what
-    /// stands around it. One that is longer is not written, and fails the run; a file that holds
-    /// one is not read.
+    /// Sets the maximum length of a line in bytes: an outcome, a snapshot or an input, and some
+    /// more for the rest of the line. A longer line isn't written and stops the run with an error;
+    /// a file with a longer line isn't read.
     ///
     /// # Default
     ///
-    /// [`FileStore::DEFAULT_MAX_LINE`]; an outcome may have 16 MiB unless
-    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome) says otherwise.
+    /// [`FileStore::DEFAULT_MAX_LINE`]. The default maximum for an outcome is 16 MiB; see
+    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome).
     #[must_use]
     pub fn with_max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
         self
     }
 
-    /// Where the file of a run is, or would be.
+    /// Returns the path of the file of a run.
     pub fn path(&self, run_id: &str) -> PathBuf {
         self.files(run_id).path
     }
@@ -134,8 +134,9 @@ impl FileStore {
     }
 }
 
-/// [`runs`](Store::runs) reads each file whole. A file that is no record of a run is listed as
-/// [damaged](crate::RunStatus::Damaged), by its name where the run id cannot be read.
+/// [`runs`](Store::runs) reads each file completely. A file that isn't the record of a run is
+/// listed as [damaged](crate::RunStatus::Damaged), under the name of the file if the run id cannot
+/// be read.
 impl Store for FileStore {
     fn kept(&self, run_id: &str) -> Kept {
         Kept(Box::new(self.files(run_id)))

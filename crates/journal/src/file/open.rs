@@ -1,4 +1,4 @@
-//! Opening the file of a run, so that it is ours.
+//! Opens the file of a run for one runner.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -14,7 +14,8 @@ use crate::header::Header;
 use crate::keep::{Keep, OpenFolder, Wanted};
 use crate::{RunJournal, StoreError, lock};
 
-/// How often the lines may be replaced while they are being locked: whoever does so has them next.
+/// How often the file may be replaced while it is being locked. Whoever replaces it holds the lock
+/// next.
 const REPLACED: usize = 10;
 
 impl Keep for Files {
@@ -60,7 +61,7 @@ impl OpenFolder for RunFolder {
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let file = self.open_locked()?;
 
-        // What a crash in the middle of a fold left. If it stays, the next fold says why.
+        // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
         let _ = self.folder.remove_leftover(&self.files.new);
 
         let mut lines = Lines::of(&self.files.path, &file, self.files.max_line);
@@ -88,14 +89,14 @@ impl OpenFolder for RunFolder {
         let repaired = file.try_clone().map_err(failed)?;
         let journal = self.journal(header, entries, self.written(file, chain)?, lock)?;
 
-        // Now that all the rest is known to be sound.
+        // Only after everything else was checked.
         self.repair(&repaired, whole)?;
         Ok(journal)
     }
 }
 
 impl RunFolder {
-    /// Opens the lines, so that nobody else writes them, also where the lock file was removed.
+    /// Opens and locks the file, so that nobody else writes it even if the lock file was removed.
     fn open_locked(&self) -> Result<File, StoreError> {
         let Files {
             lines,
@@ -124,7 +125,7 @@ impl RunFolder {
         ))
     }
 
-    /// Takes away what is not whole.
+    /// Removes incomplete lines.
     fn repair(&self, file: &File, whole: u64) -> Result<(), StoreError> {
         let failed = |error| cannot_write(&self.files.path, error);
 
@@ -133,7 +134,7 @@ impl RunFolder {
         }
 
         if self.files.sync {
-            // A process that was killed may have left lines that are not on the disk yet.
+            // A process that was killed may have left lines that aren't on disk yet.
             file.sync_data().map_err(failed)?;
         }
 
@@ -178,7 +179,7 @@ impl RunFolder {
     }
 }
 
-/// Elsewhere than on Unix, a file that is locked cannot be read by those who list the runs.
+/// On platforms other than Unix, a listing could not read a locked file.
 fn lock_lines(folder: &Folder, name: &str, file: &File) -> Result<(), LockError> {
     if cfg!(unix) {
         folder.lock(name, file, lock::PATIENCE)

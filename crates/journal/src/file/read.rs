@@ -1,4 +1,4 @@
-//! Reading the file of a run. Nothing here writes.
+//! Reads the file of a run, without writing.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::line::{Chain, starts_a_write, too_long};
 
-/// The lines of a file, one after the other, each checked.
+/// An iterator over the checked lines of a file.
 pub(super) struct Lines<'a> {
     path: &'a Path,
     reader: BufReader<&'a File>,
@@ -19,13 +19,13 @@ pub(super) struct Lines<'a> {
     line: Vec<u8>,
     number: u64,
     chain: Chain,
-    /// The length of the lines that are known to be as they were written…
+    /// The total length of the lines that were checked…
     whole: u64,
     /// …and of all lines that were read.
     read: u64,
 }
 
-/// The least that a disk writes as a whole, in bytes. What of it was not written is read as zeros.
+/// The smallest unit that a disk writes, in bytes. A block that wasn't written reads as zeros.
 const BLOCK: usize = 512;
 
 impl<'a> Lines<'a> {
@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The first line.
+    /// Reads the first line.
     pub(super) fn header(&mut self) -> Result<Header, StoreError> {
         if !self.read()? {
             return Err(self.wrong("the first line is not whole: no run is on record here"));
@@ -58,7 +58,8 @@ impl<'a> Lines<'a> {
         Ok(header)
     }
 
-    /// The next entry; `None` at the end, or where what follows was not written to the end.
+    /// Reads the next entry. Returns `None` at the end of the file, or if the rest was written only
+    /// partly.
     pub(super) fn entry(&mut self) -> Result<Option<Entry>, StoreError> {
         if !self.read()? {
             return Ok(None);
@@ -82,15 +83,15 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Whether the power was cut while the line and those behind it were written in one go: then some blocks
-    /// of them may be on the disk, and others not.
+    /// Returns whether a power cut interrupted the write of this line and those after it, so that
+    /// some of its blocks aren't on disk.
     fn is_torn(&mut self) -> Result<bool, StoreError> {
         if !has_unwritten_block(self.whole, &self.line) {
             return Ok(false);
         }
 
         while self.read()? {
-            // When that one was written, all this was on the disk.
+            // When that line was written, everything before it was on disk.
             if starts_a_write(&self.line) {
                 return Ok(false);
             }
@@ -99,12 +100,12 @@ impl<'a> Lines<'a> {
         Ok(true)
     }
 
-    /// The length of the whole lines read so far, and the checksums to go on with.
+    /// Returns the length of the checked lines, and the chain of their checksums.
     pub(super) fn end(&self) -> (u64, Chain) {
         (self.whole, self.chain)
     }
 
-    /// Reads a line, without the newline that ends it. Answers whether there is a whole one.
+    /// Reads a line without its newline. Returns whether there is a complete one.
     fn read(&mut self) -> Result<bool, StoreError> {
         self.line.clear();
         self.number += 1;
@@ -145,8 +146,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Whether a line, which begins at this place of its file, has zeros from there or from where a block begins to
-/// where that block ends.
+/// Returns whether a line, which starts at `start` in its file, contains a block of zeros, or
+/// starts with zeros up to the end of a block.
 fn has_unwritten_block(start: u64, line: &[u8]) -> bool {
     let into_block = usize::try_from(start % BLOCK as u64).unwrap_or_default();
     let Some((first, rest)) = line.split_at_checked(BLOCK - into_block) else {

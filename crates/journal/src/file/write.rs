@@ -1,4 +1,4 @@
-//! Writing the file of a run.
+//! Writes the file of a run.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -14,17 +14,16 @@ use crate::behind::{Job, Write};
 use crate::header::Header;
 use crate::line::{Chain, Joins};
 
-/// The open file with the lines.
+/// The open file of a run.
 pub(super) struct Written {
     file: File,
     id: FileId,
-    /// The checksums to go on with.
+    /// The checksums so far.
     chain: Chain,
 }
 
 impl RunFolder {
-    /// Puts a whole file in place of the one that is there, or of none: after a crash there is
-    /// either the old or the new.
+    /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
     pub(super) fn replace(
         &self,
         header: &Header,
@@ -38,7 +37,7 @@ impl RunFolder {
         let mut file = self.temporary().map_err(|error| failed(error.into()))?;
 
         for entry in entries {
-            // The file has its name when all of it is on the disk.
+            // The file only gets its name once it is completely on disk.
             lines.add(entry, Joins::Nothing)?;
             if lines.bytes.len() > BUFFERED {
                 file.write_all(&lines.bytes).map_err(failed)?;
@@ -64,7 +63,7 @@ impl RunFolder {
         self.written(file, lines.chain)
     }
 
-    /// A file that can take the place of the lines, and is locked as they are.
+    /// Creates a file that can replace the lines, locked like them.
     fn temporary(&self) -> Result<Temporary, cogwork_files::Error> {
         let temporary = self
             .folder
@@ -86,10 +85,10 @@ pub(super) fn cannot_write(path: &Path, error: io::Error) -> StoreError {
     StoreError::io(format_args!("{}: cannot be written", path.display()), error)
 }
 
-/// How much of a whole file is held in memory while it is written.
+/// How much of a file is buffered in memory while it is written, in bytes.
 const BUFFERED: usize = 1 << 20;
 
-/// Lines to be written.
+/// Serialised lines.
 struct Lines<'a> {
     files: &'a Files,
     chain: Chain,
@@ -112,12 +111,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A run that is ours.
+/// Writes a run that is locked.
 pub(super) struct Writer {
     pub(super) run: RunFolder,
     pub(super) header: Header,
     pub(super) written: Written,
-    /// The run is ours until the last line is written.
+    /// Held until the last line is written.
     pub(super) _lock: LockFile,
 }
 
@@ -135,7 +134,7 @@ impl Write for Writer {
             self.append(&edit.appended)?;
         }
 
-        // Nothing counts as recorded that cannot be found.
+        // Nothing counts as recorded unless its file can be found.
         self.check_there()
     }
 }

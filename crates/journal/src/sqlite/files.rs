@@ -1,4 +1,4 @@
-//! The files of a database, which SQLite opens by their names.
+//! The files of a database. SQLite opens them by name.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use cogwork_files::{FileId, Folder};
 use crate::StoreError;
 use crate::folder::StoreFolder;
 
-/// How SQLite names the files that it keeps next to a database.
+/// The suffixes of the files that SQLite creates next to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Where a database is, or would be.
+/// The location of a database, which may not exist.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
@@ -38,17 +38,17 @@ impl Files {
         self.path.display().to_string()
     }
 
-    /// Opens the folder of the database; `None` where there is none.
+    /// Opens the folder of the database. Returns `None` if there is none.
     pub(super) fn folder(&self) -> Result<Option<Folder>, StoreError> {
         self.location.open()
     }
 
-    /// Opens the folder of the database, and creates it where there is none.
+    /// Opens the folder of the database, and creates it if there is none.
     pub(super) fn create_folder(&self) -> Result<Folder, StoreError> {
         self.location.create()
     }
 
-    /// Opens the folder with the lock files of the runs and of the creation of the database.
+    /// Opens the folder of the lock files.
     pub(super) fn locks(&self, folder: &Folder) -> Result<Folder, StoreError> {
         let name = self.beside("-locks");
         folder.create_beneath(&name).map_err(|error| {
@@ -60,8 +60,8 @@ impl Files {
         })
     }
 
-    /// Returns whether the database has any content. Anything other than a regular file under one of the names
-    /// is an error: SQLite might wait for the other end of a pipe.
+    /// Returns whether the database has any content. Returns an error if anything other than a
+    /// regular file has one of its names, since SQLite might block on a pipe.
     pub(super) fn has_content(&self, folder: &Folder) -> Result<bool, StoreError> {
         for ending in BESIDE {
             self.length(folder, &self.beside(ending))?;
@@ -71,7 +71,7 @@ impl Files {
             .is_some_and(|length| length > 0))
     }
 
-    /// Returns whether the write-ahead log may have lines that the database does not have yet.
+    /// Returns whether the write-ahead log may have lines that the database doesn't have yet.
     pub(super) fn has_log(&self, folder: &Folder) -> Result<bool, StoreError> {
         Ok(self
             .length(folder, &self.beside("-wal"))?
@@ -93,8 +93,8 @@ impl Files {
         })
     }
 
-    /// Returns the path for SQLite. It has no links, so that SQLite can be told to follow none, and is absolute,
-    /// since SQLite gives some relative names a meaning of their own.
+    /// Returns the path for SQLite. It contains no links, so that SQLite can refuse to follow any,
+    /// and is absolute, since SQLite gives some relative names a special meaning.
     pub(super) fn real_path(&self, folder: &Folder) -> Result<PathBuf, StoreError> {
         let folder = folder
             .real_path()
@@ -102,7 +102,7 @@ impl Files {
         Ok(folder.join(&self.name))
     }
 
-    /// Returns the ids that the files have now.
+    /// Returns the current ids of the files.
     pub(super) fn identify(&self, folder: &Folder) -> Result<OpenFiles, StoreError> {
         let mut ids = Vec::new();
         for ending in ["", "-wal", "-shm"] {
@@ -131,7 +131,7 @@ impl Files {
         Ok(())
     }
 
-    /// Returns whether the database is no longer the one that was open.
+    /// Returns whether the database was replaced.
     pub(super) fn database_is_replaced(&self, seen: &OpenFiles) -> Result<bool, StoreError> {
         Ok(self.id(&seen.folder, &self.name)? != seen.database())
     }
@@ -169,7 +169,8 @@ impl OpenFiles {
         self.ids.first().map(|(_, id)| *id)
     }
 
-    /// Leaves out the files next to the database: SQLite removes them when the last connection is closed.
+    /// Leaves out the files next to the database: SQLite removes them when the last connection is
+    /// closed.
     pub(super) fn database_alone(mut self) -> Self {
         self.ids.truncate(1);
         self

@@ -22,28 +22,29 @@ use crate::{RunSummary, Store, StoreError, name};
 
 /// Keeps many runs in one SQLite database, where they can be [queried](SqliteStore::query).
 ///
-/// The table `lines` has the lines that a [`FileStore`](crate::FileStore) would write to the file of
-/// the run, each with its checksum; `runs` has one row a run: its id, flow and start, how many lines
-/// there are, and how it stands; `waits` has one row for each step that waits for an event. Programs may
-/// read all of them, with SQLite's own tools too:
+/// The table `lines` contains the lines that a [`FileStore`](crate::FileStore) would write to the
+/// file of the run, with checksums; `runs` has one row per run with its id, flow, start, number of
+/// lines and status; `waits` has one row for each waiting step. Programs may read all of them, and
+/// so may SQLite's own tools:
 ///
 /// ```sql
 /// SELECT id, started, step FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
 /// SELECT line FROM lines JOIN runs ON run = key WHERE id = 'order-17' ORDER BY number;
 /// ```
 ///
-/// Runs at work at the same time are written together: what they have queued while one transaction
-/// is synced goes into the next. The database is in WAL mode, so that those who read wait for nobody.
-/// Several processes may use it, if they are on one machine. Beside it lies a folder with the locks
-/// of its runs, `runs.db-locks`. If one of them is removed while its run is at work, a second runner can take the
-/// run up, and the first one stops with its next line.
+/// Entries of concurrent runs share transactions: those that are queued while one transaction is
+/// synced go into the next. The database is in WAL mode, so readers don't block. Several processes
+/// on the same machine can use it. The locks of its runs are in a folder next to it,
+/// `runs.db-locks`. If a lock file is removed while its run is in use, a second runner can open the
+/// run; the first one then stops with its next line.
 ///
-/// Neither the database nor a file beside it may be a link. When they are removed, moved or replaced while a
-/// run is at work, the run stops with its next line. On a disk that cannot be written, runs can be listed.
+/// Neither the database nor a file next to it may be a link. If one of them is removed, moved or
+/// replaced while a run is in use, the run stops with its next line. On a read-only disk, runs can
+/// be listed.
 ///
-/// A run that is not as it was written is an error that names the database, the run and the line,
-/// and nothing is changed; so is a file that is no database, or one of another program.
-/// A listing believes what `runs` says, and does not check the lines.
+/// If a run was modified, the error names the database, the run and the line, and nothing is
+/// changed. The same is true of a file that isn't a database of runs. A listing relies on `runs`
+/// and doesn't check the lines.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -77,10 +78,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// How long a line may be unless [`with_max_line`](SqliteStore::with_max_line) says otherwise: 64 MiB.
+    /// The default maximum length of a line: 64 MiB.
     pub const DEFAULT_MAX_LINE: usize = crate::FileStore::DEFAULT_MAX_LINE;
 
-    /// A store in this file, which is made when the first run starts.
+    /// Creates a store in this file. The file is created when the first run starts.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             database: Arc::new(Database::new(path.into(), true)),
@@ -88,13 +89,13 @@ impl SqliteStore {
         }
     }
 
-    /// Whether each transaction is synced to the disk before its lines count (`PRAGMA synchronous`
-    /// `FULL`). Without (`NORMAL`), a crash of the process loses nothing; a crash of the machine
-    /// may lose the last lines, and does not damage the database.
+    /// Sets whether each transaction is synced to disk before its entries count (`PRAGMA
+    /// synchronous`, `FULL`). Otherwise (`NORMAL`), a crash of the process loses nothing; a crash
+    /// of the machine may lose the last entries, but doesn't damage the database.
     ///
     /// # Default
     ///
-    /// It is.
+    /// `true`.
     #[must_use]
     pub fn with_sync(self, sync: bool) -> Self {
         Self {
@@ -103,14 +104,14 @@ impl SqliteStore {
         }
     }
 
-    /// How long a line may be, in bytes: an outcome, a snapshot or an input, and some more for what
-    /// stands around it. One that is longer is not written, and fails the run; a run that has one
-    /// is not read. SQLite itself takes a billion.
+    /// Sets the maximum length of a line in bytes: an outcome, a snapshot or an input, and some
+    /// more for the rest of the line. A longer line isn't written and stops the run with an error;
+    /// a run with a longer line isn't read. The limit of SQLite is a billion.
     ///
     /// # Default
     ///
-    /// [`SqliteStore::DEFAULT_MAX_LINE`]; an outcome may have 16 MiB unless
-    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome) says otherwise.
+    /// [`SqliteStore::DEFAULT_MAX_LINE`]. The default maximum for an outcome is 16 MiB; see
+    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome).
     #[must_use]
     pub fn with_max_line(self, bytes: usize) -> Self {
         Self {
@@ -119,17 +120,17 @@ impl SqliteStore {
         }
     }
 
-    /// Where the database is, or would be.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         self.database.path()
     }
 
-    /// The runs that a query asks for.
+    /// Returns the runs that match a query.
     ///
     /// # Errors
     ///
-    /// When the database is [damaged](StoreError::is_damaged) or cannot be read. One that is not
-    /// there has no runs.
+    /// Returns an error if the database is [damaged](StoreError::is_damaged) or cannot be read. A
+    /// database that doesn't exist has no runs.
     pub fn query(
         &self,
         query: RunQuery,

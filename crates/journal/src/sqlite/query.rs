@@ -9,10 +9,10 @@ use crate::time::{from_millis, to_millis};
 use crate::waits::WaitChange;
 use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
 
-/// Which runs of a [`SqliteStore`](crate::SqliteStore) to list, and in which order.
+/// A query for runs of a [`SqliteStore`](crate::SqliteStore), with filters and an order.
 ///
-/// All that is asked for must hold. Of [`open`](RunQuery::open), [`paused`](RunQuery::paused) and so on
-/// the last one counts, as a run stands one way alone.
+/// All filters must match, but of those for the status, such as [`open`](RunQuery::open) and
+/// [`paused`](RunQuery::paused), only the last one applies.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -34,10 +34,10 @@ pub struct RunQuery {
 }
 
 impl RunQuery {
-    /// How many runs are listed unless [`limit`](RunQuery::limit) says otherwise: 100.
+    /// The default maximum number of runs: 100.
     pub const DEFAULT_LIMIT: u32 = 100;
 
-    /// The runs that were started last, the newest first.
+    /// Creates a query for all runs, the newest first.
     pub fn new() -> Self {
         Self {
             flow: None,
@@ -59,32 +59,33 @@ impl RunQuery {
         }
     }
 
-    /// Runs of the flow of this name.
+    /// Selects runs of the flow with this name.
     #[must_use]
     pub fn flow(mut self, name: impl Into<String>) -> Self {
         self.flow = Some(name.into());
         self
     }
 
-    /// Runs that go on, or can be taken up: [`RunStatus::Open`].
+    /// Selects runs that are in use or can be resumed: [`RunStatus::Open`].
     #[must_use]
     pub fn open(self) -> Self {
         self.status("open", None)
     }
 
-    /// Runs that wait for an event, whichever: [`RunStatus::Paused`].
+    /// Selects runs that wait for any event: [`RunStatus::Paused`].
     #[must_use]
     pub fn paused(self) -> Self {
         self.status("paused", None)
     }
 
-    /// Runs that wait for this event.
+    /// Selects runs that wait for this event.
     #[must_use]
     pub fn paused_on(self, event: impl Into<String>) -> Self {
         self.status("paused", Some(event.into()))
     }
 
-    /// Runs that wait for an event that came too late by then: taken up, they go on without it.
+    /// Selects runs with a wait that times out by this time. They continue without an answer when
+    /// they are resumed.
     #[must_use]
     pub fn due(self, by: SystemTime) -> Self {
         Self {
@@ -93,13 +94,13 @@ impl RunQuery {
         }
     }
 
-    /// Runs that stopped on an error: [`RunStatus::Failed`].
+    /// Selects runs that stopped with an error: [`RunStatus::Failed`].
     #[must_use]
     pub fn failed(self) -> Self {
         self.status("failed", None)
     }
 
-    /// Runs that came to their end: [`RunStatus::Ended`].
+    /// Selects runs that ended: [`RunStatus::Ended`].
     #[must_use]
     pub fn ended(self) -> Self {
         self.status("ended", None)
@@ -114,25 +115,25 @@ impl RunQuery {
         }
     }
 
-    /// Runs that were started then or later.
+    /// Selects runs that were started at this time or later.
     #[must_use]
     pub fn started_since(mut self, time: SystemTime) -> Self {
         self.since = Some(millis(time));
         self
     }
 
-    /// The run that was started first comes first.
+    /// Sorts the runs by start, the oldest first.
     ///
     /// # Default
     ///
-    /// It comes last.
+    /// The newest first.
     #[must_use]
     pub fn oldest_first(mut self) -> Self {
         self.order = "started, key";
         self
     }
 
-    /// At most so many runs.
+    /// Sets the maximum number of runs.
     ///
     /// # Default
     ///
@@ -143,18 +144,18 @@ impl RunQuery {
         self
     }
 
-    /// Without the first so many.
+    /// Skips the first `runs` runs.
     ///
     /// # Default
     ///
-    /// None is left out.
+    /// 0.
     #[must_use]
     pub fn offset(mut self, runs: u64) -> Self {
         self.offset = i64::try_from(runs).unwrap_or(i64::MAX);
         self
     }
 
-    /// Only the conditions there are, so that an index can serve them.
+    /// Returns only the conditions that are set, so that an index can be used.
     fn sql(&self) -> (String, Vec<Value>) {
         let conditions = [
             ("flow = ?", self.flow.clone().map(Value::from)),
@@ -267,7 +268,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     })
 }
 
-/// How a run stands, as its row says it.
+/// The columns of a run with its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     status: &'static str,
@@ -277,7 +278,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Those of a run that is not there yet, as it is put on record.
+    /// Returns the columns of a new run.
     pub(super) fn open() -> Self {
         Self {
             status: "open",

@@ -17,43 +17,43 @@ use crate::line::{Chain, Joins};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
 
-/// A run that is ours.
+/// Writes a run that is locked.
 pub(super) struct Writer {
     run: Run,
     header: Header,
     row: Option<Row>,
-    /// How many lines there are.
+    /// The number of lines.
     lines: i64,
     chain: Chain,
     standing: Standing,
-    /// What the row of the run says.
+    /// The current columns of the run.
     columns: Columns,
-    /// The run is ours until the last line is written.
+    /// Held until the last line is written.
     lock: LockFile,
 }
 
-/// What one transaction does to a run.
+/// The change of a run in one transaction.
 struct Change {
     run: Run,
-    /// The row of the run as this runner left it, if it is there.
+    /// The row of the run, if it exists.
     row: Option<Row>,
-    /// How many lines it says there are.
+    /// The number of lines before the change.
     before: i64,
     flow: String,
     started: i64,
-    /// Whether the lines stand in place of all there are.
+    /// Whether the lines replace all earlier ones.
     replaces: bool,
-    /// How many there are then.
+    /// The number of lines after the change.
     all: i64,
-    /// The last of them.
+    /// The new lines, which are the last of them.
     lines: Vec<String>,
     waits: Vec<WaitChange>,
-    /// How the run stands, where that is new.
+    /// The columns with the status, if they change.
     columns: Option<Columns>,
 }
 
 impl Writer {
-    /// A run that is not there yet.
+    /// Creates a run.
     pub(super) fn start(run: Run, header: Header, lock: LockFile) -> Result<Self, StoreError> {
         let mut writer = Self {
             run,
@@ -70,7 +70,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// A run that was read.
+    /// Continues a run that was read.
     pub(super) fn resume(run: Run, record: &Record, lock: LockFile) -> Self {
         let mut standing = Standing::default();
         for entry in &record.entries {
@@ -102,8 +102,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Checks that nobody else can have taken the run: a lock file that was removed locks nothing. The id of
-    /// the database does not tell that, since another database may get the same one.
+    /// Checks that nobody else can have opened the run, since a lock file that was removed locks
+    /// nothing. The id of the database isn't enough, as a different database may get the same one.
     fn check_lock(&self) -> Result<(), StoreError> {
         let path = self.lock.path();
 
@@ -155,7 +155,8 @@ impl Writer {
         })
     }
 
-    /// How the run stands, where the row says something else: its index is left alone most of the time.
+    /// Returns the columns if they changed. Most of the time they don't, which saves updating their
+    /// index.
     fn new_columns(&mut self) -> Option<Columns> {
         let columns = Columns::of(&self.standing);
         if columns == self.columns {
@@ -198,9 +199,9 @@ impl Change {
         Ok(row)
     }
 
-    /// Puts the number of lines into the row of the run, which must be as this runner left it: a second one
-    /// gets in where the lock file was removed, and the key may be that of another run where the database was
-    /// replaced.
+    /// Updates the number of lines in the row of the run. The row must be as this runner left it: a
+    /// second runner may have opened the run after the lock file was removed, and the key may
+    /// belong to a different run after the database was replaced.
     fn take_row(&self, open: &Open) -> Result<Row, Failure> {
         let run_id = &self.run.run_id;
         let database = open.seen.database();
