@@ -5,61 +5,61 @@ use cogwork_text::OneLine;
 use crate::matching::{Pair, pair};
 use crate::{Status, Step, StepPath};
 
-/// One thing that happened to a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). Its
-/// `Display` is one line for people: `2.1 Pending → Done: Add the tens`.
+/// A change of a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). `Display`
+/// writes one line for people: `2.1 Pending → Done: Add the tens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// Where the step is now; for a removed one, where it was.
+    /// The path of the step; for a removed step, its earlier path.
     pub path: StepPath,
-    /// The step's description now; for a removed one, as it was.
+    /// The description of the step; for a removed step, its earlier description.
     pub description: String,
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
 }
 
-/// What can happen to a step.
+/// A kind of change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// It is new, with all it holds.
+    /// The step is new, with all its sub-steps.
     Added,
-    /// It is gone, with all it held.
+    /// The step was removed, with all its sub-steps.
     Removed,
-    /// It had no sub-steps and has some now.
+    /// The step had no sub-steps before.
     Refined {
-        /// How many, on the level right beneath it.
+        /// The number of its direct sub-steps.
         sub_steps: usize,
     },
-    /// Its status is another.
+    /// The status changed.
     StatusChanged {
-        /// The status it had.
+        /// The earlier status.
         from: Status,
-        /// The status it has.
+        /// The new status.
         to: Status,
     },
-    /// Its result is another, or there was or is none.
+    /// The result was set, changed or removed.
     ResultChanged {
-        /// The result it had.
+        /// The earlier result.
         from: Option<String>,
-        /// The result it has.
+        /// The new result.
         to: Option<String>,
     },
-    /// Its mark is another, or there was or is none.
+    /// The mark was set, changed or removed.
     MarkChanged {
-        /// The mark it had.
+        /// The earlier mark.
         from: Option<String>,
-        /// The mark it has.
+        /// The new mark.
         to: Option<String>,
     },
-    /// Its description is another.
+    /// The description changed.
     Reworded {
-        /// The description it had.
+        /// The earlier description.
         from: String,
     },
-    /// It changed places with other steps of its parent.
+    /// The step moved relative to other steps of its parent.
     Moved {
-        /// Where it was.
+        /// Its earlier path.
         from: StepPath,
     },
 }
@@ -100,7 +100,7 @@ fn write_texts(
     }
 }
 
-/// Goes down both plans at once, with a stack of its own in place of recursion.
+/// Walks both plans at once, with a list instead of recursion.
 pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut levels = vec![pair(earlier, later).into_iter()];

@@ -1,10 +1,10 @@
-//! Plans as pure data: steps with a status, nested, found, checked, compared and rendered.
+//! Plans as plain data: nested steps with a status, to be searched, checked, compared and rendered.
 //!
 //! ```text
 //! Plan = list of Step { description, status, result?, mark?, sub_steps? }
 //! ```
 //!
-//! A plan is read from what a model wrote, worked on, and given back:
+//! A plan is read from the reply of a model, changed, and rendered for the next prompt:
 //!
 //! ```
 //! use cogwork_plan::{Plan, Status, format_plan, format_plan_for_prompt};
@@ -37,10 +37,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is read is bounded: a plan nests at most [`MAX_DEPTH`] levels, and a text that goes deeper is
-//! refused where it does. What is rendered stays on its line and cannot steer a terminal, whatever a
-//! model put in it. A plan made deeper in memory is found in, checked, compared, rendered and dropped
-//! without recursion; only `Clone`, `PartialEq` and `Debug` go down as `derive` writes them.
+//! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels, and deeper text is refused at the
+//! first level beyond that. Renderings keep every step on one line and contain no control
+//! characters, whatever a model put into the plan. A plan created in memory may be deeper: it is
+//! searched, checked, compared, rendered and dropped without recursion. Only `Clone`, `PartialEq`
+//! and `Debug` are derived and recursive.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -80,6 +81,7 @@ pub use task_list::TaskList;
 mod mermaid;
 pub use mermaid::PlanMermaid;
 
+mod excerpt;
 mod matching;
 mod read;
 mod read_text;

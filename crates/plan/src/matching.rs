@@ -1,10 +1,10 @@
-//! Which steps of two lists are the same; the rule stands at `Plan::changes_since`.
+//! Matches the steps of two lists; the rules are documented at `Plan::changes_since`.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::Step;
 
-/// What became of one step. Positions count from 0 in the list the step is in.
+/// The match of a step. Positions are indices in the list of the step, starting at 0.
 pub(crate) enum Pair<'a> {
     Kept {
         old: (usize, &'a Step),
@@ -15,13 +15,13 @@ pub(crate) enum Pair<'a> {
     Removed(usize, &'a Step),
 }
 
-/// A step of the new list that stands between two matched neighbours.
+/// An unmatched step of the new list.
 struct Waiting<'a> {
     new: (usize, &'a Step),
     moved_from: Option<(usize, &'a Step)>,
 }
 
-/// The pairs in the order of the new list, a removed step before the neighbour that followed it.
+/// The pairs in the order of the new list, a removed step before its former successor.
 pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
     let mut by_description: HashMap<&str, VecDeque<(usize, &Step)>> = HashMap::new();
     for (position, step) in old.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
     let mut pairs = Vec::with_capacity(new.len());
     let mut waiting: Vec<Waiting> = Vec::new();
 
-    // Closes the gap that ends before `end` in the old list.
+    // Pairs the unmatched steps before `end` in the old list.
     let mut close_gap = |end: usize, waiting: &mut Vec<Waiting<'a>>, pairs: &mut Vec<Pair<'a>>| {
         for Waiting { new, moved_from } in waiting.drain(..) {
             let reworded = |(position, _): &(usize, &Step)| *position < end;
@@ -92,10 +92,11 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// Marks the longest run of matches whose old positions rise, by patience sorting. Going by the highest
-/// position so far would be simpler, and would call every step moved when the last is put first.
+/// Marks the longest increasing run of old positions, by patience sorting. Comparing each position
+/// with the highest one so far would be simpler, but would report every step as moved when the last
+/// one is moved to the front.
 fn in_order(matches: &[Option<(usize, &Step)>]) -> Vec<bool> {
-    // For each length of a run, the old and the new position of the run's lowest possible end.
+    // For each length of a run, the old and new position of the lowest possible end.
     let mut ends: Vec<(usize, usize)> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(matches.len());
     for (new, matched) in matches.iter().enumerate() {

@@ -5,11 +5,11 @@ use cogwork_text::MermaidLabel;
 use crate::text::StepLine;
 use crate::{Plan, Status};
 
-/// A plan as a Mermaid flowchart, made by [`Plan::mermaid`]; no line break at the end.
+/// A plan as a Mermaid flowchart, without a line break at the end. Created by [`Plan::mermaid`].
 ///
-/// Each step is a node `s2_1` labelled with its path, description and result, in the class of its status:
-/// `pending`, `done` or `verification_needed`. Solid arrows lead from a step to the next of its parent,
-/// dotted ones from a step to its first sub-step.
+/// Each step is a node such as `s2_1`, labelled with its path, description and result. Its class is
+/// that of its status: `pending`, `done` or `verification_needed`. Solid arrows lead from a step to
+/// the next one with the same parent, dotted arrows from a step to its first sub-step.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -22,6 +22,13 @@ use crate::{Plan, Status};
 #[must_use]
 pub struct PlanMermaid<'a> {
     plan: &'a Plan,
+}
+
+impl Plan {
+    /// Returns the plan as a Mermaid flowchart.
+    pub fn mermaid(&self) -> PlanMermaid<'_> {
+        PlanMermaid::new(self)
+    }
 }
 
 impl<'a> PlanMermaid<'a> {
@@ -68,7 +75,8 @@ impl fmt::Display for PlanMermaid<'_> {
     }
 }
 
-/// The name of a node: `s2_1`. A lone `end` or a number would mean something to Mermaid.
+/// The name of a node, such as `s2_1`. Without the `s`, it would be a number, which Mermaid treats
+/// differently.
 struct Node<'a>(&'a [usize]);
 
 impl fmt::Display for Node<'_> {

@@ -5,8 +5,8 @@ use anstyle::{AnsiColor, Style};
 use crate::text::{StepLine, indent};
 use crate::{Plan, Status};
 
-/// A plan for people, made by [`Plan::outline`]: `- [Done] description: result (mark)`, two blanks a
-/// level, no line break at the end. Every step stays on its line.
+/// A plan for people: `- [Done] description: result (mark)`, indented by two spaces per level,
+/// without a line break at the end. Every step is on one line. Created by [`Plan::outline`].
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -21,6 +21,13 @@ pub struct Outline<'a> {
     colored: bool,
 }
 
+impl Plan {
+    /// Returns an outline for people, one line per step: `- [Done] description: result (mark)`.
+    pub fn outline(&self) -> Outline<'_> {
+        Outline::new(self)
+    }
+}
+
 impl<'a> Outline<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
         Self {
@@ -29,11 +36,11 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Whether the status is coloured for a terminal, in ANSI codes.
+    /// Sets whether the status is coloured with ANSI codes, for terminals.
     ///
     /// # Default
     ///
-    /// No.
+    /// `false`.
     pub fn with_colors(self, colored: bool) -> Self {
         Self { colored, ..self }
     }
@@ -69,7 +76,7 @@ fn style(status: Status) -> Style {
     }
 }
 
-/// The plan for people, as a text; [`Plan::outline`] prints the same without making one.
+/// Returns the outline of a plan as text. [`Plan::outline`] writes the same without an allocation.
 pub fn format_plan(plan: &Plan) -> String {
     plan.outline().to_string()
 }

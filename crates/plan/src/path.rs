@@ -4,12 +4,12 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::text::excerpt;
+use crate::excerpt::excerpt;
 
-/// Where a step stands: `2.1` is the first sub-step of the second step. Numbers count from 1.
+/// The position of a step: `2.1` is the first sub-step of the second step. Numbers start at 1.
 ///
-/// Paths order as the steps do in the document: a step before its sub-steps, these before the next step.
-/// Serialised as a text.
+/// Paths are ordered like the steps in the document: a step, its sub-steps, the next step.
+/// Serialised as text.
 ///
 /// ```
 /// use cogwork_plan::StepPath;
@@ -21,24 +21,25 @@ use crate::text::excerpt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StepPath {
-    /// Never empty, never holding a zero.
+    /// Contains at least one number and no zeros.
     indices: Vec<usize>,
 }
 
 impl StepPath {
-    /// The numbers from the top level down, counting from 1; never empty.
+    /// Returns the numbers, starting with the top level. There is at least one, and each is at
+    /// least 1.
     pub fn indices(&self) -> &[usize] {
         &self.indices
     }
 
-    /// From positions counting from 0, as they come out of slices.
+    /// Creates a path from indices starting at 0.
     pub(crate) fn from_positions(positions: impl IntoIterator<Item = usize>) -> Self {
         Self {
             indices: positions.into_iter().map(|position| position + 1).collect(),
         }
     }
 
-    /// The positions counting from 0: of the parents, top level first, and of the step itself.
+    /// Returns the indices, starting at 0, of the parents from the top level down and of the step.
     pub(crate) fn positions(&self) -> Option<(impl Iterator<Item = usize>, usize)> {
         let (last, parents) = self.indices.split_last()?;
         Some((parents.iter().map(|index| index - 1), last - 1))
@@ -57,7 +58,7 @@ impl fmt::Display for StepPath {
     }
 }
 
-/// A text or a list of numbers that is no [`StepPath`].
+/// The error for a text or a list of numbers that isn't a [`StepPath`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no step path, expected numbers from 1 up joined by dots, as in 2.1")]
 pub struct StepPathError {
@@ -69,7 +70,7 @@ impl FromStr for StepPath {
 
     fn from_str(text: &str) -> Result<Self, StepPathError> {
         let number = |part: &str| {
-            // `parse` alone would take "+1" too.
+            // `parse` would also accept "+1".
             let digits = part.bytes().all(|byte| byte.is_ascii_digit());
             part.parse()
                 .ok()

@@ -1,24 +1,22 @@
 use std::mem;
 
-use crate::{
-    Change, Outline, PlanMermaid, PlanProgress, Problem, Status, Step, StepPath, TaskList, Walk,
-};
+use crate::{Change, Status, Step, StepPath, Walk};
 
-/// How many levels of steps a plan may have to be read or written.
+/// The maximum number of levels of a plan that is read or written.
 pub const MAX_DEPTH: usize = 32;
 
-/// What readers and writers say of one that has more.
+/// The error of readers and writers for a deeper plan.
 pub(crate) fn too_deep() -> String {
     format!("plan nests deeper than {MAX_DEPTH} levels")
 }
 
-/// A plan: steps in order, each of which may be broken into steps of its own.
+/// A plan: a list of steps, each of which may have sub-steps.
 ///
-/// Serialised as the list of its steps. Reading, from YAML, JSON or any other format that describes
-/// itself, refuses unknown, repeated and missing keys and more than [`MAX_DEPTH`]
-/// levels, each with the place the format's reader knows; writing refuses the same depth, so that
-/// nothing is stored that cannot be read again. What is unwise but readable is kept and reported by
-/// [`problems`](Self::problems).
+/// Serialised as the list of its steps. Deserialising, from any self-describing format such as YAML
+/// or JSON, fails for unknown, repeated and missing keys and for more than [`MAX_DEPTH`] levels,
+/// with the location in the text if the format supports that. Serialising fails for the same depth,
+/// so that nothing is stored that cannot be read again. Questionable but readable plans are
+/// accepted; [`problems`](Self::problems) reports what is wrong with them.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -35,37 +33,37 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan without steps.
+    /// Creates a plan without steps.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The steps of the top level.
+    /// Returns the steps of the top level.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The steps of the top level, to be changed.
+    /// Returns the steps of the top level, mutably.
     pub fn steps_mut(&mut self) -> &mut Vec<Step> {
         &mut self.steps
     }
 
-    /// The steps of the top level, taken out.
+    /// Returns the steps of the top level, by value.
     pub fn into_steps(mut self) -> Vec<Step> {
         mem::take(&mut self.steps)
     }
 
-    /// Whether there is no step.
+    /// Returns whether the plan has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// How many steps there are on all levels.
+    /// Returns the number of steps on all levels.
     pub fn len(&self) -> usize {
         self.walk().count()
     }
 
-    /// The step at a path.
+    /// Returns the step at a path.
     pub fn get(&self, path: &StepPath) -> Option<&Step> {
         let (mut parents, last) = path.positions()?;
         parents
@@ -73,7 +71,7 @@ impl Plan {
             .get(last)
     }
 
-    /// The step at a path, to be changed.
+    /// Returns the step at a path, mutably.
     pub fn get_mut(&mut self, path: &StepPath) -> Option<&mut Step> {
         let (mut parents, last) = path.positions()?;
         parents
@@ -83,15 +81,16 @@ impl Plan {
             .get_mut(last)
     }
 
-    /// All steps in document order: each before its sub-steps.
+    /// Returns an iterator over all steps in document order: each step before its sub-steps.
     pub fn walk(&self) -> Walk<'_> {
         Walk::new(&self.steps)
     }
 
-    /// The step to do next: the first pending one in document order that waits for no other.
+    /// Returns the step to do next: the first pending step, in document order, that doesn't wait
+    /// for others.
     ///
-    /// A step without sub-steps waits for none. One with sub-steps has its turn, to be closed, when
-    /// they are all done and none beneath them is pending.
+    /// A step without sub-steps doesn't wait. A step with sub-steps waits until all of them are
+    /// done and none below them is pending.
     ///
     /// ```
     /// use cogwork_plan::{Plan, Step};
@@ -131,22 +130,10 @@ impl Plan {
         }
     }
 
-    /// How much is done, counted over the steps that have no sub-steps.
-    pub fn progress(&self) -> PlanProgress {
-        PlanProgress::of(self)
-    }
-
-    /// What is wrong with the plan, in document order; see [`ProblemKind`](crate::ProblemKind).
+    /// Returns the changes from `earlier` to this plan, in the order of this plan. The list is
+    /// empty if and only if the two are equal.
     ///
-    /// Models write such plans, and a plan refused is work lost, so these are reported and not errors.
-    pub fn problems(&self) -> Vec<Problem> {
-        crate::problems::check(self)
-    }
-
-    /// What happened to `earlier` to make it this plan, in the order of this plan; empty exactly when
-    /// the two are equal.
-    ///
-    /// Steps have no names of their own, so they are matched among the steps of one parent:
+    /// Steps have no ids, so they are matched among the steps with the same parent:
     ///
     /// 1. Steps of equal description are the same step, the first with the first where several are equal.
     ///    Those outside the longest run that kept its order are [`Moved`](crate::ChangeKind::Moved).
@@ -156,8 +143,8 @@ impl Plan {
     ///    [`Added`](crate::ChangeKind::Added), together with what it holds; a step that went to another
     ///    parent is both.
     ///
-    /// A step that had no sub-steps and has some now is [`Refined`](crate::ChangeKind::Refined), and they
-    /// are not reported one by one. Time grows as `n log n` with the steps.
+    /// If a step had no sub-steps before, it is [`Refined`](crate::ChangeKind::Refined), and its
+    /// sub-steps aren't reported. The time grows with the number of steps as `n log n`.
     ///
     /// ```
     /// use cogwork_plan::{Plan, Step};
@@ -172,21 +159,6 @@ impl Plan {
     /// ```
     pub fn changes_since(&self, earlier: &Plan) -> Vec<Change> {
         crate::changes::compare(&earlier.steps, &self.steps)
-    }
-
-    /// The plan for people, one line a step: `- [Done] description: result (mark)`.
-    pub fn outline(&self) -> Outline<'_> {
-        Outline::new(self)
-    }
-
-    /// The plan as a Markdown task list.
-    pub fn task_list(&self) -> TaskList<'_> {
-        TaskList::new(self)
-    }
-
-    /// The plan as a Mermaid flowchart.
-    pub fn mermaid(&self) -> PlanMermaid<'_> {
-        PlanMermaid::new(self)
     }
 }
 
@@ -205,8 +177,9 @@ impl FromIterator<Step> for Plan {
 }
 
 impl Drop for Plan {
-    /// Takes the levels apart one by one: dropping them inside one another would exhaust the stack on a
-    /// plan made very deep. On `Plan` and not on `Step`, whose fields could no longer be moved out.
+    /// Drops the levels one by one, since dropping them recursively would overflow the stack for a
+    /// very deep plan. Implemented for `Plan` rather than `Step`, because the fields of a type with
+    /// `Drop` cannot be moved out.
     fn drop(&mut self) {
         let mut steps = mem::take(&mut self.steps);
         while let Some(mut step) = steps.pop() {

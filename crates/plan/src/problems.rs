@@ -3,7 +3,7 @@ use std::fmt;
 use crate::text::said;
 use crate::{MAX_DEPTH, Plan, Status, Step, StepPath};
 
-/// Something wrong with a step, found by [`Plan::problems`]. Its `Display` is one sentence.
+/// A problem of a step, found by [`Plan::problems`]. `Display` writes one sentence.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -14,29 +14,39 @@ use crate::{MAX_DEPTH, Plan, Status, Step, StepPath};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Where it is.
+    /// The path of the step.
     pub path: StepPath,
-    /// What it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
-/// What can be wrong with a step. A text of nothing but white space counts as none.
+/// A kind of problem. Text that consists of white space counts as empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// It is done, and one of its sub-steps is not.
+    /// The step is done, but not all its sub-steps are.
     ParentDoneBeforeChildren,
-    /// It is pending and has a result.
+    /// The step is pending and has a result.
     ResultOnPending,
-    /// Its description is empty.
+    /// The description is empty.
     EmptyDescription,
-    /// It is done, has no sub-steps and has no result.
+    /// The step is done and has neither sub-steps nor a result.
     DoneWithoutResult,
-    /// It has to be verified, and no mark says why.
+    /// The step needs verification, and no mark gives the reason.
     VerificationWithoutMark,
-    /// It lies under [`MAX_DEPTH`] others, so the plan cannot be read again. What lies under it is not
-    /// checked.
+    /// The step is on a level below [`MAX_DEPTH`], so the plan cannot be read again. Its sub-steps
+    /// aren't checked.
     TooDeep,
+}
+
+impl Plan {
+    /// Returns the problems of the plan in document order; see [`ProblemKind`](crate::ProblemKind).
+    ///
+    /// These aren't errors of deserialisation, since models write such plans and refusing one would
+    /// lose its work.
+    pub fn problems(&self) -> Vec<Problem> {
+        check(self)
+    }
 }
 
 impl fmt::Display for Problem {
@@ -64,7 +74,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Stops at the first level too deep: paths under it would add up to the square of the depth.
+/// Stops at the first level that is too deep, since the length of all paths below it grows
+/// quadratically.
 pub(crate) fn check(plan: &Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in plan.walk().filter(|entry| entry.depth <= MAX_DEPTH + 1) {

@@ -2,8 +2,8 @@ use std::fmt;
 
 use crate::{Plan, Status};
 
-/// How much of a plan is done, counted over the steps that have no sub-steps: a step broken into three
-/// is three pieces of work and not four. Made by [`Plan::progress`].
+/// How much of a plan is done. Only steps without sub-steps count: a step with three sub-steps
+/// counts as three. Created by [`Plan::progress`].
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -14,12 +14,19 @@ use crate::{Plan, Status};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanProgress {
-    /// Steps done.
+    /// The number of steps that are done.
     pub done: usize,
-    /// Steps to be verified.
+    /// The number of steps that need verification.
     pub verification_needed: usize,
-    /// Steps still to do.
+    /// The number of pending steps.
     pub pending: usize,
+}
+
+impl Plan {
+    /// Returns how much of the plan is done. Only steps without sub-steps count.
+    pub fn progress(&self) -> PlanProgress {
+        PlanProgress::of(self)
+    }
 }
 
 impl PlanProgress {
@@ -37,12 +44,12 @@ impl PlanProgress {
         progress
     }
 
-    /// All steps counted.
+    /// Returns the number of all steps.
     pub fn total(&self) -> usize {
         self.done + self.verification_needed + self.pending
     }
 
-    /// The part that is done, from 0 to 1; 0 for a plan without steps.
+    /// Returns the fraction that is done, from 0 to 1; 0 for a plan without steps.
     pub fn fraction(&self) -> f64 {
         self.done as f64 / self.total().max(1) as f64
     }

@@ -3,10 +3,11 @@ use std::fmt::{self, Write};
 use crate::Plan;
 use crate::text::indent;
 
-/// The plan as the YAML list it is serialised as, so that a model gives it back in the form it saw.
+/// Returns the plan as a YAML list in its serialised form, so that a model replies in the form it
+/// was shown.
 ///
-/// Lossless: read as YAML, the text is the plan again. A text that YAML could take for anything else is
-/// quoted as in JSON. No line break at the end; `[]` for a plan without steps.
+/// The text is lossless: reading it as YAML returns the same plan. Text that YAML would interpret
+/// is quoted as in JSON. There is no line break at the end. A plan without steps is `[]`.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step, format_plan_for_prompt};
@@ -22,8 +23,8 @@ pub fn format_plan_for_prompt(plan: &Plan) -> String {
     Prompt(plan).to_string()
 }
 
-/// Written here and not by the YAML library, which recurses, can fail, and writes a text of several
-/// lines as a block whose indentation models get wrong when they copy it.
+/// Not written by the YAML library, which recurses, can fail, and writes multi-line text as a block
+/// whose indentation models often copy wrongly.
 struct Prompt<'a>(&'a Plan);
 
 impl fmt::Display for Prompt<'_> {
@@ -64,7 +65,7 @@ impl fmt::Display for Prompt<'_> {
     }
 }
 
-/// A text as a YAML scalar on one line.
+/// Text as a YAML scalar on one line.
 struct Scalar<'a>(&'a str);
 
 impl fmt::Display for Scalar<'_> {
@@ -80,7 +81,7 @@ impl fmt::Display for Scalar<'_> {
                 '\n' => f.write_str("\\n")?,
                 '\t' => f.write_str("\\t")?,
                 '\r' => f.write_str("\\r")?,
-                // None of these lies beyond four digits.
+                // All of these fit into four digits.
                 c if needs_escape(c) => write!(f, "\\u{:04X}", u32::from(c))?,
                 c => f.write_char(c)?,
             }
@@ -90,7 +91,7 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
-/// What YAML does not take as it stands, or takes for a line break or the mark of an encoding.
+/// Characters that YAML doesn't allow unquoted, or treats as a line break or byte order mark.
 fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -99,9 +100,9 @@ fn needs_escape(c: char) -> bool {
         )
 }
 
-/// Whether a text means itself without quotes, to this reader and to others: words that begin with a
-/// letter, without what ends a scalar. Numbers and dates begin with none; the words that stand for
-/// something else are known.
+/// Returns whether text needs no quotes for any YAML reader: words that start with a letter,
+/// without characters that end a scalar. Numbers and dates don't start with a letter, and the words
+/// with a special meaning are listed.
 fn is_plain(text: &str) -> bool {
     let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
     text.starts_with(char::is_alphabetic)

@@ -1,5 +1,5 @@
-//! Reading: hand-written, since a derived reader would go to the bottom of any text before the depth
-//! could be looked at, would take numbers for errors, and would not say `null` is nothing.
+//! Deserialises plans. Written by hand, since a derived implementation would read to any depth
+//! before it could be checked, would reject numbers as text, and would reject `null`.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use cogwork_text::Name;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
+use crate::excerpt::excerpt;
 use crate::plan::too_deep;
 use crate::read_text::ReadText;
-use crate::text::excerpt;
 use crate::{MAX_DEPTH, Plan, Status, Step};
 
 const KEYS: &[&str] = &["description", "status", "result", "mark", "sub_steps"];
@@ -31,8 +31,8 @@ impl<'de> Deserialize<'de> for Step {
     }
 }
 
-/// Reads the steps of one level. The level comes down with the reading, so that a text too deep is
-/// refused on the way and not after all of it has been read.
+/// Reads the steps of one level. The level is known while reading, so that text that is too deep is
+/// refused before all of it is read.
 struct ReadSteps {
     depth: usize,
     /// Whether `null` is an empty list.
@@ -43,7 +43,8 @@ impl<'de> DeserializeSeed<'de> for ReadSteps {
     type Value = Vec<Step>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Step>, D::Error> {
-        // Not `deserialize_seq`: readers then complain by themselves, quoting the whole of a wrong text.
+        // Not `deserialize_seq`, with which readers return their own error that quotes the whole
+        // text.
         deserializer.deserialize_any(self)
     }
 }
@@ -121,14 +122,14 @@ impl<'de> Visitor<'de> for ReadStep {
                 "description" => {
                     let text: Option<String> = map.next_value_seed(ReadText)?;
 
-                    // A description of nothing is a mistake and not the text "null".
+                    // A `null` description is an error, not the text "null".
                     let null = || A::Error::custom("description is null, expected a text");
                     description = Some(text.ok_or_else(null)?);
                 }
                 "status" => status = Some(map.next_value::<Status>()?),
                 "result" => result = map.next_value_seed(ReadText)?,
                 "mark" => mark = map.next_value_seed(ReadText)?,
-                // `ReadKey` answers no other.
+                // `ReadKey` returns no other key.
                 _ => {
                     sub_steps = map.next_value_seed(ReadSteps {
                         depth: self.depth + 1,
@@ -152,8 +153,7 @@ impl<'de> Visitor<'de> for ReadStep {
     }
 }
 
-/// Reads one of [`KEYS`]. A key repeated is refused here and not after it, so that the error points at
-/// it.
+/// Reads one of [`KEYS`]. A repeated key is refused here, so that the error points to it.
 struct ReadKey<'a> {
     seen: &'a mut Vec<&'static str>,
 }

@@ -1,19 +1,19 @@
-//! Reading a text for which a number or a truth value may stand.
+//! Deserialises text that may also be written as a number or a boolean.
 
 use std::any::type_name;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
-/// Reads a text, a number or a truth value as a text, and `null` as none.
+/// Reads text, a number or a boolean as text, and `null` as `None`.
 pub(crate) struct ReadText;
 
-/// Whether a reader gives any scalar as it stands in the source when asked for a text.
+/// Returns whether a deserialiser returns the source text of any scalar when asked for text.
 ///
-/// YAML's does, and only so is `65.50` kept: asked for anything, it hands over the number 65.5. Others,
-/// such as JSON's, refuse a number when asked for a text. Serde has no question for this, hence the look
-/// at the name, which holds for wrappers too; were the name to change, numbers would lose their spelling
-/// and nothing else.
+/// YAML's does, and only that keeps `65.50` as it is: asked for any type, it returns the number
+/// 65.5. Others, such as JSON's, refuse a number when asked for text. Serde has no method for this,
+/// so the name of the type is checked, which works for wrappers too. If the name changed, numbers
+/// would lose their spelling and nothing else.
 fn gives_scalars_verbatim<D>() -> bool {
     type_name::<D>().contains("::DeserializerFromEvents")
 }
@@ -25,7 +25,7 @@ impl<'de> DeserializeSeed<'de> for ReadText {
         self,
         deserializer: D,
     ) -> Result<Option<String>, D::Error> {
-        // Asked first, since a text of YAML no longer tells `null` from "null".
+        // Asked first, since YAML's text for `null` is the same as for "null".
         deserializer.deserialize_option(self)
     }
 }

@@ -1,5 +1,5 @@
-//! JSON Schemas, for whoever has a program or a model write plans. Only a step's is derived: the other two
-//! are written otherwise than their fields stand.
+//! JSON Schemas of plans. Only that of a step is derived; the other types are serialised
+//! differently from their fields.
 
 use std::borrow::Cow;
 

@@ -4,9 +4,9 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::text::excerpt;
+use crate::excerpt::excerpt;
 
-/// How far a step is.
+/// The status of a step.
 ///
 /// ```
 /// use cogwork_plan::Status;
@@ -16,16 +16,16 @@ use crate::text::excerpt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Still to do.
+    /// To be done.
     Pending,
-    /// Done; its result says what came of it.
+    /// Done. The result contains the outcome.
     Done,
-    /// Done, and in doubt since; its mark says why.
+    /// Done, but in doubt. The mark contains the reason.
     VerificationNeeded,
 }
 
 impl Status {
-    /// The status as plans spell it: `Pending`, `Done` or `Verification Needed`.
+    /// Returns the serialised form: `Pending`, `Done` or `Verification Needed`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "Pending",
@@ -41,7 +41,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// A text that names no [`Status`].
+/// The error for text that isn't a [`Status`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown status {text:?}, expected Pending, Done or Verification Needed")]
 pub struct UnknownStatus {

@@ -1,10 +1,10 @@
 use crate::Status;
 
-/// One step of a plan, with the steps it was broken into.
+/// A step of a plan, which may have sub-steps.
 ///
-/// Written and read with the keys `description`, `status`, `result`, `mark` and `sub_steps`; the last
-/// three are left out when there is nothing to say, and `null` is read as nothing. Reading takes a
-/// number or a truth value for a text, since models write `result: 42`.
+/// Serialised with the keys `description`, `status`, `result`, `mark` and `sub_steps`. The last
+/// three are omitted if they are empty, and may be `null`. Text may be written as a number or a
+/// boolean, since models write `result: 42`.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -25,21 +25,21 @@ use crate::Status;
     schemars(deny_unknown_fields, description = "One step of a plan.")
 )]
 pub struct Step {
-    /// What is to be done.
+    /// What to do.
     pub description: String,
-    /// How far it is.
+    /// The status.
     pub status: Status,
-    /// What came of it, in short.
+    /// The outcome, in short.
     pub result: Option<String>,
-    /// Why it has to be verified.
+    /// Why the step needs verification.
     pub mark: Option<String>,
-    /// The steps it was broken into, in order.
+    /// The sub-steps, in order.
     #[cfg_attr(feature = "schemars", schemars(default))]
     pub sub_steps: Vec<Step>,
 }
 
 impl Step {
-    /// A step still to do.
+    /// Creates a pending step.
     pub fn pending(description: impl Into<String>) -> Self {
         Self {
             description: description.into(),
@@ -50,7 +50,7 @@ impl Step {
         }
     }
 
-    /// A step done, and its result.
+    /// Creates a step that is done.
     pub fn done(description: impl Into<String>, result: impl Into<String>) -> Self {
         Self {
             status: Status::Done,
@@ -59,7 +59,7 @@ impl Step {
         }
     }
 
-    /// A step in doubt, and why.
+    /// Creates a step that needs verification.
     pub fn verification_needed(description: impl Into<String>, mark: impl Into<String>) -> Self {
         Self {
             status: Status::VerificationNeeded,
@@ -68,7 +68,7 @@ impl Step {
         }
     }
 
-    /// The same step, broken into these sub-steps in place of any it had.
+    /// Sets the sub-steps.
     pub fn with_sub_steps(mut self, sub_steps: impl IntoIterator<Item = Step>) -> Self {
         self.sub_steps = sub_steps.into_iter().collect();
         self

@@ -5,9 +5,9 @@ use cogwork_text::OneLine;
 use crate::text::{indent, said};
 use crate::{Plan, Status};
 
-/// A plan as a Markdown task list, made by [`Plan::task_list`]; no line break at the end. Texts are
-/// escaped, so that they read as written. A box is ticked when the step is done; one to be verified is
-/// open and says so.
+/// A plan as a Markdown task list, without a line break at the end. Markdown in texts is escaped.
+/// Boxes of steps that are done are checked; steps that need verification are unchecked and marked.
+/// Created by [`Plan::task_list`].
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -20,6 +20,13 @@ use crate::{Plan, Status};
 #[must_use]
 pub struct TaskList<'a> {
     plan: &'a Plan,
+}
+
+impl Plan {
+    /// Returns the plan as a Markdown task list.
+    pub fn task_list(&self) -> TaskList<'_> {
+        TaskList::new(self)
+    }
 }
 
 impl<'a> TaskList<'a> {
@@ -67,7 +74,7 @@ impl fmt::Display for TaskList<'_> {
     }
 }
 
-/// A text inside a line of Markdown. Signs that begin a block mean nothing there.
+/// Text inside a line of Markdown, where characters that start a block have no meaning.
 struct Markdown<T>(T);
 
 impl<T: fmt::Display> fmt::Display for Markdown<T> {

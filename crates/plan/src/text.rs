@@ -1,22 +1,10 @@
-//! Texts of a step as they are printed. They come from a model, so they may hold anything.
+//! The displayed texts of a step. They come from a model and may contain any characters.
 
 use std::fmt;
 
 use cogwork_text::OneLine;
 
 use crate::Step;
-
-/// The longest piece of an input that an error quotes, in characters.
-const EXCERPT: usize = 60;
-
-/// The beginning of a text, for an error to quote.
-pub(crate) fn excerpt(text: &str) -> String {
-    let mut rest = text.chars();
-    let mut start: String = rest.by_ref().take(EXCERPT).collect();
-    start.extend(rest.next().map(|_| '…'));
-
-    start
-}
 
 /// A step on one line, without its status: `description: result (mark)`.
 pub(crate) struct StepLine<'a>(pub(crate) &'a Step);
@@ -37,14 +25,14 @@ impl fmt::Display for StepLine<'_> {
     }
 }
 
-/// The text of an optional field, if it says anything.
+/// Returns the text of an optional field unless it is blank.
 pub(crate) fn said(text: &Option<String>) -> Option<OneLine<&str>> {
     text.as_deref()
         .filter(|text| !text.trim().is_empty())
         .map(OneLine::new)
 }
 
-/// Two blanks for each level.
+/// Indents by two spaces per level.
 pub(crate) fn indent(f: &mut fmt::Formatter<'_>, levels: usize) -> fmt::Result {
     (0..levels).try_for_each(|_| f.write_str("  "))
 }

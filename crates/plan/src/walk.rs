@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::{Step, StepPath};
 
-/// The steps of a plan in document order; made by [`Plan::walk`](crate::Plan::walk).
+/// An iterator over the steps of a plan in document order. Created by
+/// [`Plan::walk`](crate::Plan::walk).
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -27,27 +28,27 @@ struct Level<'a> {
     parent: Option<Arc<Parent>>,
 }
 
-/// The way up from a level, shared by its steps: a path is only put together when it is asked for, and
-/// costs nothing but one of these a parent until then.
+/// The parents of a level, shared by its steps. A path is only created on request; until then, each
+/// parent costs one of these.
 #[derive(Debug)]
 struct Parent {
     position: usize,
     parent: Option<Arc<Parent>>,
 }
 
-/// A step met on a [`Walk`].
+/// A step visited by a [`Walk`].
 #[derive(Debug, Clone)]
 pub struct WalkEntry<'a> {
     /// The step.
     pub step: &'a Step,
-    /// Its level, 1 for the steps of the top level.
+    /// The level of the step, starting at 1.
     pub depth: usize,
     position: usize,
     parent: Option<Arc<Parent>>,
 }
 
 impl WalkEntry<'_> {
-    /// The path of the step.
+    /// Returns the path of the step.
     pub fn path(&self) -> StepPath {
         let mut positions = vec![self.position];
         let mut next = self.parent.as_ref();
@@ -59,7 +60,7 @@ impl WalkEntry<'_> {
         StepPath::from_positions(positions.into_iter().rev())
     }
 
-    /// How many steps of the same parent come before this one.
+    /// Returns the index of the step among the steps with the same parent, starting at 0.
     pub(crate) fn position(&self) -> usize {
         self.position
     }
@@ -113,7 +114,7 @@ impl<'a> Iterator for Walk<'a> {
 impl FusedIterator for Walk<'_> {}
 
 impl Drop for Parent {
-    /// Lets go of the parents one by one; see the drop of `Plan`.
+    /// Drops the parents one by one; see the `Drop` of `Plan`.
     fn drop(&mut self) {
         let mut next = self.parent.take();
         while let Some(parent) = next {

@@ -1,4 +1,4 @@
-//! Writing: the keys of a step in their order, those with nothing to say left out.
+//! Serialises plans. Empty keys of a step are omitted.
 
 use serde::ser::{Error, SerializeStruct};
 use serde::{Serialize, Serializer};
