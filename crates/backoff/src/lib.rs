@@ -1,11 +1,11 @@
-//! How often to try, and how long to wait between tries.
+//! Retry settings: the number of attempts and the delays between them.
 //!
 //! ```text
 //! fn delays(&self) -> impl Iterator<Item = Duration>
 //! ```
 //!
-//! [`Backoff`] is the one setting that the retry wrappers of `cogwork-flow` and `cogwork-llm`
-//! share. It is data and arithmetic: it waits for nothing and knows no runtime.
+//! The retry wrappers of `cogwork-flow` and `cogwork-llm` share [`Backoff`]. It is data and
+//! arithmetic: it doesn't sleep and doesn't depend on a runtime.
 //!
 //! ```
 //! use std::time::Duration;
@@ -23,18 +23,17 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-/// How often to try, and how long to wait between tries: delays that grow by a factor, up to a
-/// ceiling.
+/// The number of attempts, and exponential delays between them with a maximum.
 ///
 /// # Default
 ///
-/// 3 attempts, a first delay of 500 ms, factor 2, a ceiling of 30 s, jitter on.
+/// 3 attempts, a first delay of 500 ms, a factor of 2, a maximum delay of 30 s, with jitter.
 ///
 /// # Values out of range
 ///
-/// Every value is taken. A factor that is not a number or is below 1 counts as 1; a first delay
-/// above the ceiling is the ceiling. No combination panics or yields a delay above the ceiling.
-/// Delays are exact to about seven digits.
+/// All values are accepted. A factor that is NaN or below 1 counts as 1, and a first delay above
+/// the maximum as the maximum. No combination panics or returns a delay above the maximum. Delays
+/// are exact to about seven digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backoff {
     attempts: NonZeroU32,
@@ -45,20 +44,20 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// `N` attempts in all, the first one counted, and the default delays.
+    /// Creates settings with `N` attempts, including the first, and the default delays.
     ///
-    /// Zero attempts do not compile:
+    /// Zero attempts don't compile:
     ///
     /// ```compile_fail
     /// let backoff = cogwork_backoff::Backoff::of::<0>();
     /// ```
     ///
-    /// A number known only at run time goes to [`Backoff::attempts`].
+    /// For a number that is only known at run time, use [`Backoff::attempts`].
     pub const fn of<const N: u32>() -> Self {
         Self::attempts(const { NonZeroU32::new(N).expect("a Backoff has at least one attempt") })
     }
 
-    /// This many attempts in all, the first one counted, and the default delays.
+    /// Creates settings with this number of attempts, including the first, and the default delays.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -77,7 +76,7 @@ impl Backoff {
         }
     }
 
-    /// The delay after the first attempt.
+    /// Sets the delay after the first attempt.
     ///
     /// # Default
     ///
@@ -88,14 +87,15 @@ impl Backoff {
         self
     }
 
-    /// By how much each delay is longer than the one before it. 1 keeps them equal.
+    /// Sets the factor by which each delay is longer than the previous one. 1 keeps them equal.
     ///
     /// # Default
     ///
     /// 2.
     #[must_use]
     pub const fn with_factor(mut self, factor: f32) -> Self {
-        // NaN fails the comparison, so the value kept is always comparable and `PartialEq` reflexive.
+        // The comparison is false for NaN, so the stored value is always comparable and `PartialEq`
+        // is reflexive.
         self.factor = if factor >= 1.0 {
             factor.min(f32::MAX)
         } else {
@@ -104,7 +104,7 @@ impl Backoff {
         self
     }
 
-    /// The longest that one delay may be, jitter included.
+    /// Sets the maximum delay, including jitter.
     ///
     /// # Default
     ///
@@ -115,31 +115,31 @@ impl Backoff {
         self
     }
 
-    /// Whether each delay is drawn at random between half of itself and the whole, so that
-    /// callers that failed together do not come back together.
+    /// Sets whether each delay is a random value between half of it and all of it, so that callers
+    /// that failed together don't retry at the same time.
     ///
     /// This is the "equal jitter" of [Exponential Backoff And
     /// Jitter](https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
     ///
     /// # Default
     ///
-    /// On.
+    /// `true`.
     #[must_use]
     pub const fn with_jitter(mut self, jitter: bool) -> Self {
         self.jitter = jitter;
         self
     }
 
-    /// How many attempts there are in all.
+    /// Returns the number of attempts.
     pub const fn total_attempts(&self) -> NonZeroU32 {
         self.attempts
     }
 
-    /// The waits between the attempts: one fewer than there are attempts. With jitter, every call
-    /// draws new ones.
+    /// Returns an iterator over the delays between the attempts, one fewer than there are attempts.
+    /// With jitter, every call returns different delays.
     pub fn delays(&self) -> impl Iterator<Item = Duration> + Send + Sync + use<> {
-        // Jitter in backon adds up to the delay itself, above its own ceiling. Half of every delay
-        // as the base makes it the random half, and the ceiling holds.
+        // The jitter of backon adds up to the delay itself, beyond its own maximum. With half of
+        // every delay as the base, the jitter is the random half, and the maximum holds.
         let part = if self.jitter { 2 } else { 1 };
         let base = ExponentialBuilder::new()
             .with_min_delay(self.first.min(self.ceiling) / part)
@@ -155,7 +155,7 @@ impl Backoff {
         }
         .build();
 
-        // f32 arithmetic may round a long delay up past the ceiling.
+        // The f32 arithmetic may round a long delay up beyond the maximum.
         delays.map(move |delay| delay.min(ceiling))
     }
 }
