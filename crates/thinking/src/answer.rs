@@ -2,14 +2,14 @@ use cogwork_llm::{ChatResponse, FinishReason, Message};
 
 use crate::{Outcome, Payload};
 
-/// What holds after a hook.
+/// The effect of a hook.
 pub(crate) enum Done {
     Kept,
     Changed { payload: Payload, replaced: bool },
     Again(Vec<Message>),
 }
 
-/// What holds when a hook has put `after` in the place of `before`.
+/// Returns the effect and the outcome of a hook that replaced `before` with `after`.
 pub(crate) fn replaced(before: &Payload, after: Payload) -> (Done, Outcome) {
     if *before == after {
         return (Done::Kept, Outcome::Kept);
@@ -25,8 +25,8 @@ pub(crate) fn replaced(before: &Payload, after: Payload) -> (Done, Outcome) {
     )
 }
 
-/// The draft as the hooks have left it. A draft that was cut off ends so still when something was added
-/// to it; one that was replaced does not.
+/// Returns the draft with the changes of the hooks. A truncated draft remains truncated if text was
+/// appended to it, but not if it was replaced.
 pub(crate) fn respond(draft: ChatResponse, payload: &Payload, is_replaced: bool) -> ChatResponse {
     if draft.text() == payload.text() && draft.tool_calls() == payload.tool_calls() {
         return draft;

@@ -7,7 +7,7 @@ use crate::run;
 use crate::thinking::Reporter;
 use crate::{ModeLimits, Recall, Report};
 
-/// What is done when a generation ends, be it at once or at the end of a stream.
+/// The end of a generation, which is reached either directly or at the end of a stream.
 pub(crate) struct Closing {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) limits: ModeLimits,
@@ -32,7 +32,7 @@ impl Closing {
         }
     }
 
-    /// The response with the usage of the whole, once it is remembered.
+    /// Stores the answer in the memory, and returns the response with the usage of all calls.
     pub(crate) async fn done(self, response: ChatResponse) -> (ChatResponse, Report) {
         self.remember(&response).await;
         let (report, usage) = {
@@ -77,7 +77,7 @@ impl Closing {
             return;
         };
 
-        // A reply of calls is no answer, and one that was cut off is a wrong one.
+        // A reply with tool calls isn't an answer, and a truncated one would be wrong.
         let is_answer = response.tool_calls().is_empty()
             && *response.finish_reason() == cogwork_llm::FinishReason::Stop
             && !response.text().trim().is_empty();

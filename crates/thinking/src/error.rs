@@ -3,9 +3,9 @@ use std::time::Duration;
 use cogwork_llm::{LlmError, LlmErrorKind};
 use cogwork_text::{Name, OneLine};
 
-/// Why a hook gave no verdict. What then holds is said by the mode's [`OnFailure`](crate::OnFailure).
+/// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
 ///
-/// A failed call becomes one by `?`; [`ThinkingError::new`] is for the rest.
+/// The error of a call converts with `?`; use [`ThinkingError::new`] for other errors.
 ///
 /// ```
 /// use cogwork_thinking::ThinkingError;
@@ -19,59 +19,59 @@ pub enum ThinkingError {
     /// A call to a model failed.
     #[error(transparent)]
     Call(#[from] LlmError),
-    /// The model answered, without a text.
+    /// The reply is empty.
     #[error("the model answered nothing")]
     Empty,
-    /// The answer reached the limit of tokens.
+    /// The reply reached the token limit.
     #[error("the answer was cut off after {bytes} bytes")]
     CutOff {
-        /// How much of it came.
+        /// The length of the truncated reply.
         bytes: usize,
     },
-    /// A filter withheld the answer, or a part of it.
+    /// A filter withheld some or all of the reply.
     #[error("a filter withheld the answer")]
     Withheld,
-    /// The answer is longer than the [limit](crate::ModeLimits::with_answer_bytes).
+    /// The reply exceeds the [limit](crate::ModeLimits::with_answer_bytes).
     #[error("the answer has {bytes} bytes; expected at most {most}")]
     TooLong {
-        /// How long it is.
+        /// The length of the reply.
         bytes: usize,
         /// The limit.
         most: usize,
     },
-    /// The answer is not of the form that was asked for.
+    /// The reply doesn't have the requested form.
     #[error(
         "the model answered `{}`; expected {}",
         Name(found),
         OneLine::new(expected)
     )]
     Unexpected {
-        /// What it said.
+        /// The reply.
         found: String,
         /// What would have been accepted.
         expected: String,
     },
-    /// Hooks and memory took longer than the [limit](crate::ModeLimits::with_time).
+    /// Hooks and memory exceeded the [time limit](crate::ModeLimits::with_time).
     #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
-    /// The hook, or the memory, panicked with this message.
+    /// The hook or the memory panicked with this message.
     #[error("it panicked: {}", OneLine::new(.0).with_max_chars(200))]
     Panic(String),
-    /// The hook answered what it may not answer there.
+    /// The hook returned an outcome that isn't allowed at this point.
     #[error("{}", OneLine::new(.0))]
     Misplaced(String),
-    /// Anything else.
+    /// Any other error.
     #[error("{}", OneLine::new(.0))]
     Other(String),
 }
 
 impl ThinkingError {
-    /// Anything else that goes wrong in a mode of your own.
+    /// Creates an error for a custom mode.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Other(message.into())
     }
 
-    /// The model answered something else than was asked for.
+    /// Creates an error for a reply without the requested form.
     pub fn unexpected(found: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Unexpected {
             found: found.into(),
@@ -79,8 +79,8 @@ impl ThinkingError {
         }
     }
 
-    /// The error of the whole generation. A call that failed keeps its kind, so that a `Retry` outside
-    /// decides as it would have for the call itself.
+    /// Converts into the error of the generation. The error of a call keeps its kind, so that a
+    /// `Retry` outside treats it like the call itself.
     pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
         let failed = format!(
             "the thinking mode `{}` failed {hook} the generation",

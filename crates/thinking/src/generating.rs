@@ -20,10 +20,11 @@ use crate::{
     RecallStage, Thinking, ThinkingError, ThinkingMode,
 };
 
-/// A generation that has begun: its hooks before have been called. For programs that call tools between
-/// the first call of the model and the draft, so that hooks and memory see one generation and not one a call.
+/// A generation whose hooks before the model have been called.
 ///
-/// It is a client itself, the one to make those calls with: they are counted, and their usage is summed up.
+/// For programs that call tools between the first call and the draft: hooks and memory then see one
+/// generation rather than one per call. Make the calls with this type, which is a client itself, so
+/// that they are counted and their usage is included.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, ScriptedClient, ToolCall};
@@ -58,9 +59,9 @@ pub struct Generating<'a> {
     modes: &'a [Arc<dyn ThinkingMode>],
     closing: Closing,
     limits: ModeLimits,
-    /// As the hooks before have left it.
+    /// With the changes of the hooks before.
     request: ChatRequest,
-    /// As it came from the program.
+    /// As sent by the program.
     input: Payload,
     /// With the metadata of the hooks before.
     payload: Payload,
@@ -105,12 +106,13 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// What to ask the model: the request as the hooks before have left it.
+    /// Returns the request for the model, with the changes of the hooks.
     pub fn request(&self) -> &ChatRequest {
         &self.request
     }
 
-    /// Gives up, and lets the report say why. Dropping the generation gives up without a report.
+    /// Ends the generation with an error, which the report contains. Dropping the generation
+    /// creates no report.
     pub fn fail(self, error: LlmError) -> LlmError {
         self.closing.failed(error)
     }
@@ -119,7 +121,7 @@ impl<'a> Generating<'a> {
     ///
     /// # Errors
     ///
-    /// That of a mode that refuses, or fails under [`OnFailure::Fail`].
+    /// Returns an error if a mode refuses the answer, or fails under [`OnFailure::Fail`].
     pub async fn end(
         mut self,
         request: ChatRequest,
@@ -141,7 +143,7 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// Ends it with the reply to the request as it stands, or with the error.
+    /// Ends the generation with the reply to its request, or with the error.
     pub(crate) async fn end_with(
         self,
         draft: Result<ChatResponse, LlmError>,
@@ -153,7 +155,7 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// Streams the reply, without hooks after it.
+    /// Streams the reply without calling hooks after it.
     pub(crate) async fn flow(self) -> Result<ReplyStream, LlmError> {
         let reply = match self.stream(self.request.clone()).await {
             Ok(reply) => reply,
@@ -192,7 +194,7 @@ impl<'a> Generating<'a> {
         let search = store.search(self.input.text(), top_k, settings.threshold);
         let problem = match run::recall(&self.closing.ledger, self.limits.time, search).await {
             Ok(mut found) => {
-                // A store of the user's may give more than was asked for.
+                // A custom store may return more than requested.
                 found.truncate(top_k);
                 self.closing.ledger.entries().report.memory = found.clone();
                 self.found = found;
@@ -266,7 +268,7 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// The last draft, what became of it, and whether its text was replaced.
+    /// Calls the hooks after the generation, on further drafts if necessary.
     async fn after(
         &mut self,
         mut draft: ChatResponse,
@@ -318,7 +320,7 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// Another draft, or none if it cannot be had and the mode keeps the one there is.
+    /// Returns a further draft, or `None` if the call failed and the mode keeps the current one.
     async fn another(
         &mut self,
         mode: &dyn ThinkingMode,
@@ -378,7 +380,7 @@ impl<'a> Generating<'a> {
         }
     }
 
-    /// Calls a hook, and makes of its verdict, or its failure, what holds.
+    /// Calls a hook and returns the effect of its outcome or its failure.
     async fn call(
         &self,
         mode: &dyn ThinkingMode,

@@ -9,28 +9,28 @@ use cogwork_llm::{
 
 use crate::{Candidate, HookReport, Payload, Report};
 
-/// What one generation has taken and given so far. Hooks write to it while they run, so that nothing is
-/// lost of one that fails or is given up.
+/// The record of one generation. Hooks write to it while they run, so that nothing is lost if one
+/// fails or is cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     entries: Mutex<Entries>,
-    /// The most calls that hooks may make.
+    /// The maximum number of calls by hooks.
     most_calls: u32,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) report: Report,
-    /// Whether any call said what it took.
+    /// Whether any response reported its usage.
     pub(crate) usage_is_known: bool,
-    /// Calls by hooks alone.
+    /// The number of calls by hooks.
     hook_calls: u32,
-    /// Of the hook that is running.
+    /// The payload that the running hook has accepted so far.
     pub(crate) standing: Option<Payload>,
     pub(crate) problems: Vec<String>,
     /// The time that hooks and memory took.
     pub(crate) spent: Duration,
-    /// What it had been when the hook was called.
+    /// The value when the hook began.
     calls_before: u32,
     usage_before: Usage,
     hook_usage: Usage,
@@ -44,7 +44,7 @@ impl Ledger {
         })
     }
 
-    /// A panic elsewhere cannot leave an entry half made, so a poisoned lock is still good.
+    /// A panic elsewhere cannot leave an entry inconsistent, so a poisoned lock is still usable.
     pub(crate) fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -56,14 +56,14 @@ impl Ledger {
         });
     }
 
-    /// A hook begins.
+    /// Begins a hook.
     pub(crate) fn open(&self) {
         let mut entries = self.entries();
         entries.calls_before = entries.hook_calls;
         entries.usage_before = entries.hook_usage;
     }
 
-    /// The hook has ended; gives what it let stand.
+    /// Ends a hook, and returns the payload that it had accepted.
     pub(crate) fn close(
         &self,
         mode: &str,
@@ -87,7 +87,7 @@ impl Ledger {
         entries.standing.take()
     }
 
-    /// Adds what went wrong since the last hook has ended to what is told of it.
+    /// Adds problems since the end of the last hook to its report.
     pub(crate) fn settle(&self, problem: Option<String>) {
         let mut entries = self.entries();
         let problems = std::mem::take(&mut entries.problems);
@@ -96,7 +96,7 @@ impl Ledger {
         }
     }
 
-    /// Counts a draft that was not asked for through the generation.
+    /// Counts a draft that wasn't requested through the generation.
     pub(crate) fn count_foreign(&self, draft: &ChatResponse) {
         let is_foreign = {
             let entries = self.entries();
@@ -156,7 +156,7 @@ fn difference(after: Usage, before: Usage) -> Usage {
     )
 }
 
-/// A client whose calls are counted in the ledger of a generation, and within its limit if a hook makes them.
+/// A client whose calls are counted in the ledger, and limited if a hook makes them.
 #[derive(Clone)]
 pub(crate) struct Metered<'a> {
     pub(crate) client: &'a dyn LlmClient,

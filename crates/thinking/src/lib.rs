@@ -1,12 +1,13 @@
-//! Thinking around a generation: hooks before and after it, reflection and other modes, a registry of them,
-//! memory.
+//! Hooks before and after each generation of a language model: reflection and other modes, a
+//! registry of modes, and memory.
 //!
 //! ```text
 //! async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>   // the user's message
 //! async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>    // the draft
 //! ```
 //!
-//! A mode writes the hook it needs. [`Thinking`] puts it around a client, and is a client itself:
+//! A mode implements the hooks that it needs. [`Thinking`] adds modes to a client, and is a client
+//! itself:
 //!
 //! ```
 //! use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
@@ -41,12 +42,12 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | thinking around any client | [`Thinking`], [`ModeLimits`] |
-//! | a generation with calls of tools in it | [`Generating`] |
-//! | a mode of your own | [`ThinkingMode`], [`Moment`], [`Payload`], [`HookOutcome`], [`Hooks`], [`OnFailure`] |
-//! | modes there are | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
+//! | adding modes to any client | [`Thinking`], [`ModeLimits`] |
+//! | a generation with tool calls | [`Generating`] |
+//! | custom modes | [`ThinkingMode`], [`Moment`], [`Payload`], [`HookOutcome`], [`Hooks`], [`OnFailure`] |
+//! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
-//! | what happened | [`Generation`], [`Report`] |
+//! | what happened in a generation | [`Generation`], [`Report`] |
 //! | memory | [`Memory`], [`Recall`], [`InMemory`], [`FileMemory`], [`Blackboard`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

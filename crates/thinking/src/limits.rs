@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// What the hooks of one generation may take together.
+/// Limits for all hooks of one generation together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,29 +28,29 @@ impl Default for ModeLimits {
 }
 
 impl ModeLimits {
-    /// How many calls the hooks may make, further drafts included. Default: 32.
+    /// Sets the maximum number of calls by hooks, including further drafts. The default is 32.
     #[must_use]
     pub fn with_calls(mut self, calls: u32) -> Self {
         self.calls = calls;
         self
     }
 
-    /// How many further drafts the hooks may ask for. Default: 2.
+    /// Sets the maximum number of further drafts that hooks may request. The default is 2.
     #[must_use]
     pub fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
     }
 
-    /// How long the hooks, the drafts they ask for and the memory may take. The first draft takes what its
-    /// client allows. Default: 5 minutes.
+    /// Sets the maximum time for hooks, further drafts and the memory. It doesn't include the first
+    /// draft. The default is 5 minutes.
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
-    /// How long an answer to a hook may be, in bytes. Default: 1 MiB.
+    /// Sets the maximum size of a reply to a hook, in bytes. The default is 1 MiB.
     #[must_use]
     pub fn with_answer_bytes(mut self, bytes: usize) -> Self {
         self.answer_bytes = bytes;

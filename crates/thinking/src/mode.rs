@@ -8,55 +8,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Moment, Payload, ThinkingError};
 
-/// A way of thinking around a generation: one hook before it, one after it. All methods have a default, so
-/// a mode writes what it needs.
+/// A mode of thinking: one hook before a generation and one after it. All methods have a default,
+/// so a mode implements only those that it needs.
 ///
-/// A hook sees the [`Moment`] (client, conversation, role, memory) and the [`Payload`], and answers a
-/// [`HookOutcome`]. It may be dropped at any `await`; what it has said with [`Moment::stand`] until then holds.
+/// A hook receives the [`Moment`] (client, conversation, role, memory) and the [`Payload`], and
+/// returns a [`HookOutcome`]. It may be dropped at any `await`; payloads accepted with
+/// [`Moment::stand`] before that remain in effect.
 ///
-/// See the [front page](crate) for an example.
+/// See the [crate documentation](crate) for an example.
 #[async_trait]
 pub trait ThinkingMode: Send + Sync {
-    /// What reports and errors call it.
+    /// Returns the name in reports and errors.
     ///
-    /// # Default
-    ///
-    /// The name of the type.
+    /// The default is the name of the type.
     fn name(&self) -> &str {
         let whole = std::any::type_name::<Self>();
         let plain = whole.split('<').next().unwrap_or(whole);
         plain.rsplit("::").next().unwrap_or(plain)
     }
 
-    /// Which of its hooks are called. A mode that says [`Hooks::BEFORE`] leaves streamed replies to flow:
-    /// an [`after`](Self::after) has to have the whole draft first. [`Hooks::NONE`] switches it off.
+    /// Returns which hooks are called. A mode with [`Hooks::BEFORE`] doesn't interrupt streaming,
+    /// whereas [`after`](Self::after) needs the whole draft first. [`Hooks::NONE`] disables the
+    /// mode.
     ///
-    /// # Default
-    ///
-    /// [`Hooks::BOTH`].
+    /// The default is [`Hooks::BOTH`].
     fn hooks(&self) -> Hooks {
         Hooks::BOTH
     }
 
-    /// What holds when one of its hooks fails.
+    /// Returns what happens if one of the hooks fails.
     ///
-    /// # Default
-    ///
-    /// [`OnFailure::Keep`].
+    /// The default is [`OnFailure::Keep`].
     fn on_failure(&self) -> OnFailure {
         OnFailure::Keep
     }
 
-    /// Works on the user's message before the model sees it. It is called when the conversation ends with
-    /// one, and not where it ends with what tools gave back.
+    /// Processes the user's message before it is sent to the model. It is called if the
+    /// conversation ends with a user message, and not if it ends with tool results.
     ///
-    /// # Default
-    ///
-    /// [`HookOutcome::Keep`].
+    /// The default returns [`HookOutcome::Keep`].
     ///
     /// # Errors
     ///
-    /// When the hook cannot do its work; [`on_failure`](Self::on_failure) says what then holds.
+    /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
     async fn before(
         &self,
         moment: &Moment<'_>,
@@ -66,15 +60,13 @@ pub trait ThinkingMode: Send + Sync {
         Ok(HookOutcome::Keep)
     }
 
-    /// Works on the draft before the program sees it.
+    /// Processes the draft before it is returned to the program.
     ///
-    /// # Default
-    ///
-    /// [`HookOutcome::Keep`].
+    /// The default returns [`HookOutcome::Keep`].
     ///
     /// # Errors
     ///
-    /// When the hook cannot do its work; [`on_failure`](Self::on_failure) says what then holds.
+    /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
     async fn after(
         &self,
         moment: &Moment<'_>,
@@ -127,9 +119,9 @@ through_a_pointer!(Arc);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hook {
-    /// Before the generation.
+    /// The hook before the generation.
     Before,
-    /// After the generation.
+    /// The hook after the generation.
     After,
 }
 
@@ -142,7 +134,7 @@ impl fmt::Display for Hook {
     }
 }
 
-/// Which hooks of a mode are called, and on what.
+/// The hooks of a mode that are called.
 ///
 /// ```
 /// use cogwork_thinking::{Hook, Hooks};
@@ -158,31 +150,31 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Neither: the mode is switched off.
+    /// Neither hook: the mode is disabled.
     pub const NONE: Self = Self {
         before: false,
         after: false,
         tool_calls: false,
     };
-    /// The one before.
+    /// Only the hook before.
     pub const BEFORE: Self = Self {
         before: true,
         ..Self::NONE
     };
-    /// The one after.
+    /// Only the hook after.
     pub const AFTER: Self = Self {
         after: true,
         ..Self::NONE
     };
-    /// Both.
+    /// Both hooks.
     pub const BOTH: Self = Self {
         before: true,
         after: true,
         ..Self::NONE
     };
 
-    /// The same, and the one after is also called on a draft that asks for calls of tools. Such a draft is
-    /// no answer yet, so it is otherwise left alone.
+    /// Also calls the hook after for drafts with tool calls. By default, such drafts are skipped,
+    /// because they aren't answers yet.
     #[must_use]
     pub const fn and_tool_calls(self) -> Self {
         Self {
@@ -191,7 +183,7 @@ impl Hooks {
         }
     }
 
-    /// Whether this one is called.
+    /// Returns whether `hook` is called.
     pub const fn has(self, hook: Hook) -> bool {
         match hook {
             Hook::Before => self.before,
@@ -199,63 +191,65 @@ impl Hooks {
         }
     }
 
-    /// Whether a draft with calls of tools is shown to the hook after.
+    /// Returns whether the hook after is also called for drafts with tool calls.
     pub const fn sees_tool_calls(self) -> bool {
         self.tool_calls
     }
 }
 
-/// What a hook answers.
+/// The result of a hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum HookOutcome {
-    /// The payload stays.
+    /// Keeps the payload.
     Keep,
-    /// The text is replaced by this one. Blocks, calls of tools and metadata stay.
+    /// Replaces the text. Blocks, tool calls and metadata remain.
     ReplaceText(String),
-    /// The payload is replaced by this one, whole.
+    /// Replaces the whole payload.
     Replace(Payload),
-    /// This is added to the text, after an empty line.
+    /// Appends to the text, after an empty line.
     Append(String),
-    /// The model is asked for another draft, with this one and these messages behind the conversation.
-    /// After a generation only; how often is a [limit](crate::ModeLimits::with_tries).
+    /// Requests a further draft, with the current draft and these messages appended to the
+    /// conversation. Only allowed after a generation, for a
+    /// [limited](crate::ModeLimits::with_tries) number of times.
     TryAgain(Vec<Message>),
-    /// There must be no answer, for this reason: the generation fails, whatever
-    /// [`ThinkingMode::on_failure`] says.
+    /// Refuses the answer for this reason: the generation fails, regardless of
+    /// [`ThinkingMode::on_failure`](crate::ThinkingMode::on_failure).
     Fail(String),
 }
 
 impl HookOutcome {
-    /// The text is replaced by this one.
+    /// Creates an outcome that replaces the text.
     pub fn replace_text(text: impl Into<String>) -> Self {
         Self::ReplaceText(text.into())
     }
 
-    /// This is added to the text.
+    /// Creates an outcome that appends to the text.
     pub fn append(text: impl Into<String>) -> Self {
         Self::Append(text.into())
     }
 
-    /// The model is asked again, with the draft and this behind the conversation.
+    /// Creates an outcome that requests a further draft with this user message.
     pub fn try_again(message: impl Into<String>) -> Self {
         Self::TryAgain(vec![Message::user(message.into())])
     }
 }
 
-/// What holds when a hook fails: its call fails, its answer is empty or not to be used, it panics, or a
-/// limit is reached. The failure is in the [`Report`](crate::Report) in any case.
+/// What happens if a hook fails: a call fails, a reply is empty or unusable, the hook panics, or a
+/// limit is reached. The [`Report`](crate::Report) contains the failure in any case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnFailure {
-    /// The payload stays as it was, or as the hook [let it stand](crate::Moment::stand).
+    /// Keeps the payload, or the one that the hook last [accepted](crate::Moment::stand).
     #[default]
     #[schemars(description = "What was there stays.")]
     Keep,
-    /// The generation fails.
+    /// Fails the generation.
     #[schemars(description = "There is no answer; the generation fails.")]
     Fail,
-    /// Each call of [`Moment::ask`](crate::Moment::ask) that fails is made once more; then as `keep`.
+    /// Repeats each failed call of [`Moment::ask`](crate::Moment::ask) once, then behaves like
+    /// `Keep`.
     #[schemars(description = "A call that fails is made once more; then as `keep`.")]
     TryAgain,
 }

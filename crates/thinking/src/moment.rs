@@ -10,8 +10,8 @@ use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
 use crate::{Found, Hook, ModeLimits, OnFailure, Payload, ThinkingError};
 
-/// What a hook knows and can do: the conversation, the role, the memory found, and calls to a model that
-/// are counted.
+/// The context of a hook: the conversation, the role, the search result of the memory, and a client
+/// whose calls are counted.
 ///
 /// ```
 /// use cogwork_thinking::{Moment, Payload, ThinkingError, ThinkingMode, HookOutcome, async_trait};
@@ -40,13 +40,13 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The client around which the thinking is. Its calls are counted and limited; no hook is called on
-    /// them, so a mode cannot meet itself.
+    /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are counted and
+    /// limited, and no hooks are called for them.
     pub fn client(&self) -> &dyn LlmClient {
         &self.client
     }
 
-    /// Another client, with its calls counted and limited in the same way. Not for
+    /// Wraps a different client so that its calls are counted and limited as well. Don't pass
     /// [`client`](Self::client), whose calls would be counted twice.
     pub fn counted<'b>(&'b self, client: &'b dyn LlmClient) -> impl LlmClient + 'b {
         Metered {
@@ -56,13 +56,13 @@ impl Moment<'_> {
         }
     }
 
-    /// What is asked of the model: before a generation as it would be sent, after it as the draft
-    /// answers it.
+    /// Returns the request: before a generation, as it would be sent; after it, the one that the
+    /// draft is the reply to.
     pub fn request(&self) -> &ChatRequest {
         self.request
     }
 
-    /// The first system text of the conversation; empty if there is none.
+    /// Returns the first system message of the conversation. Empty if there is none.
     pub fn role(&self) -> &str {
         let system = self
             .request
@@ -72,22 +72,23 @@ impl Moment<'_> {
         system.map_or("", Message::text)
     }
 
-    /// What the program asks, in its own words: the last message of the user, before any hook changed it.
+    /// Returns the user's last message, before any hook changed it.
     pub fn input(&self) -> &Payload {
         self.input
     }
 
-    /// What was found in the memory, best first. Empty if there is none, or it is not
-    /// [read at this stage](crate::Recall::with_stages).
+    /// Returns the search result of the memory, best first. Empty if there is no memory, or it
+    /// isn't [read at this stage](crate::Recall::with_stages).
     pub fn memory(&self) -> &[Found] {
         self.memory
     }
 
-    /// The conversation with `prompt` at its end: before a generation behind the payload in the same
-    /// message of the user, after it as the user's answer to the draft, if there is anything of one. What was found in the memory goes
-    /// with the prompt, unless it is in the conversation already.
+    /// Returns the conversation with `prompt` at its end: before a generation, appended to the
+    /// payload in the same user message; after it, as a user message that follows the draft, unless
+    /// the draft is empty. The search result of the memory precedes the prompt, unless the
+    /// conversation already contains it.
     ///
-    /// A draft's calls of tools are told in its text: as calls they would have to be answered.
+    /// Tool calls of a draft are included as text, because calls would have to be answered.
     pub fn conversation(&self, payload: &Payload, prompt: &str) -> Messages {
         let prompt = match recalled(self.memory) {
             Some(found) if !self.memory_is_in_request => format!("{found}\n\n{prompt}"),
@@ -99,7 +100,7 @@ impl Moment<'_> {
                 let mut messages = self.request.messages().clone();
                 messages.extend(said(payload));
                 match messages.last().filter(|last| last.role() == Role::User) {
-                    // Without a draft: two messages of the user in a row are refused by some models.
+                    // Some models refuse two user messages in a row.
                     Some(last) => with_input(
                         &messages,
                         &Payload::of_message(last, Map::new()).appended(&prompt),
@@ -113,17 +114,17 @@ impl Moment<'_> {
         }
     }
 
-    /// A request with these messages for an answer that could stand in the draft's place: with all settings of
-    /// [`request`](Self::request), but without calls of tools.
+    /// Creates a request for an answer that could replace the draft: with all settings of
+    /// [`request`](Self::request), but without tool calls.
     pub fn answering(&self, messages: Messages) -> ChatRequest {
         without_calls(self.request.clone().with_messages(messages))
     }
 
-    /// A request with these messages for something else than the answer, such as a judgement: free text,
-    /// with the limit of tokens, the temperature and the seed of [`request`](Self::request).
+    /// Creates a request for something other than the answer, such as a judgement: free text, with
+    /// the token limit, the temperature and the seed of [`request`](Self::request).
     pub fn aside(&self, messages: Messages) -> ChatRequest {
-        // The tools are told though none is to be called: some servers refuse a conversation with calls of
-        // tools that they do not know, and all keep what they have cached of it.
+        // Includes the tools although none should be called: some servers refuse a conversation
+        // with calls of unknown tools, and all of them can reuse their cache.
         let mut request =
             ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
         if let Some(tokens) = self.request.max_tokens() {
@@ -141,21 +142,21 @@ impl Moment<'_> {
         without_calls(request)
     }
 
-    /// Asks the client for a text that can be used: not empty, not cut off, not too long.
+    /// Calls the client for a usable text: neither empty nor truncated nor too long.
     ///
     /// # Errors
     ///
-    /// That of the call, or what is wrong with the answer. With [`OnFailure::TryAgain`] it is the one of a
-    /// second call.
+    /// Returns the error of the call, or why the reply is unusable. With [`OnFailure::TryAgain`],
+    /// returns that of the second call.
     pub async fn ask(&self, request: ChatRequest) -> Result<ChatResponse, ThinkingError> {
         self.ask_of(self.client.client, request).await
     }
 
-    /// The same, asked of another client than [`client`](Self::client).
+    /// Calls a client other than [`client`](Self::client) in the same way.
     ///
     /// # Errors
     ///
-    /// As of [`ask`](Self::ask).
+    /// Returns the errors of [`ask`](Self::ask).
     pub async fn ask_of(
         &self,
         client: &dyn LlmClient,
@@ -193,14 +194,14 @@ impl Moment<'_> {
         self.ledger().add_draft(Some(self.mode), text.into());
     }
 
-    /// Says that this payload is better than the one before it: it holds if the hook fails from here on.
-    /// Its text is added to the drafts.
+    /// Accepts a payload as better than the one before it: if the hook fails from now on, it
+    /// remains in effect. Its text is added to the drafts.
     pub fn stand(&self, payload: &Payload) {
         self.draft(payload.shared_text());
         self.ledger().entries().standing = Some(payload.clone());
     }
 
-    /// Adds a failure to the [report](crate::Report) that does not end the hook.
+    /// Adds a failure that doesn't end the hook to the [report](crate::Report).
     pub fn report(&self, problem: &ThinkingError) {
         self.ledger().entries().problems.push(problem.to_string());
     }
@@ -210,7 +211,7 @@ impl Moment<'_> {
     }
 }
 
-/// The draft as the assistant's message, if there is anything of it.
+/// Returns the draft as a message of the assistant, unless it is empty.
 pub(crate) fn said(draft: &Payload) -> Option<Message> {
     let calls = draft
         .tool_calls()
@@ -219,11 +220,12 @@ pub(crate) fn said(draft: &Payload) -> Option<Message> {
     let text = Some(draft.text().to_owned()).filter(|text| !text.is_empty());
     let whole = text.into_iter().chain(calls).collect::<Vec<_>>().join("\n");
 
-    // Without its blocks: a hook has added them for the program, and servers take none from a model.
+    // Omits the blocks: hooks have added them for the program, and servers don't accept any from a
+    // model.
     (!whole.is_empty()).then(|| Message::assistant(whole))
 }
 
-/// The conversation with its last message of the user replaced by this input.
+/// Replaces the last user message of the conversation.
 pub(crate) fn with_input(messages: &Messages, input: &Payload) -> Messages {
     let last = messages
         .iter()
@@ -235,7 +237,7 @@ pub(crate) fn with_input(messages: &Messages, input: &Payload) -> Messages {
     messages.iter().enumerate().map(replaced).collect()
 }
 
-/// The request with its tools still told, for the calls that are in the conversation, but not to be called.
+/// Keeps the tools for the calls that are in the conversation, but prevents new calls.
 pub(crate) fn without_calls(request: ChatRequest) -> ChatRequest {
     if request.tools().is_empty() {
         request

@@ -4,9 +4,9 @@ use cogwork_llm::{Block, ChatResponse, Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a hook works on: before a generation the user's message, after it the draft.
+/// The data that a hook works on: the user's message before a generation, the draft after it.
 ///
-/// A hook that changes one thing changes a clone, and the rest survives:
+/// To change one part, a hook changes a clone, which keeps the rest:
 ///
 /// ```
 /// use cogwork_llm::Block;
@@ -28,7 +28,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// This text and nothing else.
+    /// Creates a payload that contains only this text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self {
             text: text.into(),
@@ -57,35 +57,35 @@ impl Payload {
         }
     }
 
-    /// The same with another text.
+    /// Replaces the text.
     #[must_use]
     pub fn with_text(mut self, text: impl Into<Arc<str>>) -> Self {
         self.text = text.into();
         self
     }
 
-    /// The same with other images and files. Unset: none.
+    /// Replaces the images and files. None by default.
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
         self
     }
 
-    /// The same with other calls of tools. Unset: none.
+    /// Replaces the tool calls. None by default.
     #[must_use]
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
         self
     }
 
-    /// The same with this added to the metadata, in the place of what had the key.
+    /// Sets a metadata value.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The same with `text` added after an empty line.
+    /// Appends `text` after an empty line.
     #[must_use]
     pub(crate) fn appended(self, text: &str) -> Self {
         let joined = match self.text.is_empty() {
@@ -98,7 +98,7 @@ impl Payload {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -107,18 +107,19 @@ impl Payload {
         self.text.clone()
     }
 
-    /// Images and files: of the user's message, or those that a hook has added to the draft.
+    /// Returns the images and files: of the user's message, or those that a hook has added to the
+    /// draft.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The calls of tools that the draft asks for. Before a generation: none.
+    /// Returns the tool calls of the draft. Empty before a generation.
     pub fn tool_calls(&self) -> &[ToolCall] {
         &self.tool_calls
     }
 
-    /// What hooks tell each other and the program, by keys of their own. It goes from hook to hook, the
-    /// ones before the generation first, and is never sent to a model.
+    /// Returns the metadata that hooks pass to each other and to the program, starting with the
+    /// hooks before the generation. It is never sent to a model.
     pub fn metadata(&self) -> &Map<String, Value> {
         &self.metadata
     }

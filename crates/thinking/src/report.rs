@@ -7,53 +7,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Found, Hook, Payload};
 
-/// A generation with all that led to it.
+/// The result of a generation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Generation {
-    /// The answer. Its usage is the sum over all calls of the generation, as far as it is known; model,
-    /// reasoning and request id are those of the last draft.
+    /// The answer. Its usage is the sum over all calls of the generation, as far as reported;
+    /// model, reasoning and request id are those of the last draft.
     pub response: ChatResponse,
-    /// The answer as the last hook left it, with blocks and metadata, which a response has no place for.
+    /// The answer with the blocks and metadata of the hooks, which a response cannot contain.
     pub payload: Payload,
-    /// What happened on the way.
+    /// What happened during the generation.
     pub report: Report,
 }
 
-/// What happened in one generation: drafts, verdicts, calls, failures.
+/// The drafts, hooks, calls and failures of one generation.
 ///
-/// `{}` is a line for each hook, and one for the whole:
+/// `{}` shows one line per hook and a summary:
 ///
 /// ```text
 /// after reflection: replaced (1 call, 80 tokens)
 /// 2 drafts, 2 calls, 120 tokens
 /// ```
 ///
-/// Where there is no answer the last line begins with the reason: `no answer: timeout: …; 0 drafts, 1 call, 0 tokens`.
+/// Without an answer, the last line begins with the error: `no answer: timeout: …; 0 drafts, 1
+/// call, 0 tokens`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// All texts that were considered, oldest first. The last need not be the answer.
+    /// All texts that were considered, oldest first. The last one isn't necessarily the answer.
     pub drafts: Vec<Candidate>,
     /// The hooks that were called, in order.
     pub hooks: Vec<HookReport>,
-    /// What was found in the memory.
+    /// The search result of the memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Found>,
-    /// What went wrong with the memory.
+    /// The failures of the memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_failures: Vec<String>,
-    /// Why there is no answer, if there is none.
+    /// The error, if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How many calls were made in all, drafts and failed ones included.
+    /// The total number of calls, including drafts and failed calls.
     pub calls: u32,
-    /// The sum of what is known of their tokens.
+    /// The total usage, as far as reported.
     pub usage: Usage,
 }
 
 impl Report {
-    /// Each failure of a hook, with the mode's name.
+    /// Returns the failures of hooks, each with the name of the mode.
     pub fn failures(&self) -> impl Iterator<Item = (&str, &str)> {
         self.hooks.iter().flat_map(|hook| {
             let failed = match &hook.outcome {
@@ -72,48 +73,48 @@ impl Report {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The mode whose hook made it; none for the generation itself.
+    /// The mode whose hook made it; `None` for the generation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// The text.
     pub text: Arc<str>,
 }
 
-/// One call of a hook.
+/// A call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookReport {
-    /// The mode's name.
+    /// The name of the mode.
     pub mode: String,
-    /// Which hook.
+    /// The hook.
     pub hook: Hook,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Failures on the way that did not end it, as of a call that was made again.
+    /// Failures that didn't end the hook, such as that of a call that was retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// How many calls it made.
+    /// The number of calls.
     pub calls: u32,
-    /// The sum of what is known of their tokens.
+    /// The usage, as far as reported.
     pub usage: Usage,
 }
 
-/// What came of a hook.
+/// The outcome of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The payload stayed.
+    /// The payload was kept.
     Kept,
-    /// It was replaced.
+    /// The payload was replaced.
     Replaced,
-    /// Something was added to it.
+    /// Text was appended.
     Appended,
-    /// Another draft was asked for.
+    /// A further draft was requested.
     TriedAgain,
-    /// The hook refused the answer, for this reason.
+    /// The hook refused the answer for this reason.
     Refused(String),
-    /// The hook failed with this.
+    /// The hook failed with this error.
     Failed(String),
 }
 
@@ -176,7 +177,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Characters shown of what was wrong.
+/// The maximum number of characters of a problem that are shown.
 const PROBLEM: usize = 300;
 
 fn line(problem: &str) -> OneLine<&str> {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::ledger::Ledger;
 use crate::{Hook, HookOutcome, MemoryError, Moment, Payload, ThinkingError, ThinkingMode};
 
-/// Calls a hook within the time that is left of the generation's.
+/// Calls a hook within the remaining time of the generation.
 pub(crate) async fn hook(
     mode: &dyn ThinkingMode,
     moment: &Moment<'_>,
@@ -23,7 +23,7 @@ pub(crate) async fn hook(
     within(&moment.client.ledger, moment.limits.time, called).await?
 }
 
-/// Calls the memory within that time; what goes wrong is a text for the report.
+/// Calls the memory within the remaining time. Errors are returned as text for the report.
 pub(crate) async fn recall<T>(
     ledger: &Ledger,
     limit: Duration,
@@ -35,7 +35,7 @@ pub(crate) async fn recall<T>(
     }
 }
 
-/// What `future` gives in the time that the generation has left for thinking.
+/// Awaits `future` within the remaining time for thinking.
 pub(crate) async fn within<T>(
     ledger: &Ledger,
     limit: Duration,
@@ -44,7 +44,7 @@ pub(crate) async fn within<T>(
     let left = limit.saturating_sub(ledger.entries().spent);
     let begun = Instant::now();
 
-    // A panic leaves nothing half changed: hooks are given everything to read alone, and the ledger is
+    // A panic leaves nothing inconsistent: hooks only have shared references, and the ledger is
     // written entry by entry.
     let outcome = tokio::time::timeout(left, AssertUnwindSafe(future).catch_unwind()).await;
     ledger.entries().spent += begun.elapsed();

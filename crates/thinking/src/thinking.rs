@@ -7,27 +7,28 @@ use serde_json::{Map, Value};
 
 use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
 
-/// A client that thinks before and after each generation of another one.
+/// A client with hooks before and after each generation of another client.
 ///
-/// The hooks of its modes are called in the order in which the modes were added: first all those before
-/// the generation, then, on the draft, all those after it. Each sees what the one before it has left. A
-/// draft that asks for calls of tools is no answer yet and is left alone, unless a mode
-/// [wants it](crate::Hooks::and_tool_calls).
+/// The hooks of its modes are called in the order in which the modes were added: first all hooks
+/// before the generation, then all hooks after it, on the draft. Each receives the result of the
+/// previous one. A draft with tool calls isn't an answer yet, and is skipped unless a mode [handles
+/// it](crate::Hooks::and_tool_calls).
 ///
-/// Without modes and memory, and with modes that keep everything, requests and replies are the same as
-/// without it. The usage of a response is the sum over all calls that led to it.
+/// Without modes and memory, or with modes that keep everything, requests and replies are
+/// unchanged. The usage of a response is the sum over all calls that led to it.
 ///
-/// **Streams.** While no mode has a hook after the generation, a streamed reply flows through. With one,
-/// nothing is shown of the draft, because the answer may be another: the reply comes as one piece when it
-/// stands. Mind this where a [`Timeout`](cogwork_llm::Timeout) outside limits the first piece.
+/// **Streams.** If no mode has a hook after the generation, a reply is streamed. Otherwise it is
+/// emitted as one piece at the end, because a hook may still replace the draft. Consider this for a
+/// [`Timeout`](cogwork_llm::Timeout) outside with a limit on the first piece.
 ///
-/// Put a [`Retry`](cogwork_llm::Retry) or a [`Timeout`](cogwork_llm::Timeout) inside, so that each call has
-/// its own, and a [`Cache`](cogwork_llm::Cache) outside. Prices of a [`Budget`](cogwork_llm::Budget) are right
-/// inside only: outside, all tokens seem to be of one model.
+/// Put a [`Retry`](cogwork_llm::Retry) or a [`Timeout`](cogwork_llm::Timeout) inside, so that it
+/// applies to each call, and a [`Cache`](cogwork_llm::Cache) outside. The cost of a
+/// [`Budget`](cogwork_llm::Budget) is correct only inside: outside, all tokens seem to belong to
+/// one model.
 ///
-/// A call may be dropped at any `await`: then there is no report, and the memory is as it was.
+/// A call may be dropped at any `await`: there is no report then, and the memory is unchanged.
 ///
-/// See the [front page](crate) for an example.
+/// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
 pub struct Thinking<C> {
     client: C,
@@ -41,7 +42,7 @@ pub struct Thinking<C> {
 pub(crate) type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
 
 impl<C> Thinking<C> {
-    /// `client`, without any thinking so far.
+    /// Wraps `client` without modes.
     pub fn new(client: C) -> Self {
         let modes = Vec::new();
         let metadata = Map::new();
@@ -55,43 +56,43 @@ impl<C> Thinking<C> {
         }
     }
 
-    /// Adds a mode behind the ones there are.
+    /// Adds a mode after the existing ones.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
         self.modes.push(Arc::new(mode));
         self
     }
 
-    /// The memory that is searched once a generation. Unset: none.
+    /// Sets the memory, which is searched once per generation. None by default.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
         self.memory = Some(memory.into());
         self
     }
 
-    /// What the hooks of a generation may take. Default: that of [`ModeLimits`].
+    /// Sets the limits for the hooks of a generation. The default is that of [`ModeLimits`].
     #[must_use]
     pub fn with_limits(mut self, limits: ModeLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The [metadata](crate::Payload::metadata) with which each generation begins. Unset: none.
+    /// Sets the initial [metadata](crate::Payload::metadata) of each generation. Empty by default.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Map<String, Value>) -> Self {
         self.metadata = metadata;
         self
     }
 
-    /// Shows the report of each generation to `look`, of those that fail too. One that is given up has none.
-    /// Unset: nobody looks; [`generate`](Self::generate) gives the report as well.
+    /// Calls `look` with the report of each generation, including failed ones, but not cancelled
+    /// ones. None by default; [`generate`](Self::generate) also returns the report.
     #[must_use]
     pub fn with_reporter(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.reporter = Some(Arc::new(look));
         self
     }
 
-    /// The client around which the thinking is.
+    /// Returns the client inside.
     pub fn client(&self) -> &C {
         &self.client
     }
@@ -102,24 +103,26 @@ impl<C> Thinking<C> {
 }
 
 impl<C: LlmClient> Thinking<C> {
-    /// As [`complete`](LlmClient::complete), with the report.
+    /// Returns the response of [`complete`](LlmClient::complete) with the report.
     ///
     /// # Errors
     ///
-    /// Those of the client; and that of a mode that refuses, or fails under [`OnFailure::Fail`](crate::OnFailure).
+    /// Returns the error of the client, or an error if a mode refuses the answer or fails under
+    /// [`OnFailure::Fail`](crate::OnFailure).
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
         let generating = self.begin(request).await?;
         let draft = generating.complete(generating.request().clone()).await;
         generating.end_with(draft).await
     }
 
-    /// Begins a generation: searches the memory and calls the hooks before it. The program makes the calls
-    /// of the model itself, as many as its tools want, and [ends](Generating::end) the generation with the
-    /// draft.
+    /// Begins a generation: searches the memory and calls the hooks before it. The program then
+    /// calls the model, as often as its tools require, and [ends](Generating::end) the generation
+    /// with the draft.
     ///
     /// # Errors
     ///
-    /// That of a mode that refuses, or fails under [`OnFailure::Fail`](crate::OnFailure).
+    /// Returns an error if a mode refuses the request, or fails under
+    /// [`OnFailure::Fail`](crate::OnFailure).
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
         Generating::begin(self, &self.client, request).await
     }
@@ -129,18 +132,19 @@ impl<C: LlmClient> Thinking<C> {
 impl<C: LlmClient> LlmClient for Thinking<C> {
     /// # Errors
     ///
-    /// As of [`generate`](Thinking::generate).
+    /// Returns the errors of [`generate`](Thinking::generate).
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         Ok(self.generate(request).await?.response)
     }
 
     /// # Errors
     ///
-    /// As of [`generate`](Thinking::generate); later ones come through the stream.
+    /// Returns the errors of [`generate`](Thinking::generate). Later errors are returned by the
+    /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let generating = self.begin(request).await?;
         if self.has(Hook::After) {
-            // By a stream all the same: a client inside may have limits on streams alone.
+            // Streamed as well, because a client inside may have limits only for streams.
             let draft = async {
                 generating
                     .stream(generating.request().clone())

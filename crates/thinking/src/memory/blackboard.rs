@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use super::newest::Newest;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
-/// A board that several agents write on, read by recency: what is asked does not matter. Clones share it.
+/// A board that several agents write to. A search ignores the query and returns the newest items.
+/// Clones share the items.
 ///
-/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of 0.25
-/// reads the four newest.
+/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of
+/// 0.25 returns the four newest.
 ///
 /// ```
 /// use cogwork_thinking::{Blackboard, Memory, MemoryError};
@@ -30,12 +31,12 @@ pub struct Blackboard {
 }
 
 impl Blackboard {
-    /// An empty one with the default limits.
+    /// Creates an empty board with the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty one with these limits.
+    /// Creates an empty board with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
         Self {
             limits,

@@ -5,11 +5,11 @@ use async_trait::async_trait;
 use super::words::Items;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
-/// Texts in memory, found by their words. Clones share them.
+/// Texts in memory, searched by words. Clones share the texts.
 ///
-/// The score of an item is the share of the query's words that it has, where a word weighs the more the
-/// fewer items have it; of items with equal scores the newer comes first. Case and punctuation do not
-/// count; Chinese, Japanese and Korean count by the letter.
+/// The score of an item is the fraction of the query's words that it contains. Words that occur in
+/// fewer items weigh more, and of items with equal scores, the newer comes first. Case and
+/// punctuation are ignored; Chinese, Japanese and Korean are split by character.
 ///
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
@@ -19,12 +19,12 @@ pub struct InMemory {
 }
 
 impl InMemory {
-    /// An empty one with the default limits.
+    /// Creates an empty memory with the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty one with these limits.
+    /// Creates an empty memory with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
         Self {
             limits,

@@ -24,10 +24,10 @@ mod recall;
 pub(crate) use recall::recalled;
 pub use recall::{Recall, RecallSettings, RecallStage};
 
-/// Something that remembers texts and finds them again.
+/// A store of texts with a search.
 ///
-/// [`InMemory`] and [`FileMemory`] compare words, [`Blackboard`] gives what is newest; implement the trait
-/// for a store of your own. A call may be dropped at any `await`.
+/// [`InMemory`] and [`FileMemory`] compare words, [`Blackboard`] returns the newest items.
+/// Implement the trait for a custom store. A call may be dropped at any `await`.
 ///
 /// ```
 /// use cogwork_thinking::{Found, InMemory, Memory, MemoryError};
@@ -46,12 +46,12 @@ pub use recall::{Recall, RecallSettings, RecallStage};
 /// ```
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// The items that fit `query`, best first: at most `top_k`, each with a score of at least `threshold`.
-    /// Scores go from 0 to 1.
+    /// Returns the items that match `query`, best first: at most `top_k`, each with a score from
+    /// `threshold` to 1.
     ///
     /// # Errors
     ///
-    /// When the store cannot be read.
+    /// Returns an error if the store cannot be read.
     async fn search(
         &self,
         query: &str,
@@ -59,11 +59,11 @@ pub trait Memory: Send + Sync {
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError>;
 
-    /// Remembers a text.
+    /// Adds a text.
     ///
     /// # Errors
     ///
-    /// When the store cannot be written.
+    /// Returns an error if the store cannot be written.
     async fn add(&self, text: &str) -> Result<(), MemoryError>;
 }
 
@@ -83,7 +83,7 @@ impl<M: Memory + ?Sized> Memory for Arc<M> {
     }
 }
 
-/// An item that a search found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     text: Arc<str>,
@@ -91,7 +91,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// A found text with its score, which is brought into 0 to 1.
+    /// Creates a result. The score is clamped to 0 to 1.
     pub fn new(text: impl Into<Arc<str>>, score: f32) -> Self {
         let score = if score.is_nan() {
             0.0
@@ -104,35 +104,35 @@ impl Found {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How well it fits, from 0 to 1. What that means is the store's own.
+    /// Returns the score from 0 to 1. Its meaning depends on the store.
     pub fn score(&self) -> f32 {
         self.score
     }
 }
 
-/// Why a memory could not be read or written.
+/// An error of a memory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The file could not be opened, read or written.
+    /// The file cannot be opened, read or written.
     #[error("the memory file {}: {}", file(path), OneLine::new(source))]
     File {
-        /// Its path.
+        /// The path.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Someone else has the file open.
+    /// The file is locked by another process or memory.
     #[error("the memory file {} is {}", file(path), LockError::InUse { holder: *holder })]
     InUse {
-        /// Its path.
+        /// The path.
         path: String,
-        /// The id of the process that has it open, where that is known.
+        /// The id of the process that holds the lock, if known.
         holder: Option<u32>,
     },
     /// The file was removed or replaced while it was open.
@@ -141,46 +141,46 @@ pub enum MemoryError {
         file(path)
     )]
     Lost {
-        /// Its path.
+        /// The path.
         path: String,
     },
-    /// A line of the file is no item, nor the beginning of one at its end.
+    /// A line is neither an item nor an incomplete last item.
     #[error(
         "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
         file(path)
     )]
     Damaged {
-        /// Its path.
+        /// The path.
         path: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
     },
-    /// A text, or a file, is too long to be kept.
+    /// A text or a file exceeds its limit.
     #[error("{} has {bytes} bytes; expected at most {most}", OneLine::new(what))]
     TooLong {
         /// What is too long.
         what: String,
-        /// How long it is.
+        /// The size in bytes.
         bytes: u64,
-        /// The limit.
+        /// The limit in bytes.
         most: u64,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("{}", OneLine::new(.0))]
     Other(String),
 }
 
-/// Characters shown of a path.
+/// The maximum number of characters of a path that are shown.
 const PATH: usize = 200;
 
 fn file(path: &str) -> Escaped<&str> {
     Escaped::new(path).with_max_chars(PATH)
 }
 
-/// How much a store keeps.
+/// Limits on the size of a store.
 ///
-/// The limits are on the texts. A store that finds items by their words also keeps an index of them, which
-/// usually takes fewer bytes than the texts, and less than three times as many for any text.
+/// The limits apply to the texts. A store that is searched by words also keeps an index, which
+/// usually takes fewer bytes than the texts and always less than three times as many.
 ///
 /// ```
 /// use cogwork_thinking::{InMemory, MemoryLimits};
@@ -190,13 +190,14 @@ fn file(path: &str) -> Escaped<&str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
-    /// How many items are kept; beyond them the oldest is forgotten.
+    /// The maximum number of items. When it is exceeded, the oldest are forgotten.
     #[schemars(range(min = 1, max = 10000))]
     items: usize,
-    /// How long an item may be, in bytes. A longer one is an error.
+    /// The maximum size of an item in bytes. A larger one is an error.
     #[schemars(range(min = 1, max = 1048576))]
     item_bytes: usize,
-    /// How many bytes all texts may take together; beyond them the oldest is forgotten.
+    /// The maximum total size of all texts in bytes. When it is exceeded, the oldest items are
+    /// forgotten.
     #[schemars(range(min = 1, max = 268435456))]
     total_bytes: usize,
 }
@@ -216,22 +217,24 @@ impl MemoryLimits {
     const MOST_BYTES: usize = 1024 * 1024;
     const MOST_TOTAL_BYTES: usize = 256 * 1024 * 1024;
 
-    /// How many items are kept, from 1 to 10,000; beyond them the oldest is forgotten. Default: 1,000.
+    /// Sets the maximum number of items, from 1 to 10,000. When it is exceeded, the oldest are
+    /// forgotten. The default is 1,000.
     #[must_use]
     pub fn with_items(mut self, items: usize) -> Self {
         self.items = items;
         self
     }
 
-    /// How long an item may be, in bytes, up to 1 MiB. A longer one is an error. Default: 16 KiB.
+    /// Sets the maximum size of an item in bytes, up to 1 MiB. A larger one is an error. The
+    /// default is 16 KiB.
     #[must_use]
     pub fn with_item_bytes(mut self, bytes: usize) -> Self {
         self.item_bytes = bytes;
         self
     }
 
-    /// Sets the maximum number of bytes of all texts together, up to 256 MiB. Beyond it, the oldest items
-    /// are forgotten. The default is 16 MiB. A single item is kept even if it is longer.
+    /// Sets the maximum total size of all texts in bytes, up to 256 MiB. When it is exceeded, the
+    /// oldest items are forgotten, except for a single larger item. The default is 16 MiB.
     #[must_use]
     pub fn with_total_bytes(mut self, bytes: usize) -> Self {
         self.total_bytes = bytes;

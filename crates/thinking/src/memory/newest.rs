@@ -6,7 +6,7 @@ use crate::MemoryLimits;
 #[derive(Debug)]
 pub(super) struct Newest<T> {
     items: VecDeque<Sized<T>>,
-    /// The bytes of all texts.
+    /// The total size of all texts in bytes.
     bytes: usize,
 }
 
@@ -17,7 +17,8 @@ struct Sized<T> {
 }
 
 impl<T> Newest<T> {
-    /// Adds an item with a text of so many bytes, and forgets the oldest items that are too many.
+    /// Appends an item with a text of this many bytes, and forgets the oldest items beyond the
+    /// limits.
     pub(super) fn push(&mut self, item: T, bytes: usize, limits: MemoryLimits) {
         while self.items.len() >= limits.items() || self.is_full(bytes, limits) {
             let Some(oldest) = self.items.pop_front() else {

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Found, Memory};
 
-/// The most of one item that is shown to a model, in bytes.
+/// The maximum size of an item that is shown to a model, in bytes.
 const SHOWN: usize = 4 * 1024;
 
 /// A memory and how a generation uses it.
 ///
-/// It is searched once a generation, with the text of the last message of the user, and what is found is
-/// shared by all that read it.
+/// It is searched once per generation with the text of the last user message, and the result is
+/// shared by the model and all hooks.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -27,7 +27,7 @@ pub struct Recall {
 }
 
 impl<M: Memory + 'static> From<M> for Recall {
-    /// With the default settings.
+    /// Uses the default settings.
     fn from(store: M) -> Self {
         Self {
             store: Arc::new(store),
@@ -37,35 +37,35 @@ impl<M: Memory + 'static> From<M> for Recall {
 }
 
 impl Recall {
-    /// All settings at once, as they may come from a file.
+    /// Replaces all settings.
     #[must_use]
     pub fn with_settings(mut self, settings: RecallSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// How many items are read at most, up to 100. Default: 3.
+    /// Sets the maximum number of items to read, up to 100. The default is 3.
     #[must_use]
     pub fn with_top_k(mut self, items: usize) -> Self {
         self.settings.top_k = items;
         self
     }
 
-    /// The least score of an item that is read, from 0 to 1. Default: 0.1.
+    /// Sets the minimum score of an item, from 0 to 1. The default is 0.1.
     #[must_use]
     pub fn with_threshold(mut self, score: f32) -> Self {
         self.settings.threshold = score;
         self
     }
 
-    /// Where the items are read. Default: everywhere.
+    /// Sets where the items are read. The default is all stages.
     #[must_use]
     pub fn with_stages(mut self, stages: impl IntoIterator<Item = RecallStage>) -> Self {
         self.settings.stages = stages.into_iter().collect();
         self
     }
 
-    /// Whether question and answer are added to the memory. Default: no.
+    /// Sets whether question and answer are added to the memory. The default is `false`.
     #[must_use]
     pub fn with_remembering(mut self, remember: bool) -> Self {
         self.settings.remember = remember;
@@ -77,17 +77,17 @@ impl Recall {
     }
 }
 
-/// How a generation uses its memory.
+/// The settings of a [`Recall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecallSettings {
-    /// How many items are read at most.
+    /// The maximum number of items to read.
     #[schemars(range(max = 100))]
     pub(crate) top_k: usize,
-    /// The least score of an item that is read, from 0 to 1.
+    /// The minimum score of an item, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) threshold: f32,
-    /// Where the items are read.
+    /// The stages at which the items are read.
     #[schemars(length(max = 3))]
     pub(crate) stages: Vec<RecallStage>,
     /// Whether question and answer are added to the memory.
@@ -110,22 +110,22 @@ impl Default for RecallSettings {
     }
 }
 
-/// A stage of a generation at which a memory may be read.
+/// A stage of a generation at which a memory is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecallStage {
-    /// By the hooks before the generation.
+    /// The hooks before the generation read the items.
     Before,
-    /// By the model: the items are put behind the last message of the user.
+    /// The model reads the items, which are appended to the last user message.
     Generation,
-    /// By the hooks after the generation.
+    /// The hooks after the generation read the items.
     After,
 }
 
-/// What was found, for a model to read. Marked off, because it is data and no instruction.
+/// Formats the items for a model, marked as data rather than instructions.
 pub(crate) fn recalled(found: &[Found]) -> Option<String> {
-    // No item may end the block that marks it off, or look like another one.
+    // No item may close the block or look like a different item.
     let item = |found: &Found| {
         start(found.text(), SHOWN)
             .replace("</memory", "< /memory")
@@ -144,7 +144,7 @@ pub(crate) fn recalled(found: &[Found]) -> Option<String> {
     })
 }
 
-/// The start of `text`, of at most this many bytes.
+/// Returns the beginning of `text`, at most `bytes` long.
 fn start(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len()))
         .rev()

@@ -1,4 +1,4 @@
-//! How alike two texts are by their words.
+//! The similarity of texts by their words.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::newest::Newest;
 use crate::{Found, MemoryLimits};
 
-/// The number of distinct words of a query that count. The rest of a longer query is ignored.
+/// The maximum number of distinct words of a query. Further words are ignored.
 const QUERY_WORDS: usize = 256;
 
 /// Texts in order of age, with an index of their words.
@@ -20,8 +20,8 @@ pub(super) struct Items {
 #[derive(Debug)]
 struct Item {
     text: Arc<str>,
-    /// The hashes of the distinct words, sorted. The words themselves would take several times
-    /// the bytes of the text.
+    /// The sorted hashes of the distinct words. The words themselves would take several times the
+    /// size of the text.
     words: Box<[u64]>,
 }
 
@@ -52,14 +52,14 @@ impl Items {
         self.items.iter().map(|item| item.text.as_ref())
     }
 
-    /// The score of an item is the share of the query's words that it has, a word weighing the more the
-    /// fewer items have it. Unlike BM25's, such a score has a scale that a threshold can be set on, and a
-    /// long item gains nothing by repeating itself.
+    /// Returns the items with the highest scores. A score is the fraction of the query's words that
+    /// an item contains, weighted by how rare they are. Unlike with BM25, such a score has a fixed
+    /// scale for a threshold, and a long item gains nothing by repetition.
     pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
         let words = self.query(query);
         let whole: f32 = words.iter().map(|word| word.weight).sum();
 
-        // Newest first, and a stable sort: of equal ones the newer is found first.
+        // Newest first, and a stable sort, so that the newer of two equal items comes first.
         let scored = self.items.iter().rev().map(|item| {
             let shared = words.iter().filter(|word| item.has(word.hash));
             let score = shared.map(|word| word.weight).sum::<f32>() / whole;
@@ -75,8 +75,8 @@ impl Items {
         found
     }
 
-    /// Returns the distinct words of a query in alphabetical order: sums of fractions depend on their order,
-    /// and with them which of two items is the better.
+    /// Returns the distinct words of a query in alphabetical order. Floating-point sums depend on
+    /// the order, and with them which of two items ranks first.
     fn query(&self, query: &str) -> Vec<QueryWord> {
         let mut distinct = BTreeSet::new();
         for word in words(query) {
@@ -103,7 +103,8 @@ struct QueryWord {
     weight: f32,
 }
 
-/// Runs of letters and digits in lower case. Scripts without spaces between words count by the letter.
+/// Splits a text into lower-case runs of letters and digits. Scripts without spaces between words
+/// are split by character.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let runs = text
         .split(|character: char| !character.is_alphanumeric())

@@ -13,11 +13,11 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 
 const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
 
-/// The model answers several times, side by side, and a judge picks the best answer. The draft is the first
+/// Requests several answers concurrently, and lets a judge choose the best. The draft is the first
 /// candidate.
 ///
-/// A candidate that fails is left out and reported; equal ones count once. Where one is left, there is no
-/// judging. A request with a seed gives each candidate the next one.
+/// A candidate that fails is left out and reported; equal candidates count once. If only one is
+/// left, the judge isn't called. If the request has a seed, each candidate gets the next one.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
@@ -35,16 +35,16 @@ const PROMPT: &str = "Which of these answers is the best: right, complete and cl
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BestOf {
-    /// How many candidates there are, the draft included.
+    /// The number of candidates, including the draft.
     #[schemars(range(min = 2, max = 16))]
     candidates: usize,
-    /// The sampling temperature of the other candidates; as of the draft if unset.
+    /// The sampling temperature of the other candidates. The default is that of the draft.
     #[schemars(range(min = 0, max = 2))]
     temperature: Option<f32>,
-    /// By what the judge is to choose.
+    /// The criterion of the judge.
     #[schemars(length(min = 1, max = 32768))]
     judge_prompt: String,
-    /// What holds when the judge fails, or names no candidate.
+    /// What happens if the judge fails or doesn't name a candidate.
     on_failure: OnFailure,
     #[serde(skip)]
     judge: Option<Arc<dyn LlmClient>>,
@@ -65,7 +65,7 @@ impl Default for BestOf {
 }
 
 impl BestOf {
-    /// The best of so many answers, from 2 to 16, the draft included.
+    /// Creates a mode with this number of candidates, from 2 to 16, including the draft.
     pub fn new(candidates: usize) -> Self {
         Self {
             candidates,
@@ -73,28 +73,29 @@ impl BestOf {
         }
     }
 
-    /// The sampling temperature of the other candidates. Unset: as of the draft.
+    /// Sets the sampling temperature of the other candidates. The default is that of the draft.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// By what the judge is to choose. Default: right, complete and clear.
+    /// Sets the criterion of the judge. The default is a correct, complete and clear answer.
     #[must_use]
     pub fn with_judge_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.judge_prompt = prompt.into();
         self
     }
 
-    /// What holds when the judge fails, or names no candidate. Default: [`OnFailure::Keep`], the first.
+    /// Sets what happens if the judge fails or doesn't name a candidate. The default is
+    /// [`OnFailure::Keep`], which keeps the first candidate.
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;
         self
     }
 
-    /// Another client that judges. Unset: the one that answers.
+    /// Sets the client of the judge. The default is the client that answers.
     #[must_use]
     pub fn with_judge(mut self, client: impl LlmClient + 'static) -> Self {
         self.judge = Some(Arc::new(client));
@@ -114,13 +115,13 @@ impl BestOf {
         Ok(moment.ask(request).await?.into_text())
     }
 
-    /// The index of the best.
+    /// Returns the index of the best candidate.
     async fn judge(
         &self,
         moment: &Moment<'_>,
         candidates: &[String],
     ) -> Result<usize, ThinkingError> {
-        // No candidate may end the block that marks it off.
+        // No candidate may close the block that contains it.
         let numbered = candidates
             .iter()
             .map(|text| text.replace("</answer", "< /answer"))
@@ -134,7 +135,8 @@ impl BestOf {
             self.judge_prompt.trim(),
         );
 
-        // Behind the conversation without any draft: none of the candidates is the judge's own.
+        // Appended to the conversation without a draft, because none of the candidates is the
+        // judge's own.
         let request = moment.aside(moment.conversation(&Payload::default(), &prompt));
         let reply = ask(moment, self.judge.as_ref(), request).await?;
         let numbers = reply

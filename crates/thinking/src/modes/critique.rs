@@ -7,9 +7,9 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 
 const ALL_MET: &str = "ALL MET";
 
-/// The model holds its draft against criteria, one by one, and revises it where one is not met.
+/// Judges the draft against criteria one by one, and revises it if one isn't met.
 ///
-/// A round is two calls, or one when all criteria are met, which ends it.
+/// A round takes two calls. If all criteria are met, it takes one call and ends the critique.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
@@ -27,14 +27,14 @@ const ALL_MET: &str = "ALL MET";
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Critique {
-    /// What the answer must be, one criterion each.
+    /// The criteria for the answer.
     #[schemars(length(min = 1, max = 32), inner(length(min = 1, max = 2000)))]
     criteria: Vec<String>,
-    /// How often the draft is judged and revised at most.
+    /// The maximum number of rounds.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     rounds: u32,
-    /// What holds when a call fails, or its answer is empty or cut off.
+    /// What happens if a call fails, or its reply is empty or truncated.
     #[serde(default)]
     on_failure: OnFailure,
 }
@@ -44,7 +44,7 @@ fn one() -> u32 {
 }
 
 impl Critique {
-    /// One round by these criteria, of which the first 32 count.
+    /// Creates a critique with one round and at most 32 criteria; further ones are ignored.
     pub fn new<T: Into<String>>(criteria: impl IntoIterator<Item = T>) -> Self {
         let criteria = criteria.into_iter().take(32).map(Into::into).collect();
         Self {
@@ -54,14 +54,14 @@ impl Critique {
         }
     }
 
-    /// How often the draft is judged and revised at most, from 1 to 8. Default: 1.
+    /// Sets the maximum number of rounds, from 1 to 8. The default is 1.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// What holds when a call fails. Default: [`OnFailure::Keep`].
+    /// Sets what happens if a call fails. The default is [`OnFailure::Keep`].
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;

@@ -1,4 +1,4 @@
-//! The modes that are part of the crate.
+//! The built-in modes.
 
 mod best_of;
 pub use best_of::BestOf;
@@ -21,8 +21,8 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient};
 
 use crate::{Moment, Payload, ThinkingError};
 
-/// Whether the first line of a reply is this word and nothing else; marks around it do not count, unless
-/// the word is nothing but marks.
+/// Returns whether the first line of a reply is just this word. Punctuation around it is ignored,
+/// unless the word itself is only punctuation.
 fn says(reply: &str, word: &str) -> bool {
     let bare = |text: &str| {
         text.trim_matches(|mark: char| !mark.is_alphanumeric())
@@ -37,7 +37,7 @@ fn says(reply: &str, word: &str) -> bool {
     said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
 
-/// A draft with something in it to work on.
+/// Returns an error for an empty draft.
 fn some(draft: &Payload) -> Result<(), ThinkingError> {
     match draft.text().trim().is_empty() {
         true => Err(ThinkingError::new(
@@ -47,7 +47,7 @@ fn some(draft: &Payload) -> Result<(), ThinkingError> {
     }
 }
 
-/// Asks the other client if there is one.
+/// Calls the custom client if there is one.
 async fn ask(
     moment: &Moment<'_>,
     other: Option<&Arc<dyn LlmClient>>,

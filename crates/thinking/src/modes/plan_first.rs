@@ -6,7 +6,7 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 
 const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
 
-/// The model plans its answer before it gives it. The plan is added to the user's message.
+/// Makes a plan before the answer and appends it to the user's message.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
@@ -26,10 +26,10 @@ const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps tha
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanFirst {
-    /// How the model is asked for the plan.
+    /// The prompt for the plan.
     #[schemars(length(min = 1, max = 32768))]
     plan_prompt: String,
-    /// What holds when the call fails, or its answer is empty or cut off.
+    /// What happens if the call fails, or its reply is empty or truncated.
     on_failure: OnFailure,
 }
 
@@ -43,19 +43,20 @@ impl Default for PlanFirst {
 }
 
 impl PlanFirst {
-    /// With the default settings.
+    /// Creates a mode with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the model is asked for the plan. Default: for short steps, one a line.
+    /// Sets the prompt for the plan. The default requests short steps, one per line.
     #[must_use]
     pub fn with_plan_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.plan_prompt = prompt.into();
         self
     }
 
-    /// What holds when the call fails. Default: [`OnFailure::Keep`], an answer without a plan.
+    /// Sets what happens if the call fails. The default is [`OnFailure::Keep`], an answer without a
+    /// plan.
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;

@@ -9,12 +9,12 @@ use serde::Deserialize;
 use super::{ask, says, some};
 use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
-/// The model reads its own draft once more, and what it then answers takes the draft's place.
+/// Shows the model its own draft, and replaces the draft by the reply.
 ///
-/// The draft goes back as the assistant's message behind the conversation, and the prompt behind it as the
-/// user's. A round ends the reflection when its answer is the draft again, when it is the
-/// [verdict](Self::with_verdict), or when it gives the draft the [score](Self::with_score). All drafts are in
-/// the report. A round that fails leaves the draft of the round before it.
+/// The draft is appended to the conversation as the assistant's message, followed by the prompt as
+/// a user message. Reflection ends when the reply equals the draft, is the
+/// [verdict](Self::with_verdict), or gives the draft the required [score](Self::with_score). The
+/// report contains all drafts. If a round fails, the draft of the previous round is kept.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
@@ -35,22 +35,23 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reflection {
-    /// What the model is to look at in its draft, and what it is to answer: the improved draft, whole.
+    /// What the model should look for in its draft, and that it should reply with the whole
+    /// improved draft.
     #[schemars(length(min = 1, max = 32768))]
     reflection_prompt: String,
-    /// How often the draft is reflected on at most.
+    /// The maximum number of rounds.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16))]
     rounds: u32,
-    /// The word by which the model says that the draft needs no change. It is told so behind the prompt.
+    /// The word with which the model accepts the draft. The prompt mentions it.
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
     verdict: Option<String>,
-    /// The score, from 0 to 10, from which on the draft stands. The model is told to give one.
+    /// The score from 0 to 10 at which the draft is accepted. The prompt requests a score.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10))]
     score: Option<f32>,
-    /// What holds when a call fails, or its answer is empty or cut off.
+    /// What happens if a call fails, or its reply is empty or truncated.
     #[serde(default)]
     on_failure: OnFailure,
     #[serde(skip)]
@@ -62,7 +63,7 @@ fn one() -> u32 {
 }
 
 impl Reflection {
-    /// One round of reflection by this prompt.
+    /// Creates a reflection with one round and this prompt.
     pub fn new(reflection_prompt: impl Into<String>) -> Self {
         Self {
             reflection_prompt: reflection_prompt.into(),
@@ -74,39 +75,40 @@ impl Reflection {
         }
     }
 
-    /// How often the draft is reflected on at most, from 1 to 16. Default: 1.
+    /// Sets the maximum number of rounds, from 1 to 16. The default is 1.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// The word by which the model says, alone in the first line, that the draft needs no change. It is told
-    /// so behind the prompt. A reply held to a [format](cogwork_llm::ReplyFormat) cannot say it. Unset: there
-    /// is none.
+    /// Sets the word with which the model accepts the draft, alone on the first line. The prompt
+    /// mentions it. A reply with an enforced [format](cogwork_llm::ReplyFormat) cannot contain it.
+    /// None by default.
     #[must_use]
     pub fn with_verdict(mut self, word: impl Into<String>) -> Self {
         self.verdict = Some(word.into());
         self
     }
 
-    /// The score from which on the draft stands, from 0 to 10. The model is told to give one in its first
-    /// line; a reply without one, as one held to a [format](cogwork_llm::ReplyFormat) is, is a failure. Unset:
-    /// none is asked for.
+    /// Sets the score from 0 to 10 at which the draft is accepted. The prompt requests a score on
+    /// the first line; a reply without one is a failure, as is any reply with an enforced
+    /// [format](cogwork_llm::ReplyFormat). None by default.
     #[must_use]
     pub fn with_score(mut self, score: f32) -> Self {
         self.score = Some(score);
         self
     }
 
-    /// What holds when a call fails, or its answer is empty or cut off. Default: [`OnFailure::Keep`].
+    /// Sets what happens if a call fails, or its reply is empty or truncated. The default is
+    /// [`OnFailure::Keep`].
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;
         self
     }
 
-    /// Another client that reflects. Unset: the one that made the draft.
+    /// Sets the client that reflects. The default is the client that made the draft.
     #[must_use]
     pub fn with_reflector(mut self, client: impl LlmClient + 'static) -> Self {
         self.reflector = Some(Arc::new(client));
@@ -132,7 +134,7 @@ impl Reflection {
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The better text, or none if the draft stands.
+    /// Returns the improved text, or `None` if the draft is accepted.
     fn better(&self, reply: &str) -> Result<Option<String>, ThinkingError> {
         if self.verdict.as_ref().is_some_and(|word| says(reply, word)) {
             return Ok(None);
@@ -153,7 +155,7 @@ impl Reflection {
     }
 }
 
-/// The score in a line such as `**Score:** 7.5/10`.
+/// Returns the score in a line such as `**Score:** 7.5/10`.
 fn score(line: &str) -> Option<f32> {
     let line = line.to_lowercase();
     let (_, behind) = line.split_once("score")?;

@@ -9,13 +9,13 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 
 const NO_CHANGE: &str = "NO CHANGE";
 
-/// The draft is verified by questions that are answered without sight of it: chain of verification, in its
-/// factored form (Dhuliawala et al. 2023, "Chain-of-Verification Reduces Hallucination in Large Language
-/// Models", arXiv:2309.11495).
+/// Verifies the draft with questions that are answered without it: factored chain of verification
+/// (Dhuliawala et al. 2023, "Chain-of-Verification Reduces Hallucination in Large Language Models",
+/// arXiv:2309.11495).
 ///
-/// The model asks questions that would bring mistakes of its draft to light; each is answered in a
-/// conversation of its own, side by side, so that no answer can repeat the draft's mistake by reading it;
-/// then the draft is corrected where it contradicts the answers. A question whose answer fails is left out and
+/// The model asks questions that would reveal mistakes in its draft. Each is answered in a separate
+/// conversation, concurrently, so that no answer can repeat a mistake of the draft. Then the draft
+/// is corrected where it contradicts the answers. A question whose answer fails is left out and
 /// reported.
 ///
 /// ```
@@ -37,10 +37,10 @@ const NO_CHANGE: &str = "NO CHANGE";
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verification {
-    /// How many questions are asked at most.
+    /// The maximum number of questions.
     #[schemars(range(min = 1, max = 16))]
     questions: usize,
-    /// What holds when a call fails, or its answer is empty or cut off.
+    /// What happens if a call fails, or its reply is empty or truncated.
     on_failure: OnFailure,
 }
 
@@ -54,19 +54,19 @@ impl Default for Verification {
 }
 
 impl Verification {
-    /// With the default settings.
+    /// Creates a mode with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many questions are asked at most, from 1 to 16. Default: 3.
+    /// Sets the maximum number of questions, from 1 to 16. The default is 3.
     #[must_use]
     pub fn with_questions(mut self, questions: usize) -> Self {
         self.questions = questions;
         self
     }
 
-    /// What holds when a call fails. Default: [`OnFailure::Keep`].
+    /// Sets what happens if a call fails. The default is [`OnFailure::Keep`].
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;
@@ -110,7 +110,7 @@ impl Verification {
         }
     }
 
-    /// Answers a question by itself, with the role and what the user has sent along, but not the draft.
+    /// Answers a question with the role and the user's attachments, but without the draft.
     async fn answer(moment: &Moment<'_>, question: &str) -> Result<String, ThinkingError> {
         let mut messages = Messages::new();
         if !moment.role().is_empty() {

@@ -1,5 +1,5 @@
-//! Settings held against their JSON Schema: as much of it as schemas made from types use. A rule that is not
-//! known here is left to the type's own `Deserialize`, which reads the settings afterwards.
+//! Validates settings against their JSON Schema, as far as schemas derived from types need it.
+//! Other rules are left to the `Deserialize` of the type, which reads the settings afterwards.
 
 use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value, json};
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::error::nearest;
 use super::{PathPart, SettingsProblem};
 
-/// The most problems that are collected.
+/// The maximum number of problems that are collected.
 const MOST: usize = 100;
 
-/// How deep settings may be nested. Reading deeper ones would be a matter of the stack.
+/// The maximum nesting of settings, to bound the stack.
 const DEEPEST: usize = 64;
 
 pub(super) fn problems(schema: &Value, settings: &Value) -> Vec<SettingsProblem> {
@@ -33,18 +33,18 @@ fn found(
     check.problems
 }
 
-/// Closes the objects of a schema that say nothing of further keys.
+/// Makes the objects of a schema refuse additional properties, unless it allows them explicitly.
 pub(super) fn close(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             map.values_mut().for_each(close);
 
-            // The parts of an `allOf`, and of a flattened field, know only their own keys.
+            // The parts of an `allOf` and of a flattened field list only their own properties.
             let is_part = ["allOf", "anyOf", "oneOf", "$ref"]
                 .iter()
                 .any(|key| map.contains_key(*key));
 
-            // One that may be left out is an object or null.
+            // An optional object is an object or null.
             let is_object = match map.get("type") {
                 Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
                 kind => kind == Some(&json!("object")),
@@ -59,7 +59,7 @@ pub(super) fn close(schema: &mut Value) {
 }
 
 struct Check<'s> {
-    /// What references lead into.
+    /// The root that references point into.
     root: &'s Value,
     path: Vec<PathPart>,
     problems: Vec<SettingsProblem>,
@@ -117,7 +117,7 @@ impl Check<'_> {
         }
     }
 
-    /// `const`, `enum`, `anyOf` and `oneOf`.
+    /// Checks `const`, `enum`, `anyOf` and `oneOf`.
     fn choice(&mut self, schema: &Map<String, Value>, value: &Value) -> bool {
         let named = constants(schema);
         if let Some(named) = &named
@@ -146,7 +146,7 @@ impl Check<'_> {
             return true;
         };
 
-        // The choice that is nearest to right is the one that was meant.
+        // Reports the problems of the closest choice.
         let tried = choices
             .iter()
             .map(|choice| found(self.root, choice, value, &self.path));
@@ -290,8 +290,8 @@ impl Check<'_> {
     }
 }
 
-/// The schema behind a reference: a type that holds itself is written as one. Each must lead to something
-/// else than a reference, which a schema made from a type does.
+/// Resolves a reference. A recursive type is written as one. Each reference must point to something
+/// other than a reference, which is the case for schemas derived from types.
 fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Map<String, Value>> {
     let schema = schema.as_object()?;
     match schema.get("$ref").and_then(Value::as_str) {
@@ -300,7 +300,7 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Map<String, Va
     }
 }
 
-/// The values that are allowed, if they are listed: by `const`, `enum`, or a choice of nothing but those.
+/// Returns the allowed values if they are listed: by `const`, `enum`, or a choice of only those.
 fn constants(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
     if let Some(value) = schema.get("const") {
         return Some(vec![value]);
@@ -317,7 +317,7 @@ fn constants(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
     Some(listed.collect::<Option<Vec<_>>>()?.concat())
 }
 
-/// What a value is, in a few words.
+/// Describes a value in a few words.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -2,76 +2,77 @@ use std::fmt;
 
 use cogwork_text::{Name, NameList, OneLine};
 
-/// Why a mode was not registered.
+/// The reason why a mode was not registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// There is a mode of this name.
+    /// The name is already registered.
     #[error("there is a thinking mode `{}` already; expected another name, or `replace`", Name(.0))]
     Duplicate(String),
-    /// The name cannot be one.
+    /// The name is not valid.
     #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
     Name(String),
-    /// There is no room.
+    /// The registry is full.
     #[error(
         "no room for the thinking mode `{}`; expected at most {most} modes",
         Name(name)
     )]
     Full {
-        /// The mode's name.
+        /// The name of the mode.
         name: String,
-        /// How many there may be.
+        /// The maximum number of modes.
         most: usize,
     },
 }
 
-/// Why a mode was not built. `{}` tells the first problem of the settings, `{:#}` all of them, a line each.
+/// The reason why a mode was not built. `{}` shows the first problem of the settings, `{:#}` shows
+/// all of them, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModeBuildError {
-    /// No mode has the name.
+    /// No mode has this name.
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The known one it is nearest to, if it is near any.
+        /// The most similar registered name, if there is one.
         nearest: Option<String>,
-        /// The names there are.
+        /// The registered names.
         known: Vec<String>,
     },
-    /// The settings are not those of the mode.
+    /// The settings are invalid.
     Settings {
-        /// The mode's name.
+        /// The name of the mode.
         mode: String,
-        /// All that is wrong, at least one problem.
+        /// All problems, at least one.
         problems: Vec<SettingsProblem>,
     },
 }
 
-/// One thing that is wrong with the settings of a mode. `{}` is a line with path and problem.
+/// A problem with the settings of a mode. `{}` is one line with the path and the problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingsProblem {
-    /// Where it is, below `config`. Empty for the settings as a whole.
+    /// The path below `config`. Empty for the settings as a whole.
     pub path: Vec<PathPart>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// What would have been accepted.
     pub expected: Option<String>,
-    /// The known name to which an unknown one is nearest, if it is near any.
+    /// The most similar known name, if the name is unknown.
     pub nearest: Option<String>,
 }
 
-/// A step on the way to a setting.
+/// A component of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPart {
     /// The value of this key.
     Key(String),
-    /// The item of this index, from 0.
+    /// The item with this index, from 0.
     Index(usize),
 }
 
 impl SettingsProblem {
-    /// The path as text, such as `config.criteria[2]`.
+    /// Returns the path as text, such as `config.criteria[2]`.
     pub fn path(&self) -> String {
         let mut path = "config".to_owned();
         for part in &self.path {
@@ -84,7 +85,7 @@ impl SettingsProblem {
         path
     }
 
-    /// What is wrong and what would have been accepted, without the path.
+    /// Returns the problem and what would have been accepted, without the path.
     pub fn problem(&self) -> String {
         let nearest = self
             .nearest
@@ -118,9 +119,9 @@ impl ModeBuildError {
     }
 }
 
-/// The known name that a wrong one was likely meant to be.
+/// Returns the known name that a misspelled one probably stands for.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    // The distance is quadratic in the length of the names, and this one is anybody's.
+    // Bounded, because the distance takes quadratic time and the name may be of any length.
     let name: String = name.chars().take(100).collect();
     let scored = known.map(|known| (strsim::jaro_winkler(&name, known), known));
     let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));

@@ -16,10 +16,8 @@ mod check;
 mod error;
 pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
 
-/// Modes by name, each with a summary and the type of its settings, for programs that read from a file
-/// which thinking there is.
-///
-/// A registry is a value: two may hold different modes under one name.
+/// Modes by name, each with a summary and the type of its settings, for programs that read their
+/// modes from a file.
 ///
 /// ```
 /// use cogwork_thinking::{Hooks, Registry, ThinkingMode};
@@ -68,29 +66,29 @@ struct Entry {
 
 type Make = dyn Fn(Value) -> Result<Box<dyn ThinkingMode>, String> + Send + Sync;
 
-/// A mode as a [`Registry`] lists it.
+/// A mode in a [`Registry`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModeInfo {
-    /// By what it is built.
+    /// The name.
     pub name: String,
-    /// What it does, in one line.
+    /// What the mode does, in one line.
     pub summary: String,
-    /// The JSON Schema of its settings.
+    /// The JSON Schema of the settings.
     pub schema: Value,
 }
 
-/// Modes of one registry.
+/// The maximum number of modes in a registry.
 const MOST_MODES: usize = 1_000;
 
 impl Registry {
-    /// A registry without modes.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The modes that are part of the crate: `reflection`, `plan_first`, `critique`, `verification` and
-    /// `best_of`.
+    /// Creates a registry with the built-in modes: `reflection`, `plan_first`, `critique`,
+    /// `verification` and `best_of`.
     pub fn with_built_in() -> Self {
         let mut registry = Self::new();
         registry.put::<Reflection, _>(
@@ -118,16 +116,16 @@ impl Registry {
         registry
     }
 
-    /// Adds a mode: its name, what it does in one line, and how it is made of its settings. `S` is the type
-    /// of the settings; a mode that can be read from them is its own settings. The factory says in one line
-    /// what is wrong with settings that the type alone allows.
+    /// Registers a mode with its name, a summary in one line, and a factory. `S` is the type of the
+    /// settings; a mode that implements `Deserialize` can be its own settings. The factory returns
+    /// a one-line message for settings that the type allows but the mode doesn't.
     ///
-    /// Settings that `S` does not know are errors, whether its own `Deserialize` says so or not.
+    /// Unknown settings are errors, even if the `Deserialize` of `S` accepts them.
     ///
     /// # Errors
     ///
-    /// When there is a mode of this name ([`replace`](Self::replace) puts another in its place), the name is
-    /// not of 1 to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
+    /// Returns an error if the name is already registered (see [`replace`](Self::replace)), isn't 1
+    /// to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
     pub fn register<S, M>(
         &mut self,
         name: &str,
@@ -144,11 +142,13 @@ impl Registry {
         self.replace::<S, M>(name, summary, factory).map(|_| ())
     }
 
-    /// Adds a mode in the place of the one of this name, and gives that one's description if there was one.
+    /// Registers a mode, replacing the one with the same name. Returns the description of the
+    /// replaced mode.
     ///
     /// # Errors
     ///
-    /// When the name is not of 1 to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
+    /// Returns an error if the name isn't 1 to 64 letters, digits, `_` and `-`, or there are 1,000
+    /// modes.
     pub fn replace<S, M>(
         &mut self,
         name: &str,
@@ -200,21 +200,22 @@ impl Registry {
         self.modes.insert(name.to_owned(), entry)
     }
 
-    /// The modes there are, by name.
+    /// Returns the modes, sorted by name.
     pub fn modes(&self) -> impl Iterator<Item = ModeInfo> {
         self.modes.iter().map(|(name, entry)| info(name, entry))
     }
 
-    /// Their names, in order.
+    /// Returns the names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.modes.keys().map(String::as_str)
     }
 
-    /// Makes a mode of its settings. `null` is as no settings at all.
+    /// Builds a mode from its settings. `null` is equivalent to no settings.
     ///
     /// # Errors
     ///
-    /// When no mode has the name, or with all problems of the settings at once, each with its path.
+    /// Returns an error if no mode has the name, or with all problems of the settings and their
+    /// paths.
     pub fn build(
         &self,
         name: &str,
@@ -246,7 +247,7 @@ impl Registry {
         })
     }
 
-    /// The JSON Schema of a choice of mode, as it stands in a file: `type` and `config`.
+    /// Returns the JSON Schema of a mode in a file: an object with `type` and `config`.
     ///
     /// ```
     /// use cogwork_thinking::Registry;
@@ -275,9 +276,9 @@ impl Registry {
         json!({ "oneOf": choices.collect::<Vec<_>>() })
     }
 
-    /// Sixteen hexadecimal digits that change when a name, a summary or a schema does: FNV-1a, 64 bits, of the
-    /// [listing](Self::modes) as JSON. The same for the same modes in every process and on every machine. It tells
-    /// versions apart; it does not withstand someone who wants two listings to look the same.
+    /// Returns sixteen hexadecimal digits that change with any name, summary or schema: the 64-bit
+    /// FNV-1a hash of the [listing](Self::modes) as JSON. It is the same in every process and on
+    /// every machine. It isn't collision resistant against deliberate manipulation.
     pub fn fingerprint(&self) -> String {
         let listing = json!(self.modes().collect::<Vec<_>>()).to_string();
         let hash = listing
@@ -298,7 +299,8 @@ fn info(name: &str, entry: &Entry) -> ModeInfo {
     }
 }
 
-/// The schema of the settings alone, to stand in a larger one, and closed against unknown settings.
+/// Returns the schema of the settings for embedding in a larger one, closed against unknown
+/// settings.
 fn schema_of<S: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -307,7 +309,7 @@ fn schema_of<S: JsonSchema>() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<S>();
     schema.remove("title");
 
-    // The documentation of the type is for who writes Rust, with its example; there is the summary.
+    // The documentation of the type is for Rust code; the summary replaces it.
     schema.remove("description");
     let mut schema = schema.to_value();
     check::close(&mut schema);
@@ -316,7 +318,7 @@ fn schema_of<S: JsonSchema>() -> Value {
 }
 
 impl fmt::Display for Registry {
-    /// A line for each mode: its name and summary.
+    /// Shows one line per mode with its name and summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.names().map(str::len).max().unwrap_or_default();
         for (index, (name, entry)) in self.modes.iter().enumerate() {

@@ -15,13 +15,13 @@ struct Line<'a> {
     text: Cow<'a, str>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) items: Items,
-    /// How many lines the file has, forgotten ones included.
+    /// The number of lines in the file, including forgotten items.
     pub(super) count: usize,
-    /// Where the last whole line ends. What follows is left of a broken write.
+    /// The end of the last complete line. Anything after it is left from an interrupted write.
     pub(super) end: u64,
 }
 
@@ -35,7 +35,7 @@ impl Lines {
         let mut reader = BufReader::new(file.take(most_bytes(limits)));
         let mut line = Vec::new();
 
-        // Whether a line is the last one is known only at the next.
+        // Only the next line shows whether a line is the last one.
         let mut is_damaged = false;
 
         loop {
@@ -52,7 +52,7 @@ impl Lines {
             }
 
             match serde_json::from_slice::<Line<'_>>(&line) {
-                // Without its end a line may be the beginning of another one.
+                // A line without its line break may be the beginning of a longer one.
                 Ok(item) if line.ends_with(b"\n") => lines.push(&item.text, bytes as u64, limits),
                 _ if may_be_left(&line) => is_damaged = true,
                 _ => return Err(lines.damaged(place)),
@@ -77,14 +77,14 @@ impl Lines {
     }
 }
 
-/// An item as it is written.
+/// Serializes an item.
 pub(super) fn line(text: &str) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&Line { text: text.into() })?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Twice the items, each escaped to six times its length at worst.
+/// Returns the maximum size of a file: twice the items, each with every character escaped.
 pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
     let line = (limits.item_bytes() as u64)
         .saturating_mul(6)
@@ -92,8 +92,8 @@ pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
     line.saturating_mul(limits.items() as u64).saturating_mul(2)
 }
 
-/// Whether a line can be what is left of an item whose write broke off, or of a page that never came to the
-/// disk. Any other last line is somebody's, and would be cut off by the next item.
+/// Returns whether a line may be left from an interrupted write, or from a page that never reached
+/// the disk. Anything else isn't ours, and appending an item would overwrite it.
 fn may_be_left(line: &[u8]) -> bool {
     const BEGINNING: &[u8] = b"{\"text\":\"";
 

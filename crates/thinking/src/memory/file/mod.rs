@@ -13,20 +13,21 @@ mod open;
 
 use self::open::Open;
 
-/// Texts in a file, one JSON object a line, found by their words as in [`InMemory`](super::InMemory).
+/// Texts in a file with one JSON object per line, searched by words like
+/// [`InMemory`](super::InMemory).
 ///
-/// The file is read when it is opened, and nobody else can open it as a memory until the last clone is gone.
-/// The lock is on a second file, which has `.lock` added to its name and stays. Opening blocks while the file
-/// is read, and for up to 250 ms while someone else has it open; async code opens it on a thread for blocking
-/// work.
+/// Opening reads the file and locks it until the last clone is dropped, so that it cannot be opened
+/// as a memory again. The lock is on a second file, with `.lock` appended to the name, which
+/// remains. Opening blocks while reading the file, and for up to 250 ms if the file is locked;
+/// async code should call it on a thread for blocking work.
 ///
-/// An item is appended by one write, without waiting for the disk. A last line that began as an item and was
-/// not written whole is forgotten; any other damage is an error, so that nobody's file is cut down by mistake.
-/// When the file holds twice as many lines as are kept, a new file takes its place.
+/// Each item is appended with one write, without syncing. An incomplete last item is forgotten; any
+/// other damage is an error, so that no foreign file is truncated by mistake. When the file has
+/// twice as many lines as items are kept, it is replaced by a new file.
 ///
-/// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and nothing is
-/// written through a link. A file that is removed or replaced while it is open is an error when the next item
-/// is added.
+/// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
+/// nothing is written through a link. If the file is removed or replaced while it is open, adding
+/// the next item fails.
 ///
 /// ```
 /// use cogwork_thinking::{FileMemory, Memory, MemoryError};
@@ -51,21 +52,21 @@ pub struct FileMemory {
 }
 
 impl FileMemory {
-    /// Opens the file with the default limits; creates it if there is none.
+    /// Opens or creates a file with the default limits.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, someone else has it open, a line is damaged in another way than by a write that
-    /// broke off at its end, or it is larger than its limits explain.
+    /// Returns an error if the file cannot be opened, is in use, is larger than its limits allow,
+    /// or contains a damaged line other than an incomplete last one.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         Self::open_with(path, MemoryLimits::default())
     }
 
-    /// Opens the file with these limits.
+    /// Opens or creates a file with these limits.
     ///
     /// # Errors
     ///
-    /// As of [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_with(path: impl Into<PathBuf>, limits: MemoryLimits) -> Result<Self, MemoryError> {
         let path = path.into();
         let found = Folder::of_file(&path);
@@ -75,12 +76,12 @@ impl FileMemory {
         Self::open_in(&folder, name, limits)
     }
 
-    /// Opens the file of this name in a folder that is open already, with these limits. Whatever happens to the
-    /// path of the folder, the file is created and replaced in this one.
+    /// Opens or creates a file in an open folder with these limits. The file stays in this folder,
+    /// whatever happens to the path of the folder.
     ///
     /// # Errors
     ///
-    /// As of [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_in(
         folder: &Folder,
         name: impl Into<OsString>,
@@ -97,12 +98,12 @@ impl FileMemory {
         })
     }
 
-    /// Checks that the file of this name in the folder, and its lock file, are regular files or not there yet.
-    /// Opens, creates and changes nothing.
+    /// Checks that the file of this name and its lock file are regular files or don't exist.
+    /// Doesn't open, create or change anything.
     ///
     /// # Errors
     ///
-    /// When there is anything else, such as a link, a named pipe or a folder.
+    /// Returns an error if there is anything else, such as a link, a named pipe or a folder.
     pub fn check_place(folder: &Folder, name: impl Into<OsString>) -> Result<(), MemoryError> {
         Place {
             folder: folder.clone(),
@@ -124,7 +125,7 @@ impl Memory for FileMemory {
         Ok(open.search(query, top_k, threshold))
     }
 
-    // Without an await inside, so that no line is left half written by a caller that gives up.
+    // Contains no await, so that a cancelled call leaves no partial line.
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +133,7 @@ impl Memory for FileMemory {
     }
 }
 
-/// Where a memory file is.
+/// The location of a memory file.
 #[derive(Debug)]
 struct Place {
     folder: Folder,
@@ -168,14 +169,14 @@ impl Place {
         file_error(self.folder.path_of(name).display().to_string(), source)
     }
 
-    /// Of the lock on the file of this name: the memory file itself, or its lock file.
+    /// Converts the error of a lock on `name`, which is the memory file or its lock file.
     fn lock_error(&self, name: &OsStr, error: LockError) -> MemoryError {
         match error {
             LockError::InUse { holder } => MemoryError::InUse {
                 path: self.path(),
                 holder,
             },
-            // By whoever has it open.
+            // Replaced by a process that has it open.
             LockError::Replaced => MemoryError::InUse {
                 path: self.path(),
                 holder: None,

@@ -1,4 +1,4 @@
-//! A memory file that is ours.
+//! An open memory file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -10,13 +10,13 @@ use super::lines::{Lines, line, most_bytes};
 use super::{Found, Place};
 use crate::memory::{MemoryError, MemoryLimits};
 
-/// How long someone else is waited for who is about to close the file.
+/// How long to wait for a lock that is about to be released.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct Open {
     place: Place,
-    /// Locked too: the lock file may be removed by hand.
+    /// Locked as well, because the lock file may be removed by hand.
     file: File,
     _lock: LockFile,
     lines: Lines,
@@ -24,7 +24,7 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) fn take(place: Place, limits: MemoryLimits) -> Result<Self, MemoryError> {
-        // Before a lock file is created for something that is no memory.
+        // Before creating a lock file for something that isn't a memory file.
         place.check()?;
 
         let lock_name = place.lock_name();
@@ -60,7 +60,7 @@ impl Open {
         self.write(text)
             .map_err(|source| self.place.error(source))?;
 
-        // After the write, which may have gone to a file without a name.
+        // Checked after the write, which may have gone to a file that was deleted.
         self.must_be_there()?;
         self.lines.items.add(text, limits);
 
@@ -95,7 +95,7 @@ impl Open {
         })
     }
 
-    /// Puts a file in place that holds nothing but what is kept.
+    /// Replaces the file by one that contains only the items that are kept.
     fn rewrite(&mut self) -> io::Result<()> {
         let lines: Vec<_> = self
             .lines
@@ -108,7 +108,7 @@ impl Open {
 
         let mut new = self.place.folder.temporary(&self.place.name)?;
 
-        // Before it has its name, so that nobody can come between.
+        // Before the file has its name, so that nobody else can lock it first.
         new.file().try_lock()?;
         new.write_all(&whole)?;
         new.file().sync_all()?;
