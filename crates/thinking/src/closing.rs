@@ -4,7 +4,7 @@ use cogwork_llm::{ChatResponse, LlmError};
 
 use crate::ledger::Ledger;
 use crate::run;
-use crate::thinking::Reporter;
+use crate::setup::Reporter;
 use crate::{ModeLimits, Recall, Report};
 
 /// The end of a generation, which is reached either directly or at the end of a stream.

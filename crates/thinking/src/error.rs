@@ -3,6 +3,8 @@ use std::time::Duration;
 use cogwork_llm::{LlmError, LlmErrorKind};
 use cogwork_text::{Name, OneLine};
 
+use crate::Hook;
+
 /// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
 ///
 /// The error of a call converts with `?`; use [`ThinkingError::new`] for other errors.
@@ -81,7 +83,7 @@ impl ThinkingError {
 
     /// Converts into the error of the generation. The error of a call keeps its kind, so that a
     /// `Retry` outside treats it like the call itself.
-    pub(crate) fn into_llm_error(self, mode: &str, hook: crate::Hook) -> LlmError {
+    pub(crate) fn into_llm_error(self, mode: &str, hook: Hook) -> LlmError {
         let failed = format!(
             "the thinking mode `{}` failed {hook} the generation",
             Name(mode)

@@ -15,9 +15,10 @@ use crate::ledger::Metered;
 use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
 use crate::run;
+use crate::setup::Setup;
 use crate::{
     Found, Generation, Hook, HookOutcome, ModeLimits, Moment, OnFailure, Outcome, Payload, Recall,
-    RecallStage, Thinking, ThinkingError, ThinkingMode,
+    RecallStage, ThinkingError, ThinkingMode,
 };
 
 /// A generation whose hooks before the model have been called.
@@ -69,8 +70,8 @@ pub struct Generating<'a> {
 }
 
 impl<'a> Generating<'a> {
-    pub(crate) async fn begin<C>(
-        thinking: &'a Thinking<C>,
+    pub(crate) async fn begin(
+        setup: &'a Setup,
         client: &'a dyn LlmClient,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
@@ -79,18 +80,18 @@ impl<'a> Generating<'a> {
             .iter()
             .rfind(|message| message.role() == Role::User);
         let none = Message::user("");
-        let input = Payload::of_message(last.unwrap_or(&none), thinking.metadata.clone());
-        let limits = thinking.limits;
+        let input = Payload::of_message(last.unwrap_or(&none), setup.metadata.clone());
+        let limits = setup.limits;
         let closing = Closing::new(
             limits,
-            thinking.memory.clone(),
+            setup.memory.clone(),
             input.shared_text(),
-            thinking.reporter.clone(),
+            setup.reporter.clone(),
         );
 
         let mut generating = Self {
             client,
-            modes: &thinking.modes,
+            modes: &setup.modes,
             closing,
             limits,
             payload: input.clone(),

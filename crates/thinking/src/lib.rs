@@ -52,8 +52,11 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod hook;
+pub use hook::{Hook, HookOutcome, Hooks, OnFailure};
+
 mod mode;
-pub use mode::{Hook, HookOutcome, Hooks, OnFailure, ThinkingMode};
+pub use mode::ThinkingMode;
 
 mod moment;
 pub use moment::Moment;
@@ -92,6 +95,7 @@ mod answer;
 mod closing;
 mod ledger;
 mod run;
+mod setup;
 
 pub use cogwork_files::Folder;
 pub use cogwork_llm::async_trait;

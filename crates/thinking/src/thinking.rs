@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 use serde_json::{Map, Value};
 
+use crate::setup::Setup;
 use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
 
 /// A client with hooks before and after each generation of another client.
@@ -32,55 +33,43 @@ use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMo
 #[derive(Clone)]
 pub struct Thinking<C> {
     client: C,
-    pub(crate) modes: Vec<Arc<dyn ThinkingMode>>,
-    pub(crate) memory: Option<Recall>,
-    pub(crate) limits: ModeLimits,
-    pub(crate) metadata: Map<String, Value>,
-    pub(crate) reporter: Option<Reporter>,
+    setup: Setup,
 }
-
-pub(crate) type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
 
 impl<C> Thinking<C> {
     /// Wraps `client` without modes.
     pub fn new(client: C) -> Self {
-        let modes = Vec::new();
-        let metadata = Map::new();
         Self {
             client,
-            modes,
-            memory: None,
-            limits: ModeLimits::default(),
-            metadata,
-            reporter: None,
+            setup: Setup::default(),
         }
     }
 
     /// Adds a mode after the existing ones.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
-        self.modes.push(Arc::new(mode));
+        self.setup.modes.push(Arc::new(mode));
         self
     }
 
     /// Sets the memory, which is searched once per generation. None by default.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
-        self.memory = Some(memory.into());
+        self.setup.memory = Some(memory.into());
         self
     }
 
     /// Sets the limits for the hooks of a generation. The default is that of [`ModeLimits`].
     #[must_use]
     pub fn with_limits(mut self, limits: ModeLimits) -> Self {
-        self.limits = limits;
+        self.setup.limits = limits;
         self
     }
 
     /// Sets the initial [metadata](crate::Payload::metadata) of each generation. Empty by default.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Map<String, Value>) -> Self {
-        self.metadata = metadata;
+        self.setup.metadata = metadata;
         self
     }
 
@@ -88,7 +77,7 @@ impl<C> Thinking<C> {
     /// ones. None by default; [`generate`](Self::generate) also returns the report.
     #[must_use]
     pub fn with_reporter(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        self.reporter = Some(Arc::new(look));
+        self.setup.reporter = Some(Arc::new(look));
         self
     }
 
@@ -97,8 +86,8 @@ impl<C> Thinking<C> {
         &self.client
     }
 
-    pub(crate) fn has(&self, hook: Hook) -> bool {
-        self.modes.iter().any(|mode| mode.hooks().has(hook))
+    fn has(&self, hook: Hook) -> bool {
+        self.setup.modes.iter().any(|mode| mode.hooks().has(hook))
     }
 }
 
@@ -124,7 +113,7 @@ impl<C: LlmClient> Thinking<C> {
     /// Returns an error if a mode refuses the request, or fails under
     /// [`OnFailure::Fail`](crate::OnFailure).
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
-        Generating::begin(self, &self.client, request).await
+        Generating::begin(&self.setup, &self.client, request).await
     }
 }
 
@@ -167,7 +156,7 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
 
 impl<C: fmt::Debug> fmt::Debug for Thinking<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let modes: Vec<_> = self.modes.iter().map(|mode| mode.name()).collect();
+        let modes: Vec<_> = self.setup.modes.iter().map(|mode| mode.name()).collect();
         f.debug_struct("Thinking")
             .field("client", &self.client)
             .field("modes", &modes)

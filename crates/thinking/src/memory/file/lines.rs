@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::place::Place;
 use crate::memory::words::Items;
 use crate::memory::{MemoryError, MemoryLimits};
 

@@ -1,17 +1,18 @@
-use std::ffi::{OsStr, OsString};
-use std::io;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cogwork_files::{Folder, LockError};
+use cogwork_files::Folder;
 
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 mod lines;
 mod open;
+mod place;
 
 use self::open::Open;
+use self::place::{Place, file_error};
 
 /// Texts in a file with one JSON object per line, searched by words like
 /// [`InMemory`](super::InMemory).
@@ -130,66 +131,5 @@ impl Memory for FileMemory {
         self.limits.check(text)?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.append(text, self.limits)
-    }
-}
-
-/// The location of a memory file.
-#[derive(Debug)]
-struct Place {
-    folder: Folder,
-    name: OsString,
-}
-
-impl Place {
-    fn check(&self) -> Result<(), MemoryError> {
-        for name in [self.name.clone(), self.lock_name()] {
-            self.folder
-                .has_file(&name)
-                .map_err(|source| self.error_of(&name, source))?;
-        }
-
-        Ok(())
-    }
-
-    fn lock_name(&self) -> OsString {
-        let mut name = self.name.clone();
-        name.push(".lock");
-        name
-    }
-
-    fn path(&self) -> String {
-        self.folder.path_of(&self.name).display().to_string()
-    }
-
-    fn error(&self, source: impl Into<io::Error>) -> MemoryError {
-        file_error(self.path(), source)
-    }
-
-    fn error_of(&self, name: &OsStr, source: impl Into<io::Error>) -> MemoryError {
-        file_error(self.folder.path_of(name).display().to_string(), source)
-    }
-
-    /// Converts the error of a lock on `name`, which is the memory file or its lock file.
-    fn lock_error(&self, name: &OsStr, error: LockError) -> MemoryError {
-        match error {
-            LockError::InUse { holder } => MemoryError::InUse {
-                path: self.path(),
-                holder,
-            },
-            // Replaced by a process that has it open.
-            LockError::Replaced => MemoryError::InUse {
-                path: self.path(),
-                holder: None,
-            },
-            LockError::File(source) => self.error_of(name, source),
-            other => self.error_of(name, io::Error::other(other)),
-        }
-    }
-}
-
-fn file_error(path: String, source: impl Into<io::Error>) -> MemoryError {
-    MemoryError::File {
-        path,
-        source: source.into(),
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use cogwork_files::{Access, LockFile};
 
 use super::lines::{Lines, line, most_bytes};
-use super::{Found, Place};
-use crate::memory::{MemoryError, MemoryLimits};
+use super::place::Place;
+use crate::memory::{Found, MemoryError, MemoryLimits};
 
 /// How long to wait for a lock that is about to be released.
 const PATIENCE: Duration = Duration::from_millis(250);

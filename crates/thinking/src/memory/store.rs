@@ -1,0 +1,110 @@
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_text::OneLine;
+use serde::{Deserialize, Serialize};
+
+use super::error::MemoryError;
+
+/// A store of texts with a search.
+///
+/// [`InMemory`] and [`FileMemory`] compare words, [`Blackboard`] returns the newest items.
+/// Implement the trait for a custom store. A call may be dropped at any `await`.
+///
+/// ```
+/// use cogwork_thinking::{Found, InMemory, Memory, MemoryError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+/// let memory = InMemory::new();
+/// memory.add("Ada is allergic to nuts.").await?;
+/// memory.add("The office closes at six.").await?;
+///
+/// let found = memory.search("Can Ada eat a cake with nuts?", 3, 0.1).await?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!(found[0].text(), "Ada is allergic to nuts.");
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Memory: Send + Sync {
+    /// Returns the items that match `query`, best first: at most `top_k`, each with a score from
+    /// `threshold` to 1.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError>;
+
+    /// Adds a text.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be written.
+    async fn add(&self, text: &str) -> Result<(), MemoryError>;
+}
+
+#[async_trait]
+impl<M: Memory + ?Sized> Memory for Arc<M> {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
+        (**self).search(query, top_k, threshold).await
+    }
+
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        (**self).add(text).await
+    }
+}
+
+/// A search result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    text: Arc<str>,
+    score: f32,
+}
+
+impl Found {
+    /// Creates a result. The score is clamped to 0 to 1.
+    pub fn new(text: impl Into<Arc<str>>, score: f32) -> Self {
+        let score = if score.is_nan() {
+            0.0
+        } else {
+            score.clamp(0.0, 1.0)
+        };
+        Self {
+            text: text.into(),
+            score,
+        }
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the score from 0 to 1. Its meaning depends on the store.
+    pub fn score(&self) -> f32 {
+        self.score
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.2} {}",
+            self.score,
+            OneLine::new(&self.text).with_max_chars(80)
+        )
+    }
+}
