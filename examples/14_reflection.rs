@@ -84,8 +84,8 @@ async fn ask(
     let request = ChatRequest::new([Message::user(format!("How many {letter} in {word}?"))]);
     let generation = client.generate(request).await?;
     sum.right += u32::from(generation.response.text() == word.matches(letter).count().to_string());
-    sum.calls += generation.report.calls;
-    sum.tokens += generation.report.usage.total_tokens();
+    sum.calls += generation.report.spent.calls;
+    sum.tokens += generation.report.spent.tokens();
 
     Ok(generation.response.into_text())
 }

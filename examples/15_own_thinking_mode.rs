@@ -4,8 +4,8 @@
 //! ```text
 //! at_most       Asks again for an answer that is too long
 //! best_of       A judge picks the best of several answers
-//! critique      The model judges its draft by criteria and revises it
-//! plan_first    The model plans its answer before it gives it
+//! critique      The model judges its draft against criteria and revises it
+//! plan_first    The model plans its answer first
 //! reflection    The model reflects on its draft and improves it
 //! verification  Facts in the draft are verified by independent questions
 //!

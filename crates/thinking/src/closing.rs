@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use cogwork_llm::{ChatResponse, LlmError};
+use cogwork_llm::{ChatResponse, FinishReason, LlmError};
 
 use crate::ledger::Ledger;
 use crate::run;
@@ -35,19 +35,17 @@ impl Closing {
     /// Stores the answer in the memory, and returns the response with the usage of all calls.
     pub(crate) async fn done(self, response: ChatResponse) -> (ChatResponse, Report) {
         self.remember(&response).await;
-        let (report, usage) = {
-            let entries = self.ledger.entries();
-            (
-                entries.report.clone(),
-                entries.usage_is_known.then_some(entries.report.usage),
-            )
+        let report = self.ledger.entries().report.clone();
+        self.show(&report);
+
+        let usage = report.spent.usage;
+        let response = if usage.total_tokens() > 0 {
+            response.with_usage(usage)
+        } else {
+            response
         };
 
-        self.show(&report);
-        (
-            usage.map_or(response.clone(), |usage| response.with_usage(usage)),
-            report,
-        )
+        (response, report)
     }
 
     /// Reports that there is no answer.
@@ -69,31 +67,25 @@ impl Closing {
     }
 
     async fn remember(&self, response: &ChatResponse) {
-        let Some(memory) = self
-            .memory
-            .as_ref()
-            .filter(|memory| memory.settings.remember)
-        else {
-            return;
-        };
-
-        // A reply with tool calls isn't an answer, and a truncated one would be wrong.
-        let is_answer = response.tool_calls().is_empty()
-            && *response.finish_reason() == cogwork_llm::FinishReason::Stop
-            && !response.text().trim().is_empty();
-        if !is_answer {
+        let Some(memory) = &self.memory else { return };
+        if !memory.settings.remember || !is_answer(response) {
             return;
         }
 
-        let text = format!(
-            "Asked: {}\nAnswered: {}",
-            self.question.trim(),
-            response.text().trim()
-        );
+        let question = self.question.trim();
+        let answer = response.text().trim();
+        let text = format!("Asked: {question}\nAnswered: {answer}");
 
         let add = memory.store.add(&text);
         if let Err(problem) = run::recall(&self.ledger, self.limits.time, add).await {
             self.ledger.entries().report.memory_failures.push(problem);
         }
     }
+}
+
+/// A reply with tool calls isn't an answer, and a truncated one would be wrong.
+fn is_answer(response: &ChatResponse) -> bool {
+    response.tool_calls().is_empty()
+        && *response.finish_reason() == FinishReason::Stop
+        && !response.text().trim().is_empty()
 }

@@ -13,7 +13,7 @@ use crate::Hook;
 /// use cogwork_thinking::ThinkingError;
 ///
 /// let error = ThinkingError::unexpected("well …", "a number from 1 to 3");
-/// assert_eq!(error.to_string(), "the model answered `well …`; expected a number from 1 to 3");
+/// assert_eq!(error.to_string(), "the model replied `well …`; expected a number from 1 to 3");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,19 +22,19 @@ pub enum ThinkingError {
     #[error(transparent)]
     Call(#[from] LlmError),
     /// The reply is empty.
-    #[error("the model answered nothing")]
+    #[error("the model's reply is empty")]
     Empty,
     /// The reply reached the token limit.
-    #[error("the answer was cut off after {bytes} bytes")]
+    #[error("the reply was truncated after {bytes} bytes")]
     CutOff {
         /// The length of the truncated reply.
         bytes: usize,
     },
     /// A filter withheld some or all of the reply.
-    #[error("a filter withheld the answer")]
+    #[error("a filter withheld the reply")]
     Withheld,
     /// The reply exceeds the [limit](crate::ModeLimits::with_answer_bytes).
-    #[error("the answer has {bytes} bytes; expected at most {most}")]
+    #[error("the reply has {bytes} bytes; expected at most {most}")]
     TooLong {
         /// The length of the reply.
         bytes: usize,
@@ -43,7 +43,7 @@ pub enum ThinkingError {
     },
     /// The reply doesn't have the requested form.
     #[error(
-        "the model answered `{}`; expected {}",
+        "the model replied `{}`; expected {}",
         Name(found),
         OneLine::new(expected)
     )]

@@ -1,15 +1,15 @@
+mod calls;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message,
-    ReplyStream, Role,
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ReplyStream, Role,
 };
-use cogwork_text::{Name, OneLine};
 use futures_util::stream;
 use serde_json::Map;
 
-use crate::answer::{Done, replaced, respond};
+use crate::answer::{Effect, Finished, respond};
 use crate::closing::Closing;
 use crate::ledger::Metered;
 use crate::memory::recalled;
@@ -17,8 +17,8 @@ use crate::moment::{said, with_input, without_calls};
 use crate::run;
 use crate::setup::Setup;
 use crate::{
-    Found, Generation, Hook, HookOutcome, ModeLimits, Moment, OnFailure, Outcome, Payload, Recall,
-    RecallStage, ThinkingError, ThinkingMode,
+    Found, Generation, Hook, Hooks, ModeLimits, Moment, OnFailure, Payload, Recall, RecallStage,
+    ThinkingMode,
 };
 
 /// A generation whose hooks before the model have been called.
@@ -51,7 +51,7 @@ use crate::{
 /// };
 /// let generation = generating.end(request, draft).await?;
 /// assert_eq!(generation.response.text(), "It rains in Bergen.");
-/// assert_eq!(generation.report.calls, 3);
+/// assert_eq!(generation.report.spent.calls, 3);
 /// # Ok(())
 /// # }
 /// ```
@@ -128,20 +128,20 @@ impl<'a> Generating<'a> {
         request: ChatRequest,
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
-        self.closing.ledger.count_foreign(&draft);
+        self.closing.ledger.count_foreign(&request, &draft);
         self.request = request;
-        match self.after(draft).await {
-            Ok((draft, payload, is_replaced)) => {
-                let response = respond(draft, &payload, is_replaced);
-                let (response, report) = self.closing.done(response).await;
-                Ok(Generation {
-                    response,
-                    payload,
-                    report,
-                })
-            }
-            Err(error) => Err(self.fail(error)),
-        }
+        let finished = match self.after(draft).await {
+            Ok(finished) => finished,
+            Err(error) => return Err(self.fail(error)),
+        };
+
+        let payload = finished.payload.clone();
+        let (response, report) = self.closing.done(respond(finished)).await;
+        Ok(Generation {
+            response,
+            payload,
+            report,
+        })
     }
 
     /// Ends the generation with the reply to its request, or with the error.
@@ -225,13 +225,9 @@ impl<'a> Generating<'a> {
             .filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
         let mut payload = self.payload.clone();
         for mode in modes {
-            if let Done::Changed {
-                payload: changed, ..
-            } = self
-                .call(mode.as_ref(), Hook::Before, &payload, false)
-                .await?
-            {
-                payload = changed;
+            let effect = self.call(mode.as_ref(), Hook::Before, &payload, 0).await?;
+            if let Effect::Changed(change) = effect {
+                payload = change.payload;
             }
 
             // The next hook sees the conversation as it would be sent.
@@ -270,54 +266,41 @@ impl<'a> Generating<'a> {
     }
 
     /// Calls the hooks after the generation, on further drafts if necessary.
-    async fn after(
-        &mut self,
-        mut draft: ChatResponse,
-    ) -> Result<(ChatResponse, Payload, bool), LlmError> {
-        let mut tries = 0;
+    async fn after(&mut self, mut draft: ChatResponse) -> Result<Finished, LlmError> {
+        let mut tries_left = self.limits.tries;
         'drafts: loop {
             self.closing.ledger.add_draft(None, draft.text().into());
             let mut payload = Payload::of_response(&draft, self.payload.metadata().clone());
             let mut is_replaced = false;
 
             for mode in self.modes {
-                let hooks = mode.hooks();
-                if !hooks.has(Hook::After)
-                    || !(payload.tool_calls().is_empty() || hooks.sees_tool_calls())
-                {
+                if !works_on(mode.hooks(), &payload) {
                     continue;
                 }
 
-                match self
-                    .call(
-                        mode.as_ref(),
-                        Hook::After,
-                        &payload,
-                        tries < self.limits.tries,
-                    )
-                    .await?
-                {
-                    Done::Kept => {}
-                    Done::Changed {
-                        payload: changed,
-                        replaced,
-                    } => {
-                        payload = changed;
-                        is_replaced |= replaced;
+                let effect = self.call(mode.as_ref(), Hook::After, &payload, tries_left);
+                match effect.await? {
+                    Effect::Kept => {}
+                    Effect::Changed(change) => {
+                        payload = change.payload;
+                        is_replaced |= change.is_replaced;
                     }
-                    Done::Again(messages) => {
-                        tries += 1;
-                        if let Some(better) =
-                            self.another(mode.as_ref(), &payload, messages).await?
-                        {
-                            draft = better;
+                    Effect::Again(messages) => {
+                        tries_left -= 1;
+                        let further = self.another(mode.as_ref(), &payload, messages).await?;
+                        if let Some(further) = further {
+                            draft = further;
                             continue 'drafts;
                         }
                     }
                 }
             }
 
-            return Ok((draft, payload, is_replaced));
+            return Ok(Finished {
+                draft,
+                payload,
+                is_replaced,
+            });
         }
     }
 
@@ -344,7 +327,7 @@ impl<'a> Generating<'a> {
             Ok(Err(error)) | Err(error) => error,
         };
 
-        ledger.settle(Some(format!("no other draft: {error}")));
+        ledger.settle(Some(format!("no further draft: {error}")));
         match mode.on_failure() {
             OnFailure::Fail => Err(error.into_llm_error(mode.name(), Hook::After)),
             OnFailure::Keep | OnFailure::TryAgain => Ok(None),
@@ -380,78 +363,11 @@ impl<'a> Generating<'a> {
             limits: self.limits,
         }
     }
+}
 
-    /// Calls a hook and returns the effect of its outcome or its failure.
-    async fn call(
-        &self,
-        mode: &dyn ThinkingMode,
-        hook: Hook,
-        payload: &Payload,
-        may_try: bool,
-    ) -> Result<Done, LlmError> {
-        let ledger = &self.closing.ledger;
-        let moment = self.moment(mode, hook, &self.input);
-        ledger.open();
-        let verdict = match run::hook(mode, &moment, payload).await {
-            Ok(HookOutcome::TryAgain(_)) if hook == Hook::Before => {
-                let message = "it asked for another draft before there was one";
-                Err(ThinkingError::Misplaced(message.to_owned()))
-            }
-            Ok(HookOutcome::TryAgain(_)) if !may_try => {
-                let message = format!(
-                    "it asked for another draft; expected at most {}",
-                    self.limits.tries
-                );
-                Err(ThinkingError::Misplaced(message))
-            }
-            verdict => verdict,
-        };
-
-        let (done, outcome) = match verdict {
-            Ok(HookOutcome::Keep) => (Done::Kept, Outcome::Kept),
-            Ok(HookOutcome::ReplaceText(text)) => {
-                replaced(payload, payload.clone().with_text(text))
-            }
-            Ok(HookOutcome::Replace(whole)) => replaced(payload, whole),
-            Ok(HookOutcome::Append(text)) if text.is_empty() => (Done::Kept, Outcome::Kept),
-            Ok(HookOutcome::Append(text)) => {
-                let payload = payload.clone().appended(&text);
-                (
-                    Done::Changed {
-                        payload,
-                        replaced: false,
-                    },
-                    Outcome::Appended,
-                )
-            }
-            Ok(HookOutcome::TryAgain(messages)) => (Done::Again(messages), Outcome::TriedAgain),
-            Ok(HookOutcome::Fail(reason)) => {
-                ledger.close(mode.name(), hook, Outcome::Refused(reason.clone()));
-                let name = Name(mode.name());
-                let reason = OneLine::new(&reason).with_max_chars(500);
-                let message = format!(
-                    "the thinking mode `{name}` refused {}: {reason}",
-                    match hook {
-                        Hook::Before => "the request",
-                        Hook::After => "the answer",
-                    }
-                );
-
-                return Err(LlmError::new(LlmErrorKind::Other, message));
-            }
-            Err(error) => {
-                let standing = ledger.close(mode.name(), hook, Outcome::Failed(error.to_string()));
-                return match (mode.on_failure(), standing) {
-                    (OnFailure::Fail, _) => Err(error.into_llm_error(mode.name(), hook)),
-                    (_, Some(standing)) => Ok(replaced(payload, standing).0),
-                    (_, None) => Ok(Done::Kept),
-                };
-            }
-        };
-
-        ledger.close(mode.name(), hook, outcome);
-        Ok(done)
-    }
+/// Returns whether the hook after is called on this draft.
+fn works_on(hooks: Hooks, draft: &Payload) -> bool {
+    hooks.has(Hook::After) && (draft.tool_calls().is_empty() || hooks.sees_tool_calls())
 }
 
 #[async_trait]

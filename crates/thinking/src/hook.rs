@@ -134,13 +134,13 @@ impl HookOutcome {
 pub enum OnFailure {
     /// Keeps the payload, or the one that the hook last [accepted](crate::Moment::stand).
     #[default]
-    #[schemars(description = "What was there stays.")]
+    #[schemars(description = "Keeps what was there.")]
     Keep,
     /// Fails the generation.
-    #[schemars(description = "There is no answer; the generation fails.")]
+    #[schemars(description = "Fails the generation.")]
     Fail,
     /// Repeats each failed call of [`Moment::ask`](crate::Moment::ask) once, then behaves like
     /// `Keep`.
-    #[schemars(description = "A call that fails is made once more; then as `keep`.")]
+    #[schemars(description = "Repeats a failed call once, then behaves like `keep`.")]
     TryAgain,
 }

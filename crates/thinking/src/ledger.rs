@@ -2,12 +2,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cogwork_ask::Spent;
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-    ResponseLimits, Usage,
+    ResponseLimits,
 };
+use tokio::time::Instant;
 
-use crate::{Candidate, HookReport, Payload, Report};
+use crate::{Candidate, Hook, HookReport, Outcome, Payload, Report};
 
 /// The record of one generation. Hooks write to it while they run, so that nothing is lost if one
 /// fails or is cancelled.
@@ -15,32 +17,32 @@ use crate::{Candidate, HookReport, Payload, Report};
 pub(crate) struct Ledger {
     entries: Mutex<Entries>,
     /// The maximum number of calls by hooks.
-    most_calls: u32,
+    max_hook_calls: u32,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) report: Report,
-    /// Whether any response reported its usage.
-    pub(crate) usage_is_known: bool,
-    /// The number of calls by hooks.
+    /// The number of calls by all hooks.
     hook_calls: u32,
+    /// What the running hook has spent.
+    hook_spent: Spent,
     /// The payload that the running hook has accepted so far.
     pub(crate) standing: Option<Payload>,
     pub(crate) problems: Vec<String>,
     /// The time that hooks and memory took.
-    pub(crate) spent: Duration,
-    /// The value when the hook began.
-    calls_before: u32,
-    usage_before: Usage,
-    hook_usage: Usage,
+    pub(crate) time: Duration,
+    /// The number of calls that are running.
+    running: u32,
+    /// The time since when at least one call has been running.
+    running_since: Option<Instant>,
 }
 
 impl Ledger {
-    pub(crate) fn new(most_calls: u32) -> Arc<Self> {
+    pub(crate) fn new(max_hook_calls: u32) -> Arc<Self> {
         Arc::new(Self {
             entries: Mutex::default(),
-            most_calls,
+            max_hook_calls,
         })
     }
 
@@ -58,30 +60,21 @@ impl Ledger {
 
     /// Begins a hook.
     pub(crate) fn open(&self) {
-        let mut entries = self.entries();
-        entries.calls_before = entries.hook_calls;
-        entries.usage_before = entries.hook_usage;
+        self.entries().hook_spent = Spent::default();
     }
 
     /// Ends a hook, and returns the payload that it had accepted.
-    pub(crate) fn close(
-        &self,
-        mode: &str,
-        hook: crate::Hook,
-        outcome: crate::Outcome,
-    ) -> Option<Payload> {
+    pub(crate) fn close(&self, mode: &str, hook: Hook, outcome: Outcome) -> Option<Payload> {
         let mut entries = self.entries();
         let problems = std::mem::take(&mut entries.problems);
-        let calls = entries.hook_calls.saturating_sub(entries.calls_before);
-        let usage = difference(entries.hook_usage, entries.usage_before);
+        let spent = std::mem::take(&mut entries.hook_spent);
 
         entries.report.hooks.push(HookReport {
             mode: mode.to_owned(),
             hook,
             outcome,
             problems,
-            calls,
-            usage,
+            spent,
         });
 
         entries.standing.take()
@@ -97,63 +90,66 @@ impl Ledger {
     }
 
     /// Counts a draft that wasn't requested through the generation.
-    pub(crate) fn count_foreign(&self, draft: &ChatResponse) {
-        let is_foreign = {
-            let entries = self.entries();
-            entries.report.calls == entries.hook_calls
-        };
-        if is_foreign && self.begin(false).is_ok() {
-            self.charge(false, draft);
+    pub(crate) fn count_foreign(&self, request: &ChatRequest, draft: &ChatResponse) {
+        let mut entries = self.entries();
+        if entries.report.spent.calls == entries.hook_calls {
+            entries.report.spent.count_call();
+            entries.report.spent.count_tokens(request, draft);
         }
     }
+}
 
-    fn begin(&self, by_hook: bool) -> Result<(), LlmError> {
-        let mut entries = self.entries();
-        if by_hook {
-            if entries.hook_calls >= self.most_calls {
-                let message = format!(
-                    "the hooks of a generation may make {} calls, and have",
-                    self.most_calls
-                );
+/// A call that is counted. Its time ends when it is dropped.
+struct Call {
+    ledger: Arc<Ledger>,
+    request: ChatRequest,
+}
+
+impl Call {
+    fn begin(metered: &Metered<'_>, request: &ChatRequest) -> Result<Self, LlmError> {
+        let mut entries = metered.ledger.entries();
+        if metered.by_hook {
+            let max = metered.ledger.max_hook_calls;
+            if entries.hook_calls >= max {
+                let message = format!("the limit of {max} calls by hooks has been reached");
                 return Err(LlmError::new(LlmErrorKind::Budget, message));
             }
 
             entries.hook_calls += 1;
         }
 
-        entries.report.calls = entries.report.calls.saturating_add(1);
-        Ok(())
+        entries.report.spent.count_call();
+        entries.hook_spent.count_call();
+        entries.running += 1;
+        entries.running_since.get_or_insert_with(Instant::now);
+
+        Ok(Self {
+            ledger: metered.ledger.clone(),
+            request: request.clone(),
+        })
     }
 
-    fn charge(&self, by_hook: bool, response: &ChatResponse) {
-        let Some(usage) = response.usage() else {
-            return;
-        };
-
-        let mut entries = self.entries();
-        entries.usage_is_known = true;
-        entries.report.usage += usage;
-
-        if by_hook {
-            entries.hook_usage += usage;
-        }
+    fn count_tokens(&self, response: &ChatResponse) {
+        let mut entries = self.ledger.entries();
+        entries.report.spent.count_tokens(&self.request, response);
+        entries.hook_spent.count_tokens(&self.request, response);
     }
 }
 
-fn difference(after: Usage, before: Usage) -> Usage {
-    let prompt = after.prompt_tokens.saturating_sub(before.prompt_tokens);
-    Usage::new(
-        prompt,
-        after
-            .completion_tokens
-            .saturating_sub(before.completion_tokens),
-    )
-    .with_cached_tokens(after.cached_tokens.saturating_sub(before.cached_tokens))
-    .with_reasoning_tokens(
-        after
-            .reasoning_tokens
-            .saturating_sub(before.reasoning_tokens),
-    )
+impl Drop for Call {
+    fn drop(&mut self) {
+        let mut entries = self.ledger.entries();
+        entries.running = entries.running.saturating_sub(1);
+        if entries.running > 0 {
+            return;
+        }
+
+        if let Some(since) = entries.running_since.take() {
+            let time = since.elapsed();
+            entries.report.spent.time += time;
+            entries.hook_spent.time += time;
+        }
+    }
 }
 
 /// A client whose calls are counted in the ledger, and limited if a hook makes them.
@@ -167,23 +163,21 @@ pub(crate) struct Metered<'a> {
 #[async_trait]
 impl LlmClient for Metered<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.ledger.begin(self.by_hook)?;
+        let call = Call::begin(self, &request)?;
         let response = self.client.complete(request).await?;
         ResponseLimits::default().check_text(response.text().len())?;
-        self.ledger.charge(self.by_hook, &response);
+        call.count_tokens(&response);
 
         Ok(response)
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.ledger.begin(self.by_hook)?;
+        let call = Call::begin(self, &request)?;
         let reply = self.client.stream(request).await?;
-        let ledger = self.ledger.clone();
-        let by_hook = self.by_hook;
 
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta {
-                ledger.charge(by_hook, response);
+                call.count_tokens(response);
             }
         }))
     }

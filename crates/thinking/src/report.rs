@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::{ChatResponse, Usage};
+use cogwork_ask::Spent;
+use cogwork_llm::ChatResponse;
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +48,9 @@ pub struct Report {
     /// The error, if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The total number of calls, including drafts and failed calls.
-    pub calls: u32,
-    /// The total usage, as far as reported.
-    pub usage: Usage,
+    /// The calls and tokens of the whole generation, including failed calls.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 impl Report {
@@ -93,10 +93,9 @@ pub struct HookReport {
     /// Failures that didn't end the hook, such as that of a call that was retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// The number of calls.
-    pub calls: u32,
-    /// The usage, as far as reported.
-    pub usage: Usage,
+    /// The calls and tokens of the hook, including failed calls.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// The outcome of a hook.
@@ -134,26 +133,7 @@ impl fmt::Display for Outcome {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for hook in &self.hooks {
-            let HookReport {
-                mode,
-                hook,
-                outcome,
-                problems,
-                calls,
-                usage,
-            } = hook;
-
-            for problem in problems {
-                writeln!(f, "{hook} {}: {}", Name(mode), line(problem))?;
-            }
-
-            let calls = count(*calls, "call");
-            let tokens = usage.total_tokens();
-            writeln!(
-                f,
-                "{hook} {}: {outcome} ({calls}, {tokens} tokens)",
-                Name(mode)
-            )?;
+            hook.write(f)?;
         }
 
         for problem in &self.memory_failures {
@@ -164,16 +144,21 @@ impl fmt::Display for Report {
             write!(f, "no answer: {}; ", line(error))?;
         }
 
-        let drafts = count(
-            u32::try_from(self.drafts.len()).unwrap_or(u32::MAX),
-            "draft",
-        );
-        write!(
-            f,
-            "{drafts}, {}, {} tokens",
-            count(self.calls, "call"),
-            self.usage.total_tokens()
-        )
+        let drafts = self.drafts.len();
+        let plural = if drafts == 1 { "" } else { "s" };
+        write!(f, "{drafts} draft{plural}, {}", self.spent)
+    }
+}
+
+impl HookReport {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hook = self.hook;
+        let mode = Name(&self.mode);
+        for problem in &self.problems {
+            writeln!(f, "{hook} {mode}: {}", line(problem))?;
+        }
+
+        writeln!(f, "{hook} {mode}: {} ({})", self.outcome, self.spent)
     }
 }
 
@@ -182,12 +167,4 @@ const PROBLEM: usize = 300;
 
 fn line(problem: &str) -> OneLine<&str> {
     OneLine::new(problem).with_max_chars(PROBLEM)
-}
-
-fn count(number: u32, what: &str) -> String {
-    if number == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{number} {what}s")
-    }
 }

@@ -41,13 +41,13 @@ pub(crate) async fn within<T>(
     limit: Duration,
     future: impl Future<Output = T>,
 ) -> Result<T, ThinkingError> {
-    let left = limit.saturating_sub(ledger.entries().spent);
+    let left = limit.saturating_sub(ledger.entries().time);
     let begun = Instant::now();
 
     // A panic leaves nothing inconsistent: hooks only have shared references, and the ledger is
     // written entry by entry.
     let outcome = tokio::time::timeout(left, AssertUnwindSafe(future).catch_unwind()).await;
-    ledger.entries().spent += begun.elapsed();
+    ledger.entries().time += begun.elapsed();
     match outcome {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(panic)) => Err(ThinkingError::Panic(said(panic.as_ref()))),

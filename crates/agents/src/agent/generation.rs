@@ -36,7 +36,7 @@ impl Agent {
         let reason = generation.response.finish_reason();
         let truncated = matches!(reason, FinishReason::Length | FinishReason::ContentFilter);
         let usage = generation.response.usage().unwrap_or_default();
-        let calls = generation.report.calls;
+        let calls = generation.report.spent.calls;
         let thinking = Some(generation.report).filter(|report| {
             !(report.hooks.is_empty()
                 && report.memory.is_empty()

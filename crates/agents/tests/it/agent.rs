@@ -403,7 +403,7 @@ async fn the_memory_is_searched_once_a_visit_however_many_calls_it_takes() {
         .count();
 
     assert_eq!(
-        (asked, state.last().thinking.as_ref().unwrap().calls),
+        (asked, state.last().thinking.as_ref().unwrap().spent.calls),
         (1, 3)
     );
 }

@@ -107,7 +107,7 @@ async fn the_example_of_the_document_loads_and_runs() {
         .unwrap();
 
     assert_eq!(report.drafts[0].text.as_ref(), "Whales are fish.");
-    assert_eq!(report.calls, 2);
+    assert_eq!(report.spent.calls, 2);
 }
 
 /// As it stands, with the crate's own client: the key is taken, and no server is called by loading.

@@ -25,7 +25,7 @@ pub enum MemoryError {
     },
     /// The file was removed or replaced while it was open.
     #[error(
-        "the memory file {} was removed or replaced while it was open; expected it to stay until it is closed",
+        "the memory file {} was removed or replaced while it was open; expected it to remain",
         file(path)
     )]
     Lost {
@@ -34,7 +34,7 @@ pub enum MemoryError {
     },
     /// A line is neither an item nor an incomplete last item.
     #[error(
-        "the memory file {}, line {line}: this is no item; expected {{\"text\": \"…\"}}",
+        "the memory file {}, line {line}: this is not an item; expected {{\"text\": \"…\"}}",
         file(path)
     )]
     Damaged {

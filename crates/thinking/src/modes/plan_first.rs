@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
-const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.";
+const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.";
 
 /// Makes a plan before the answer and appends it to the user's message.
 ///

@@ -80,7 +80,7 @@ impl Verification {
     ) -> Result<Vec<String>, ThinkingError> {
         let most = self.questions.clamp(1, 16);
         let prompt = format!(
-            "Write questions by which the facts in your answer can be verified, at most {most}, one a line. Each must \
+            "Write questions by which the facts in your answer can be verified, at most {most}, one per line. Each must \
              be understood by someone who has not read your answer.",
         );
         let reply = moment
@@ -104,7 +104,7 @@ impl Verification {
         match questions.is_empty() {
             true => Err(ThinkingError::unexpected(
                 reply.into_text(),
-                "questions, one a line",
+                "questions, one per line",
             )),
             false => Ok(questions),
         }

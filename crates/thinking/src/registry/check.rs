@@ -91,7 +91,7 @@ impl Check<'_> {
 
         if self.path.len() > DEEPEST {
             return self.add(
-                "it is nested too deep".to_owned(),
+                "it is nested too deeply".to_owned(),
                 Some(format!("at most {DEEPEST} levels")),
                 None,
             );

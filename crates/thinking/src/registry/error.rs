@@ -7,10 +7,10 @@ use cogwork_text::{Name, NameList, OneLine};
 #[non_exhaustive]
 pub enum RegistryError {
     /// The name is already registered.
-    #[error("there is a thinking mode `{}` already; expected another name, or `replace`", Name(.0))]
+    #[error("the thinking mode `{}` is already registered; choose a different name, or use `replace`", Name(.0))]
     Duplicate(String),
     /// The name is not valid.
-    #[error("`{}` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
+    #[error("`{}` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
     Name(String),
     /// The registry is full.
     #[error(

@@ -97,15 +97,11 @@ impl Registry {
             Ok,
         );
 
-        registry.put::<PlanFirst, _>(
-            "plan_first",
-            "The model plans its answer before it gives it",
-            Ok,
-        );
+        registry.put::<PlanFirst, _>("plan_first", "The model plans its answer first", Ok);
 
         registry.put::<Critique, _>(
             "critique",
-            "The model judges its draft by criteria and revises it",
+            "The model judges its draft against criteria and revises it",
             Ok,
         );
 

@@ -21,8 +21,8 @@ fn the_built_in_modes_are_listed_with_their_settings() {
     let registry = Registry::with_built_in();
     insta::assert_snapshot!(registry, @r"
     best_of       A judge picks the best of several answers
-    critique      The model judges its draft by criteria and revises it
-    plan_first    The model plans its answer before it gives it
+    critique      The model judges its draft against criteria and revises it
+    plan_first    The model plans its answer first
     reflection    The model reflects on its draft and improves it
     verification  Facts in the draft are verified by independent questions
     ");
@@ -31,7 +31,7 @@ fn the_built_in_modes_are_listed_with_their_settings() {
         insta::assert_json_snapshot!(mode.name.clone(), mode);
     }
 
-    assert_eq!(registry.fingerprint(), "e7a78f7264b187a4");
+    assert_eq!(registry.fingerprint(), "5366474d39bf7254");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn names_are_taken_once_and_given_up_openly() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is a thinking mode `reflection` already; expected another name, or `replace`"
+        "the thinking mode `reflection` is already registered; choose a different name, or use `replace`"
     );
 
     let replaced = registry
@@ -218,7 +218,7 @@ fn names_are_taken_once_and_given_up_openly() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`no name` is no name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`"
+        "`no name` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`"
     );
 }
 

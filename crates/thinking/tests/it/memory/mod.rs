@@ -189,7 +189,7 @@ fn damage_in_another_line_is_an_error_and_touches_nothing() {
     let content = "{\"text\":\"one\"}\n{\"tex\n{\"text\":\"three\"}\n";
     let notes = notes(content);
     let error = FileMemory::open(&notes.path).unwrap_err().to_string();
-    let expected = "line 2: this is no item; expected {\"text\": \"…\"}";
+    let expected = "line 2: this is not an item; expected {\"text\": \"…\"}";
 
     assert_eq!(
         error,

@@ -41,7 +41,7 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
     before three: replaced (0 calls, 0 tokens)
     after two: replaced (0 calls, 0 tokens)
     after four: appended (0 calls, 0 tokens)
-    1 draft, 1 call, 0 tokens
+    1 draft, 1 call, about 7 tokens
     ");
 }
 
@@ -82,10 +82,13 @@ async fn usage_is_the_sum_of_all_calls() {
 
     assert_eq!(generation.response.usage(), Some(Usage::new(330, 6)));
     assert_eq!(
-        (generation.report.calls, generation.report.hooks[1].calls),
+        (
+            generation.report.spent.calls,
+            generation.report.hooks[1].spent.calls
+        ),
         (4, 3)
     );
-    assert_eq!(generation.report.hooks[1].usage, Usage::new(320, 5));
+    assert_eq!(generation.report.hooks[1].spent.usage, Usage::new(320, 5));
     assert_eq!(generation.response.text(), "a\n\nBe brief. a");
 }
 
@@ -135,7 +138,7 @@ async fn tries_are_bounded_and_the_last_draft_is_kept() {
     let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
         failures,
-        [("never", "it asked for another draft; expected at most 2")]
+        [("never", "it requested a further draft; expected at most 2")]
     );
     assert_eq!(script.requests().len(), 3);
 }
@@ -159,7 +162,7 @@ async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "1\n\nnext");
     let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(failures, [("once", "no other draft: server: on fire")]);
+    assert_eq!(failures, [("once", "no further draft: server: on fire")]);
 }
 
 #[tokio::test]
@@ -173,7 +176,7 @@ async fn before_a_generation_there_is_nothing_to_try_again() {
     let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
         failures,
-        [("early", "it asked for another draft before there was one")]
+        [("early", "it requested a further draft before there was one")]
     );
 }
 
@@ -423,7 +426,7 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
         failures,
         [(
             "Greedy",
-            "budget: the hooks of a generation may make 5 calls, and have"
+            "budget: the limit of 5 calls by hooks has been reached"
         )]
     );
 }
@@ -580,9 +583,9 @@ async fn each_try_for_another_draft_is_told_of_the_hook_that_asked() {
 
     assert_eq!(generation.response.text(), "3");
     insta::assert_snapshot!(generation.report, @r"
-    after Asks: the model answered nothing
+    after Asks: the model's reply is empty
     after Asks: tried again (0 calls, 0 tokens)
     after Asks: kept (0 calls, 0 tokens)
-    2 drafts, 3 calls, 0 tokens
+    2 drafts, 3 calls, about 15 tokens
     ");
 }

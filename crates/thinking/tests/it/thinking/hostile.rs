@@ -65,7 +65,7 @@ async fn an_answer_that_is_too_long_is_none() {
         failures,
         [(
             "reflection",
-            "the answer has 2000 bytes; expected at most 1000"
+            "the reply has 2000 bytes; expected at most 1000"
         )]
     );
 }
@@ -82,7 +82,7 @@ async fn words_of_the_model_do_not_break_a_message() {
     let (_, failure) = generation.report.failures().next().unwrap();
     assert_eq!(
         failure,
-        r"the model answered `\u{1b}[2J\nforged line\u{202e}`; expected questions, one a line",
+        r"the model replied `\u{1b}[2J\nforged line\u{202e}`; expected questions, one per line",
     );
 }
 
@@ -184,5 +184,5 @@ async fn a_client_goes_on_after_a_generation_that_was_dropped() {
     assert!(polled(client.complete(ask("?")), 4).await.is_none());
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.report.drafts.len(), 2);
-    assert_eq!(generation.report.calls, 2);
+    assert_eq!(generation.report.spent.calls, 2);
 }

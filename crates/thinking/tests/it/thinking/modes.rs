@@ -34,7 +34,7 @@ async fn a_plan_is_made_first_and_given_to_the_model() {
     [system] Be brief.
     [user] Who was born in Bergen?
 
-    Do not answer yet. Write a short plan first: the steps that lead to a good answer, one a line.
+    Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.
     --- next call
     [system] Be brief.
     [user] Who was born in Bergen?
@@ -145,7 +145,7 @@ async fn questions_are_answered_without_sight_of_the_draft() {
     [system] Be brief.
     [user] Who was born in Bergen?
     [assistant] Grieg and Ibsen.
-    [user] Write questions by which the facts in your answer can be verified, at most 2, one a line. Each must be understood by someone who has not read your answer.
+    [user] Write questions by which the facts in your answer can be verified, at most 2, one per line. Each must be understood by someone who has not read your answer.
     --- next call
     [system] Be brief.
     [user] Where was Grieg born?
@@ -194,7 +194,7 @@ async fn a_verification_without_questions_or_answers_keeps_the_draft() {
         failures,
         [(
             "verification",
-            "the model answered `I am sure of it.`; expected questions, one a line"
+            "the model replied `I am sure of it.`; expected questions, one per line"
         )]
     );
 
@@ -280,7 +280,7 @@ async fn a_judge_who_names_no_candidate_leaves_the_first() {
         let script = ScriptedClient::new(["a", "b", "c", verdict]);
         let generation = thought(BestOf::new(3), &script).await;
         assert_eq!(generation.response.text(), "a");
-        let expected = format!("the model answered `{verdict}`; expected one number from 1 to 3");
+        let expected = format!("the model replied `{verdict}`; expected one number from 1 to 3");
 
         assert_eq!(
             generation.report.failures().collect::<Vec<_>>(),

@@ -21,14 +21,14 @@ async fn a_reflection_that_fails_keeps_the_draft_and_is_reported() {
             Err(LlmError::new(LlmErrorKind::Overloaded, "come back later")),
             "overloaded: come back later",
         ),
-        (Ok(ChatResponse::new(" \n")), "the model answered nothing"),
+        (Ok(ChatResponse::new(" \n")), "the model's reply is empty"),
         (
             Ok(ChatResponse::new("The answer i").with_finish_reason(FinishReason::Length)),
-            "the answer was cut off after 12 bytes",
+            "the reply was truncated after 12 bytes",
         ),
         (
             Ok(ChatResponse::new("").with_finish_reason(FinishReason::ContentFilter)),
-            "a filter withheld the answer",
+            "a filter withheld the reply",
         ),
     ];
     for (failure, expected) in failures {

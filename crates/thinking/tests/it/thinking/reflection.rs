@@ -151,21 +151,21 @@ async fn an_answer_without_the_score_is_a_failure() {
     for (answer, failure) in [
         (
             "It is 42.",
-            "the model answered `It is 42.`; expected a first line `Score: N`",
+            "the model replied `It is 42.`; expected a first line `Score: N`",
         ),
         (
             "Score: eleven\n43",
-            "the model answered `Score: eleven`; expected a first line `Score: N`",
+            "the model replied `Score: eleven`; expected a first line `Score: N`",
         ),
         (
             "Score: 11\n43",
-            "the model answered `Score: 11`; expected a first line `Score: N`",
+            "the model replied `Score: 11`; expected a first line `Score: N`",
         ),
         (
             "Score: -1\n43",
-            "the model answered `Score: -1`; expected a first line `Score: N`",
+            "the model replied `Score: -1`; expected a first line `Score: N`",
         ),
-        ("Score: 2", "the model answered nothing"),
+        ("Score: 2", "the model's reply is empty"),
     ] {
         let script = ScriptedClient::new(["41", answer]);
         let generation =

@@ -33,7 +33,11 @@ async fn with_hooks_before_the_reply_flows_and_its_end_has_the_whole_usage() {
     assert_eq!(got, [text("Good "), text("morning."), Delta::End(end)]);
     let reports = reports.lock().unwrap();
     assert_eq!(
-        (reports.len(), reports[0].calls, reports[0].drafts.len()),
+        (
+            reports.len(),
+            reports[0].spent.calls,
+            reports[0].drafts.len()
+        ),
         (1, 2, 1)
     );
 }
