@@ -8,119 +8,116 @@ use crate::call::complete;
 use crate::ladder::refuses_form;
 use crate::{FormRefusal, Ladder, Rung, call};
 
-/// What to ask, and what to make of the reply.
+/// What to ask, and how to judge the reply.
 ///
-/// [`Asking::run`] calls the methods in the order in which they are listed, once per call of
-/// the model.
+/// [`Asking::run`] calls the methods in the order in which they are listed, once per call of the
+/// model.
 pub trait Policy: Send {
-    /// What a usable reply is read as.
+    /// The type of a usable reply.
     type Reply: Send;
-    /// What is wrong with a reply that cannot be used.
+    /// The reason why a reply cannot be used.
     type Problem: fmt::Display + Send;
-    /// Why no further call may be made.
+    /// The reason why no further call is allowed.
     type Limit: Send;
 
-    /// Returns the request that asks for the reply in this form.
+    /// Returns the request for a reply in this form.
     ///
     /// Called once for each form that is tried. Replies and complaints are appended to it.
     fn request(&self, rung: Rung) -> ChatRequest;
 
-    /// Decides whether another call may be made, and counts it.
+    /// Returns whether another call is allowed, and counts it.
     ///
-    /// # Default
-    ///
-    /// Always.
+    /// By default, every call is allowed.
     ///
     /// # Errors
     ///
-    /// The limit that was reached. It ends the asking.
+    /// Returns the limit that was reached, which ends the asking.
     fn before_call(&mut self) -> Result<(), Self::Limit> {
         Ok(())
     }
 
-    /// Receives each piece of a streamed reply.
+    /// Called with each piece of a streamed reply.
     fn on_text(&mut self, text: &str) {
         let _ = text;
     }
 
-    /// Called when the server refused `rung`; the reply is asked for by `next` instead.
+    /// Called when the server refused `rung`, and `next` is tried instead.
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
         let _ = (rung, next, error);
     }
 
-    /// Counts what a call took.
+    /// Counts the cost of a call.
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
         let _ = (request, response);
     }
 
-    /// Reads a reply.
+    /// Judges a reply.
     ///
-    /// Implement it as an `async fn`. [`offload`](crate::offload) reads a long reply without
-    /// holding up other tasks.
+    /// Implement it as an `async fn`. Use [`offload`](crate::offload) to read a long reply without
+    /// blocking other tasks.
     fn judge(
         &mut self,
         response: &ChatResponse,
         rung: Rung,
     ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
 
-    /// Called when the model is about to be asked again because of `problem`.
+    /// Called before the model is asked again because of `problem`.
     fn on_ask_again(&mut self, problem: &Self::Problem) {
         let _ = problem;
     }
 }
 
-/// What a [`Policy`] makes of a reply.
+/// The verdict of a [`Policy`] on a reply.
 #[derive(Debug)]
 pub enum Verdict<R, P> {
-    /// It can be used.
+    /// The reply can be used.
     Usable(R),
-    /// It can be used, but the model is asked about it first. This happens once at most;
-    /// after that, such a reply is [unusable](Verdict::Unusable). It does not count as asking
-    /// again.
+    /// The reply can be used, but the model is asked about it first. This happens at most once;
+    /// after that, such a reply is [unusable](Verdict::Unusable). It doesn't count as asking again.
     Questionable {
-        /// What is questionable about it.
+        /// What is questionable.
         problem: P,
         /// The question to the model.
         message: Message,
     },
-    /// It cannot be used.
+    /// The reply cannot be used.
     Unusable {
-        /// What is wrong with it.
+        /// What is wrong.
         problem: P,
         /// The complaint to the model.
         message: Message,
     },
 }
 
-/// Why there is no usable reply.
+/// The reason why there is no usable reply.
 #[derive(Debug)]
 pub enum Unanswered<P, L> {
     /// A call failed.
     Client(LlmError),
-    /// No reply could be used. This is what was wrong with the last one.
+    /// No reply could be used. Contains the problem of the last one.
     Unusable(P),
     /// The policy allowed no further call.
     Limit(L),
 }
 
-/// One reply of a model, and what was wrong with it.
+/// A reply of a model, and the complaint about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Try {
     /// The raw text of the reply.
     pub reply: String,
-    /// Why the reply was not used; `None` if it was accepted.
+    /// The complaint; `None` if the reply was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,
 }
 
-/// What happened while a model was asked.
+/// The history of an [`Asking`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Record {
     /// Every reply, in order.
     pub tries: Vec<Try>,
-    /// The form in which the last reply was asked for.
+    /// The form of the last request.
     pub rung: Rung,
     /// The forms that the server refused, in order.
     pub refusals: Vec<FormRefusal>,
@@ -128,10 +125,9 @@ pub struct Record {
 
 /// Asks a model until its reply can be used.
 ///
-/// The record survives when the future of [`run`](Self::run) is dropped, for example by a
-/// timeout.
+/// The record survives if the future of [`run`](Self::run) is dropped, for example by a timeout.
 ///
-/// See the [front page](crate) for an example.
+/// See the [crate documentation](crate) for an example.
 pub struct Asking<'a> {
     client: &'a dyn LlmClient,
     ladder: &'a Ladder,
@@ -139,7 +135,7 @@ pub struct Asking<'a> {
     asks_again: u32,
     streaming: bool,
     max_kept_bytes: usize,
-    /// Replies that could not be used, each followed by the complaint.
+    /// The unusable replies, each followed by the complaint.
     follow_up: Vec<Message>,
     has_questioned: bool,
     record: Record,
@@ -149,10 +145,10 @@ type Outcome<P> =
     Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Limit>>;
 
 impl<'a> Asking<'a> {
-    /// Creates an asking of `client`.
+    /// Creates an asking.
     ///
-    /// `rungs` are the forms to ask for, tightest first; those that `ladder` knows to be refused
-    /// are skipped. Without any, the reply is asked for as [`Rung::Text`].
+    /// `rungs` are the forms to try, tightest first; those that `ladder` has recorded as refused
+    /// are skipped. If none is left, the reply is requested as [`Rung::Text`].
     pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
         Self {
             client,
@@ -167,34 +163,34 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Sets how often the model is asked again when a reply cannot be used. The default is 2.
+    /// Sets how often the model is asked again after an unusable reply. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
         self.asks_again = times;
         self
     }
 
-    /// Sets whether replies are streamed from a client that can. The default is `true`.
+    /// Sets whether replies are streamed if the client supports it. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
         self
     }
 
-    /// Sets the maximum number of bytes of an unusable reply that the record keeps. The default
-    /// is 256 KiB.
+    /// Sets the maximum number of bytes of an unusable reply that the record keeps. The default is
+    /// 256 KiB.
     #[must_use]
     pub fn with_max_kept_bytes(mut self, bytes: usize) -> Self {
         self.max_kept_bytes = bytes;
         self
     }
 
-    /// Returns what has happened so far.
+    /// Returns the record so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Returns what has happened, and ends the asking.
+    /// Returns the record.
     pub fn into_record(self) -> Record {
         self.record
     }
@@ -203,7 +199,7 @@ impl<'a> Asking<'a> {
     ///
     /// # Errors
     ///
-    /// [`Unanswered`], when a call fails, no reply can be used, or the policy allows no
+    /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
         self.next_rung();
@@ -262,7 +258,7 @@ impl<'a> Asking<'a> {
             complete(self.client, request).await
         };
 
-        // A request that fails for another reason shows that its form was accepted.
+        // A request that fails for a different reason shows that its form was accepted.
         let is_accepted = !response.as_ref().is_err_and(refuses_form);
         if is_accepted && !self.record.refusals.is_empty() {
             self.ladder.settle_on(self.record.rung);
@@ -271,14 +267,14 @@ impl<'a> Asking<'a> {
         response
     }
 
-    /// Moves on to the tightest form that is left, if there is one.
+    /// Moves on to the tightest remaining form and returns it.
     fn next_rung(&mut self) -> Option<Rung> {
         let rung = self.rungs.find(|rung| self.ladder.allows(*rung))?;
         self.record.rung = rung;
         Some(rung)
     }
 
-    /// Returns the request for the next form, if `error` is a refusal of the last one.
+    /// Returns the request for the next form if `error` is a refusal of the last one.
     fn after_refusal<P: Policy>(
         &mut self,
         policy: &mut P,
@@ -309,7 +305,7 @@ impl<'a> Asking<'a> {
         Ok(request)
     }
 
-    /// Keeps a reply before it is read, so that it survives when the time runs out meanwhile.
+    /// Records a reply before it is read, so that it survives a timeout during the reading.
     fn keep(&mut self, response: &ChatResponse) {
         let reply = response.text().to_owned();
         self.record.tries.push(Try {
@@ -354,10 +350,10 @@ impl fmt::Debug for Asking<'_> {
     }
 }
 
-/// The complaint about a reply that was not read to its end.
+/// The complaint about a reply that wasn't read completely.
 const UNREAD: &str = "the asking ended before the reply was read";
 
-/// The mark behind a text that was cut.
+/// The mark after a truncated text.
 const CUT: &str = " […]";
 
 /// The number of characters of an unusable reply that the model is shown again.

@@ -3,17 +3,16 @@ use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ResponseLimits,
 };
 
-/// Calls the model, and streams the reply if the client can.
+/// Calls the model, and streams the reply if the client supports it.
 ///
 /// `on_text` is called with each piece of a streamed reply. Every piece is also a
-/// [note](cogwork_flow::note) of the step that is running, so that whoever watches
-/// the run sees the reply grow. A client that cannot stream is called as usual, and
-/// `on_text` is not called.
+/// [note](cogwork_flow::note) of the current step, so that observers of the run see the reply grow.
+/// A client without streaming is called as usual, and `on_text` is not called.
 ///
 /// # Errors
 ///
-/// Those of the client. A reply that exceeds the default [`ResponseLimits`] in text is an error of kind
-/// [`Decode`](LlmErrorKind::Decode); a stream is not read any further then.
+/// Returns the error of the client. A reply whose text exceeds the default [`ResponseLimits`] is an
+/// error of kind [`Decode`](LlmErrorKind::Decode), and the rest of a stream is not read.
 pub async fn call(
     client: &dyn LlmClient,
     request: ChatRequest,
@@ -46,12 +45,12 @@ pub async fn call(
         }
     }
 
-    // A stream ends with a response or an error, so this is a fault of the client.
+    // A stream ends with a response or an error, so this is a defect of the client.
     let message = "the stream ended without a response";
     Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
 }
 
-/// Calls the model without streaming, and bounds the reply in the same way.
+/// Calls the model without streaming, with the same limits.
 pub(crate) async fn complete(
     client: &dyn LlmClient,
     request: ChatRequest,

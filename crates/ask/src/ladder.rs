@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use cogwork_llm::{Capabilities, Capability, LlmError, LlmErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// How tightly a server is asked to hold a reply to its form, tightest first.
+/// How strictly a server is asked to constrain the form of a reply, tightest first.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -16,9 +16,9 @@ pub enum Rung {
     Schema,
     /// By a JSON Schema without recursion, for servers that support only part of JSON Schema.
     FlatSchema,
-    /// By JSON mode: the reply is JSON, and the instructions say which.
+    /// By JSON mode: the reply is JSON, whose structure the instructions describe.
     Json,
-    /// By the instructions alone.
+    /// Only by the instructions.
     #[default]
     #[serde(alias = "yaml")]
     Text,
@@ -28,7 +28,7 @@ impl Rung {
     /// All rungs, tightest first.
     pub const ALL: [Self; 4] = [Self::Schema, Self::FlatSchema, Self::Json, Self::Text];
 
-    /// Returns whether the reply is asked for in JSON.
+    /// Returns whether the reply is requested as JSON.
     pub fn is_json(self) -> bool {
         self != Self::Text
     }
@@ -63,37 +63,37 @@ impl fmt::Display for Rung {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FormRefusal {
-    /// The form that was asked for.
+    /// The requested form.
     pub rung: Rung,
     /// The message of the client's error, on one line.
     pub error: String,
 }
 
-/// Remembers which forms a server has refused. Clones share what is remembered.
+/// Remembers which forms a server has refused. Clones share the memory.
 #[derive(Debug, Clone, Default)]
 pub struct Ladder {
-    /// The tightest rung that has not been refused.
+    /// The tightest rung that hasn't been refused.
     tightest: Arc<AtomicU8>,
 }
 
 impl Ladder {
-    /// Returns whether `rung` may be asked for: it is not among the refused ones.
+    /// Returns whether `rung` hasn't been refused.
     pub fn allows(&self, rung: Rung) -> bool {
         rung as u8 >= self.tightest.load(Ordering::Relaxed)
     }
 
-    /// Remembers that `rung` was accepted after the tighter ones were refused.
+    /// Records that `rung` was accepted after the tighter ones were refused.
     pub(crate) fn settle_on(&self, rung: Rung) {
         self.tightest.fetch_max(rung as u8, Ordering::Relaxed);
     }
 }
 
-/// Returns whether an error is about the form that the request asks for.
+/// Returns whether the error is about the form of the reply in the request.
 ///
-/// Most servers answer such a request as invalid. Some (Ollama, proxies) fail or answer "not
-/// found" instead, and only their message shows what is wrong.
+/// Most servers report such a request as invalid. Some (Ollama, proxies) report a failure or "not
+/// found" instead, and only the message shows the reason.
 pub(crate) fn refuses_form(error: &LlmError) -> bool {
-    // The server accepted the form if it has begun to reply.
+    // The server has accepted the form if it has begun to reply.
     if error.text_so_far().is_some_and(|text| !text.is_empty()) {
         return false;
     }

@@ -1,14 +1,13 @@
-//! Asking a language model until its reply can be used.
+//! Asks a language model until its reply can be used.
 //!
 //! ```text
 //! Asking::run: request a reply → judge it → use it, or complain and ask again
 //! ```
 //!
-//! A [`Policy`] builds the requests and judges the replies. [`Asking`] does the
-//! rest, in the same way for every caller: it streams the reply where the client
-//! can, moves down to a looser [`Rung`] when the server refuses a form, appends
-//! the complaint about an unusable reply to the conversation, stops after a
-//! bounded number of attempts, and keeps every raw reply.
+//! A [`Policy`] builds the requests and judges the replies. [`Asking`] does the rest: it streams
+//! the reply if the client supports it, moves down to a looser [`Rung`] if the server refuses a
+//! form, appends the complaint about an unusable reply to the conversation, stops after a bounded
+//! number of attempts, and keeps every raw reply.
 //!
 //! ```
 //! use cogwork_ask::{Asking, Ladder, Policy, Rung, Verdict};

@@ -4,16 +4,16 @@ use std::panic::resume_unwind;
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The maximum number of bytes that are read at once. The worst texts of this length take a few
+/// The maximum number of bytes that are read inline. The worst texts of this length take a few
 /// milliseconds.
 const INLINE_BYTES: usize = 4096;
 
-/// Runs `read`, which goes over `bytes` bytes of text, without holding up other tasks.
+/// Runs `read`, which processes `bytes` bytes of text, without blocking other tasks.
 ///
-/// A short text is read at once. A longer one is read on a thread where tasks may block, so that a
-/// deadline is met and other tasks run meanwhile, however long the reading takes. When the future
-/// is dropped, `read` runs to its end and what it returns is dropped. Outside of a tokio runtime
-/// every text is read at once.
+/// A short text is read inline. A longer one is read on a thread for blocking work, so that
+/// deadlines are met and other tasks run, however long the reading takes. If the future is dropped,
+/// `read` still runs to completion and its result is dropped. Outside of a tokio runtime, every
+/// text is read inline.
 ///
 /// ```
 /// use cogwork_ask::offload;
@@ -28,7 +28,7 @@ const INLINE_BYTES: usize = 4096;
 ///
 /// # Panics
 ///
-/// If `read` panics.
+/// Panics if `read` panics.
 pub async fn offload<T: Send + 'static>(
     bytes: usize,
     read: impl FnOnce() -> T + Send + 'static,
@@ -41,7 +41,7 @@ pub async fn offload<T: Send + 'static>(
         return read();
     };
 
-    // A reading that has not begun when the future is dropped never begins.
+    // A reading that hasn't begun when the future is dropped never begins.
     let reading = AbortOnDropHandle::new(runtime.spawn_blocking(read));
     match reading.await {
         Ok(value) => value,

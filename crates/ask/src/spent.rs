@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_llm::{ChatRequest, ChatResponse, Usage};
 use serde::{Deserialize, Serialize};
 
-/// What calls to models and tools have cost.
+/// The calls to models and tools so far, and their tokens and time.
 ///
 /// ```
 /// use cogwork_ask::Spent;
@@ -29,11 +29,11 @@ pub struct Spent {
     /// The number of calls to tools.
     #[serde(skip_serializing_if = "is_zero")]
     pub tool_calls: u32,
-    /// Tokens, as the servers reported them.
+    /// The tokens that servers reported.
     pub usage: Usage,
-    /// Estimated tokens of the calls for which the server reported none.
+    /// The estimated tokens of calls without reported usage.
     pub estimated_tokens: u64,
-    /// Time spent in calls to models and tools. Calls that run side by side count once.
+    /// The time spent in calls to models and tools. Concurrent calls count once.
     #[serde(rename = "seconds", alias = "time", with = "seconds")]
     pub time: Duration,
 }
@@ -62,7 +62,7 @@ impl Spent {
 
     /// Adds the tokens of a call: those that the server reported, or an estimate.
     pub fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        // Some servers report zeros for what they do not count.
+        // Some servers report zeros for what they don't count.
         let reported = response.usage().filter(|usage| usage.total_tokens() > 0);
 
         if let Some(usage) = reported {
@@ -128,7 +128,7 @@ mod seconds {
 
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    /// Older records hold a pair of seconds and nanoseconds.
+    /// Older records contain a pair of seconds and nanoseconds.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Time {

@@ -2,49 +2,49 @@ use std::io;
 
 use crate::FileKind;
 
-/// Why a file or folder cannot be opened, created or replaced.
+/// An error of opening, creating or replacing a file or folder.
 ///
-/// Messages do not name the path; callers put it in front. Converts into an [`io::Error`].
+/// Messages don't contain the path; callers prepend it. Converts into an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A relative path leads out of its folder: by `..`, by a root, or by a link.
+    /// A relative path leads out of its folder: through `..`, a root, or a link.
     #[error("the path leads out of its folder; expected a path that stays inside")]
     LeadsOut,
-    /// The name stands for something other than a regular file.
+    /// The name belongs to something other than a regular file.
     #[error("this is {found}; expected a regular file")]
     NotAFile {
-        /// What is there instead.
+        /// What it is.
         found: FileKind,
     },
-    /// The name stands for something other than a folder.
+    /// The name belongs to something other than a folder.
     #[error("this is {found}; expected a folder")]
     NotAFolder {
-        /// What is there instead.
+        /// What it is.
         found: FileKind,
     },
-    /// A file name is empty, has a separator, or is `.` or `..`.
+    /// A file name is empty, contains a separator, or is `.` or `..`.
     #[error("this is not a file name; expected a name without separators, other than `.` and `..`")]
     NotAName,
-    /// The file is larger than the caller reads.
+    /// The file is larger than the caller allows.
     #[error("the file has more than {most} bytes; expected fewer")]
     TooLarge {
-        /// The limit, in bytes.
+        /// The limit in bytes.
         most: u64,
     },
     /// The file is not UTF-8.
     #[error("the file is not UTF-8 in line {line}; expected text")]
     NotText {
-        /// The first line that is not, from 1.
+        /// The first line that is not UTF-8, from 1.
         line: usize,
     },
-    /// What the operating system reports.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Error {
-    /// Returns the kind that this has as an [`io::Error`].
+    /// Returns the kind of this as an [`io::Error`].
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
@@ -57,7 +57,7 @@ impl Error {
         }
     }
 
-    /// Returns whether there is no file of that name, or no such folder.
+    /// Returns whether there is no such file or folder.
     pub fn is_not_found(&self) -> bool {
         self.kind() == io::ErrorKind::NotFound
     }

@@ -12,23 +12,24 @@ use crate::{Error, FileId, FileKind, name};
 
 /// An open folder.
 ///
-/// It stays the same folder whatever happens to its path: when the folder is renamed, files are found
-/// where it went, and when another one takes its place, that one is left alone. Clones share one handle.
+/// It remains the same folder whatever happens to its path: if the folder is renamed, files are
+/// found at its new place, and a different folder that takes over the path isn't touched. Clones
+/// share one handle.
 #[derive(Debug, Clone)]
 pub struct Folder {
     dir: Arc<Dir>,
-    /// As the program named it, for messages.
+    /// The path as given, for messages.
     path: Arc<Path>,
-    /// The same, independent of the working directory.
+    /// The same path, independent of the working directory.
     absolute: Arc<Path>,
 }
 
 impl Folder {
-    /// Opens a folder that the program chose. Links on the way are followed.
+    /// Opens a folder by a trusted path. Links in the path are followed.
     ///
     /// # Errors
     ///
-    /// When there is no such folder, or it cannot be opened.
+    /// Returns an error if there is no such folder, or it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = or_here(path.as_ref());
         let absolute = std::path::absolute(path)?;
@@ -41,13 +42,13 @@ impl Folder {
         })
     }
 
-    /// Opens a folder that the program chose, and creates it with its parents where they are missing.
+    /// Opens a folder by a trusted path, and creates it and its parents if they are missing.
     ///
-    /// The entry of a new folder is on the disk when this returns.
+    /// The directory entry of a new folder is synced to the disk.
     ///
     /// # Errors
     ///
-    /// When the folder can be neither opened nor created.
+    /// Returns an error if the folder can be neither opened nor created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = or_here(path.as_ref());
         let opened = Self::open(path);
@@ -70,13 +71,13 @@ impl Folder {
         Self::open(path)
     }
 
-    /// Opens the folder of a file that the program chose, and returns it with the file's name.
+    /// Opens the folder of a file by a trusted path, and returns it with the name of the file.
     ///
-    /// Links on the way to the folder are followed. The file need not exist, and nothing is said about it.
+    /// Links in the path of the folder are followed. The file need not exist and isn't checked.
     ///
     /// # Errors
     ///
-    /// When the path ends in no file name, or the folder cannot be opened.
+    /// Returns an error if the path doesn't end in a file name, or the folder cannot be opened.
     pub fn of_file(path: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
         let path = path.as_ref();
         let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
@@ -86,22 +87,23 @@ impl Folder {
         Ok((Self::open(folder)?, name.to_owned()))
     }
 
-    /// Opens the folder of an existing file that the program or its user chose, where the path may be a link
-    /// to it. Returns the folder the file is really in, and its name there.
+    /// Opens the folder of an existing file by a trusted path that may be a link to it. Returns the
+    /// folder that actually contains the file, and its name there.
     ///
     /// # Errors
     ///
-    /// When the path leads nowhere, or the folder cannot be opened.
+    /// Returns an error if the path leads nowhere, or the folder cannot be opened.
     pub fn of_linked_file(path: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
         Self::of_file(path.as_ref().canonicalize()?)
     }
 
-    /// Opens a folder beneath this one, by a path that nobody vouches for.
+    /// Opens a folder beneath this one by an untrusted path.
     ///
     /// # Errors
     ///
-    /// [`LeadsOut`](Error::LeadsOut) when the path is absolute, has `..`, or a link on the way leads out of
-    /// this folder; otherwise when there is no such folder, or it cannot be opened.
+    /// Returns [`LeadsOut`](Error::LeadsOut) if the path is absolute, contains `..`, or a link in
+    /// it leads out of this folder; or a different error if there is no such folder, or it cannot
+    /// be opened.
     pub fn beneath(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
         let relative = relative.as_ref();
         name::check_relative(relative)?;
@@ -123,12 +125,12 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in this one, which is created if the name is free.
+    /// Opens a folder in this one, and creates it if the name is free.
     ///
     /// # Errors
     ///
-    /// When the name stands for anything other than a folder, even a link to one, or the folder can be neither
-    /// opened nor created.
+    /// Returns an error if the name belongs to anything other than a folder, including a link to
+    /// one, or the folder can be neither opened nor created.
     pub fn create_beneath(&self, name: impl AsRef<OsStr>) -> Result<Self, Error> {
         let name = name::checked(name.as_ref())?;
 
@@ -149,7 +151,7 @@ impl Folder {
         })
     }
 
-    /// Says what has the name of a folder that cannot be opened.
+    /// Returns an error that names what is there instead of a folder.
     fn not_a_folder(&self, name: &Path, error: io::Error) -> Error {
         let found = self
             .dir
@@ -161,12 +163,13 @@ impl Folder {
         }
     }
 
-    /// Opens the folder of a file beneath this one, by a path that nobody vouches for, and returns it with
-    /// the file's name. The file need not exist, and nothing is said about it.
+    /// Opens the folder of a file beneath this one by an untrusted path, and returns it with the
+    /// name of the file. The file need not exist and isn't checked.
     ///
     /// # Errors
     ///
-    /// As of [`beneath`](Self::beneath), for the folder of the file; and when the path ends in no file name.
+    /// Returns the errors of [`beneath`](Self::beneath) for the folder of the file, or an error if
+    /// the path doesn't end in a file name.
     pub fn file_beneath(&self, relative: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
         let relative = relative.as_ref();
         name::check_relative(relative)?;
@@ -183,14 +186,14 @@ impl Folder {
         &self.path
     }
 
-    /// Returns a path to this folder that has no links in it, for a library that opens files by itself.
+    /// Returns a path to this folder without links, for a library that opens files itself.
     ///
     /// # Errors
     ///
-    /// Of kind [`NotFound`](io::ErrorKind::NotFound) when the path by which this folder was opened no longer
-    /// leads to it.
+    /// Returns an error of kind [`NotFound`](io::ErrorKind::NotFound) if the path by which this
+    /// folder was opened no longer leads to it.
     pub fn real_path(&self) -> Result<PathBuf, Error> {
-        // Others than Unix have forms of a path for this that libraries do not take.
+        // Elsewhere, canonical paths have a form that libraries don't accept.
         let path = if cfg!(unix) {
             self.absolute.canonicalize()?
         } else {
@@ -216,28 +219,28 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Error> {
         let entries = self.dir.entries()?;
         let names = entries.map(|entry| Ok(entry?.file_name()));
         names.collect::<io::Result<_>>().map_err(Error::Io)
     }
 
-    /// Returns what tells this folder from every other one.
+    /// Returns the unique id of this folder.
     ///
     /// # Errors
     ///
-    /// When the operating system does not tell it.
+    /// Returns an error if the operating system doesn't provide one.
     pub fn id(&self) -> Result<FileId, Error> {
         Ok(FileId::from_metadata(&self.dir.dir_metadata()?))
     }
 
-    /// Returns whether the path by which this folder was opened still leads to it. It does not when the folder
-    /// was removed, renamed or replaced.
+    /// Returns whether the path by which this folder was opened still leads to it. It doesn't if
+    /// the folder was removed, renamed or replaced.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// Returns an error if this cannot be determined.
     pub fn is_still_there(&self) -> Result<bool, Error> {
         let now = match Dir::open_ambient_dir(&self.absolute, ambient_authority()) {
             Ok(dir) => dir,
@@ -247,12 +250,12 @@ impl Folder {
         Ok(FileId::from_metadata(&now.dir_metadata()?) == self.id()?)
     }
 
-    /// Returns the id of the file that this name leads to now, on the path by which this folder was opened;
-    /// `None` where there is none. Where another folder is in this one's place, that is looked into.
+    /// Returns the id of the file with this name in the folder that is currently at the path of
+    /// this one; `None` if there is no such file.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// Returns an error if this cannot be determined.
     pub fn id_on_path(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, Error> {
         let name = name::checked(name.as_ref())?;
 
@@ -263,17 +266,17 @@ impl Folder {
         }
     }
 
-    /// Returns whether an open file is the one that has this name in this folder. It is not when it was
+    /// Returns whether an open file is the one with this name in this folder. It isn't if it was
     /// removed, renamed or replaced.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// Returns an error if this cannot be determined.
     pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
         Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
     }
 
-    /// Returns the id of what has this name in this folder; `None` where the name is free.
+    /// Returns the id of what has this name in this folder; `None` if the name is free.
     pub(crate) fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
         let name = name::checked(name)?;
 
@@ -288,21 +291,21 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// When there is no such file, or it cannot be removed.
+    /// Returns an error if there is no such file, or it cannot be removed.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
         let name = name::checked(name.as_ref())?;
         Ok(self.dir.remove_file(name)?)
     }
 
-    /// Waits until the names in this folder are on the disk: a new or renamed file is only safe then. Does
-    /// nothing where the operating system sees to it by itself.
+    /// Syncs the directory entries of this folder to the disk. A new or renamed file isn't durable
+    /// before. Does nothing on operating systems that don't need it.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be synced.
+    /// Returns an error if the folder cannot be synced.
     pub fn sync(&self) -> Result<(), Error> {
         if cfg!(unix) {
-            // The handle itself may be one that only resolves paths.
+            // The handle itself may only support resolving paths.
             self.dir.open(".")?.sync_all()?;
         }
         Ok(())
@@ -317,7 +320,7 @@ impl Folder {
         self.dir.symlink_metadata(name)
     }
 
-    /// Only the metadata of an open file has its id there.
+    /// Only the metadata of an open file includes its id there.
     #[cfg(not(unix))]
     fn metadata(&self, name: &Path) -> io::Result<Metadata> {
         use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
@@ -328,7 +331,7 @@ impl Folder {
     }
 }
 
-/// In one call, as it may be made for each write.
+/// One call, because it may be made for each write.
 #[cfg(unix)]
 fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
     std::fs::symlink_metadata(folder.join(name)).map(|metadata| FileId::from_metadata(&metadata))
@@ -358,7 +361,7 @@ fn is_gone(error: &io::Error) -> bool {
     )
 }
 
-/// `cap-std` reports a way out with an error of its own, which the operating system has no number for.
+/// `cap-std` reports a path that leads out with its own error, which has no OS error code.
 fn leads_out(error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
         return Error::LeadsOut;

@@ -5,9 +5,9 @@ use cap_std::fs::Metadata;
 
 use crate::Error;
 
-/// What tells a file or folder from every other one of this machine, whatever its paths are.
+/// Identifies a file or folder on this machine, whatever its paths are.
 ///
-/// Once a file is removed and closed, another one may get its id.
+/// The id of a file that was removed and closed may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,
@@ -19,7 +19,7 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// When the operating system does not tell it.
+    /// Returns an error if the operating system doesn't provide one.
     pub fn of(file: &File) -> Result<Self, Error> {
         Ok(Self::from_metadata(&Metadata::from_file(file)?))
     }

@@ -3,7 +3,7 @@ use std::fmt;
 use cap_fs_ext::FileTypeExt;
 use cap_std::fs::FileType;
 
-/// What a name in a folder stands for.
+/// The type of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -11,7 +11,7 @@ pub enum FileKind {
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, whatever it leads to.
+    /// A symbolic link to anything.
     Link,
     /// A named pipe, also called FIFO.
     Pipe,
@@ -19,7 +19,7 @@ pub enum FileKind {
     Socket,
     /// A block or character device.
     Device,
-    /// Anything else the operating system knows.
+    /// Any other type.
     Other,
 }
 

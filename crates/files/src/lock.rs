@@ -6,21 +6,23 @@ use std::time::Duration;
 
 use crate::{Access, Error, FileId, Folder};
 
-/// How long is waited between two tries.
+/// The delay between two attempts.
 const BETWEEN: Duration = Duration::from_millis(5);
-/// How often a lock file may be replaced while it is being locked.
+/// The maximum number of attempts for a lock file that is replaced while it is being locked.
 const REPLACED: usize = 100;
-/// A lock file holds a process id and a line feed, and no more.
+/// The maximum length of a lock file, which contains only a process id and a line feed.
 const LONGEST: u64 = 16;
 
-/// An exclusive lock, by a file of its own that is used for nothing else and stays when the lock is released.
+/// An exclusive lock, held by a separate file that is used for nothing else and remains when the
+/// lock is released.
 ///
-/// Locking a file that is replaced by renaming would lock nothing: whoever opens the name then gets another
-/// file. The lock is the operating system's. It ends when this is dropped, or with the process in whatever
-/// way, and holds between handles of one process too. Over a network file system it is as good as that is.
+/// Locking a file that is replaced by renaming would be ineffective, because the next process would
+/// open and lock a different file. The lock is that of the operating system: it ends when this is
+/// dropped or the process ends, and is also exclusive between handles of one process. On a network
+/// file system, it depends on the support of that file system.
 ///
-/// A lock file that is removed while it is locked can be created and locked again by others. Whoever has the
-/// data open for as long as the lock also [locks](Folder::lock) the data itself.
+/// A lock file that is removed while it is locked can be created and locked again. To prevent that,
+/// also [lock](Folder::lock) the data itself while it is open.
 #[derive(Debug)]
 pub struct LockFile {
     folder: Folder,
@@ -30,20 +32,20 @@ pub struct LockFile {
     _file: File,
 }
 
-/// Why a lock was not taken.
+/// The reason why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Someone else holds it.
+    /// The lock is held by someone else.
     #[error("{}", in_use(*holder))]
     InUse {
-        /// The id of the process that holds the lock, where it can be read.
+        /// The id of the process that holds the lock, if it can be read.
         holder: Option<u32>,
     },
-    /// The file has other contents than a lock file has, so it may be someone's data.
+    /// The file doesn't have the content of a lock file, so it may contain data.
     #[error("this is not a lock file; expected an empty file, or one with a process id")]
     NotALockFile,
-    /// The file is no longer the one of its name.
+    /// The file no longer has its name.
     #[error("the file was replaced while it was being locked")]
     Replaced,
     /// The file cannot be opened or locked.
@@ -52,20 +54,20 @@ pub enum LockError {
 }
 
 impl LockFile {
-    /// Takes the lock if nobody holds it. The lock file is created where there is none.
+    /// Takes the lock if it is free. The lock file is created if it doesn't exist.
     ///
     /// # Errors
     ///
-    /// When someone holds the lock, or the lock file cannot be opened, created or locked.
+    /// Returns an error if the lock is held, or the lock file cannot be opened, created or locked.
     pub fn try_lock(folder: &Folder, name: impl AsRef<OsStr>) -> Result<Self, LockError> {
         Self::lock_within(folder, name, Duration::ZERO)
     }
 
-    /// Takes the lock, and blocks for at most `patience` while someone else holds it.
+    /// Takes the lock, and blocks for at most `patience` while it is held.
     ///
     /// # Errors
     ///
-    /// As of [`try_lock`](Self::try_lock), after that time.
+    /// Returns the errors of [`try_lock`](Self::try_lock) after that time.
     pub fn lock_within(
         folder: &Folder,
         name: impl AsRef<OsStr>,
@@ -78,7 +80,7 @@ impl LockFile {
             match folder.lock(name, &file, patience) {
                 // It was removed between the two steps.
                 Err(LockError::Replaced) => continue,
-                // Where locked files cannot be read, the holder stays unknown.
+                // Where locked files cannot be read, the holder remains unknown.
                 Err(LockError::InUse { .. }) => {
                     return Err(LockError::InUse {
                         holder: signature(&mut file).ok().flatten(),
@@ -105,23 +107,24 @@ impl LockFile {
         self.folder.path_of(&self.name)
     }
 
-    /// Returns whether the lock still keeps others out. It does not when the lock file was removed or replaced.
+    /// Returns whether the lock is still exclusive. It isn't if the lock file was removed or
+    /// replaced.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// Returns an error if this cannot be determined.
     pub fn is_still_there(&self) -> Result<bool, Error> {
         Ok(self.folder.id_of(&self.name)? == Some(self.id))
     }
 }
 
 impl Folder {
-    /// Locks an open file against everyone else who locks it, and blocks for at most `patience` while someone
-    /// does. The lock ends when `file` and its clones are closed.
+    /// Locks an open file exclusively, and blocks for at most `patience` while it is locked. The
+    /// lock ends when `file` and its clones are closed.
     ///
     /// # Errors
     ///
-    /// When someone else holds the lock, the file is no longer the one that has this name in this folder, or it
+    /// Returns an error if the lock is held, the file no longer has this name in this folder, or it
     /// cannot be locked.
     pub fn lock(
         &self,
@@ -135,7 +138,7 @@ impl Folder {
             Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
         }
 
-        // Who comes next opens the name, and would lock another file.
+        // Otherwise, the next process would open the name and lock a different file.
         if self.holds(name, file)? {
             return Ok(());
         }
@@ -158,7 +161,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
     }
 }
 
-/// Writes down who holds the lock, for the message of those who come second.
+/// Writes the process id into the lock file, for the error message of the next process.
 fn sign(file: &mut File) -> Result<(), LockError> {
     if signature(file)?.is_none() && file.metadata().map_err(Error::Io)?.len() > 0 {
         return Err(LockError::NotALockFile);
@@ -166,7 +169,7 @@ fn sign(file: &mut File) -> Result<(), LockError> {
 
     let id = std::process::id();
 
-    // The lock holds without it.
+    // The lock is effective without it.
     let _ = file
         .set_len(0)
         .and_then(|()| file.rewind())

@@ -8,13 +8,13 @@ pub(crate) fn checked(name: &OsStr) -> Result<&Path, Error> {
     let mut components = Path::new(name).components();
 
     match (components.next(), components.next()) {
-        // A trailing separator is no component, so the text is compared too.
+        // A trailing separator isn't a component, so the text is compared too.
         (Some(Component::Normal(only)), None) if only == name => Ok(Path::new(name)),
         _ => Err(Error::NotAName),
     }
 }
 
-/// Checks that a path is relative and goes down only.
+/// Checks that a path is relative and only descends.
 pub(crate) fn check_relative(path: &Path) -> Result<(), Error> {
     let goes_down = |part| matches!(part, Component::Normal(_) | Component::CurDir);
 

@@ -6,15 +6,15 @@ use cap_std::fs::OpenOptions;
 
 use crate::{Error, FileKind, Folder, name};
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Reading.
+    /// For reading.
     Read,
-    /// Reading, and writing anywhere.
+    /// For reading, and writing anywhere.
     Write,
-    /// Reading, and writing at the end.
+    /// For reading, and appending.
     Append,
 }
 
@@ -33,20 +33,21 @@ impl Access {
 }
 
 impl Folder {
-    /// Returns whether there is a regular file of this name; `false` means that the name is free.
+    /// Returns whether there is a regular file with this name; `false` if the name is free.
     ///
     /// # Errors
     ///
-    /// When the name stands for anything else, such as a link, a folder or a named pipe.
+    /// Returns an error if the name belongs to anything else, such as a link, a folder or a named
+    /// pipe.
     pub fn has_file(&self, name: impl AsRef<OsStr>) -> Result<bool, Error> {
         Ok(self.file_length(name)?.is_some())
     }
 
-    /// Returns the length of a regular file in bytes; `None` means that the name is free.
+    /// Returns the length of a regular file in bytes; `None` if the name is free.
     ///
     /// # Errors
     ///
-    /// As of [`has_file`](Self::has_file).
+    /// Returns the errors of [`has_file`](Self::has_file).
     pub fn file_length(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, Error> {
         let name = name::checked(name.as_ref())?;
 
@@ -60,20 +61,22 @@ impl Folder {
         }
     }
 
-    /// Opens a regular file that exists.
+    /// Opens an existing regular file.
     ///
     /// # Errors
     ///
-    /// When there is no such file, the name stands for anything else, or the file cannot be opened.
+    /// Returns an error if there is no such file, the name belongs to anything else, or the file
+    /// cannot be opened.
     pub fn open_file(&self, name: impl AsRef<OsStr>, access: Access) -> Result<File, Error> {
         self.open_with(name.as_ref(), &mut access.options())
     }
 
-    /// Opens a regular file, which is created if the name is free.
+    /// Opens a regular file, or creates it if the name is free.
     ///
     /// # Errors
     ///
-    /// When the name stands for anything other than a regular file, or the file cannot be opened or created.
+    /// Returns an error if the name belongs to anything other than a regular file, or the file
+    /// cannot be opened or created.
     pub fn open_or_create(&self, name: impl AsRef<OsStr>, access: Access) -> Result<File, Error> {
         let name = name.as_ref();
         let mut options = match access {
@@ -83,12 +86,13 @@ impl Folder {
         self.open_with(name, options.create(true))
     }
 
-    /// Creates a file for appending; it can be read too.
+    /// Creates a file for reading and appending.
     ///
     /// # Errors
     ///
-    /// Of kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) when there is anything of this name, even
-    /// a link that leads nowhere; or when the file cannot be created.
+    /// Returns an error of kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if anything
+    /// has this name, including a dangling link; or a different error if the file cannot be
+    /// created.
     pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, Error> {
         let name = name::checked(name.as_ref())?;
         let mut options = Access::Append.options();
@@ -102,11 +106,11 @@ impl Folder {
     fn open_with(&self, name: &OsStr, options: &mut OpenOptions) -> Result<File, Error> {
         let path = name::checked(name)?;
 
-        // Opening a device can have effects of its own, so it is not even opened to be looked at.
+        // Opening a device may have side effects, so its type is checked before.
         self.has_file(name)?;
 
-        // The name may stand for something else by now. Without `nonblock`, a pipe would wait for its
-        // other end right here.
+        // The entry may have changed since. Without `nonblock`, opening a pipe would wait for its
+        // other end.
         options.follow(FollowSymlinks::No).nonblock(true);
         let opened = self.dir().open_with(path, options);
         let file = opened.map_err(|error| self.has_file(name).err().unwrap_or(Error::Io(error)))?;

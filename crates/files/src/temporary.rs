@@ -6,43 +6,46 @@ use std::io::{self, Write};
 
 use crate::{Error, Folder, name};
 
-/// How many random names are tried.
+/// The number of random names that are tried.
 const TRIES: usize = 16;
-/// How the name of a temporary file ends, after the target's name, a dot and digits.
+/// The end of a temporary file's name, after the name of the target, a dot and digits.
 const ENDING: &str = ".new";
-/// How many hexadecimal digits make a name random.
+/// The number of random hexadecimal digits in a name.
 const DIGITS: usize = 8;
 
-/// A new file that has yet to take the place of another one. Dropping it removes it.
+/// A new file that will replace another file. Dropping it removes it.
 #[derive(Debug)]
 pub struct Temporary {
     folder: Folder,
     target: OsString,
-    /// Until the file is put in place.
+    /// `None` once the file is in place.
     name: Option<OsString>,
     file: File,
 }
 
 impl Folder {
-    /// Creates a file that can take the place of `target`, with the permissions of the file that is there.
+    /// Creates a file that can replace `target`, with the permissions of the existing file.
     ///
     /// Its name is that of the target, a dot, 8 random hexadecimal digits and `.new`.
     ///
     /// # Errors
     ///
-    /// When `target` stands for anything other than a regular file, or the file cannot be created.
+    /// Returns an error if `target` belongs to anything other than a regular file, or the file
+    /// cannot be created.
     pub fn temporary(&self, target: impl AsRef<OsStr>) -> Result<Temporary, Error> {
         self.temporary_by(target.as_ref(), |target| self.create_random(target))
     }
 
-    /// Creates a file that can take the place of `target`, with the permissions of the file that is there.
+    /// Creates a file with this name that can replace `target`, with the permissions of the
+    /// existing file.
     ///
-    /// It has this name, and what a crash has left under it is removed: no one has to look for it. Must only be
-    /// called by who alone writes `target`, such as the holder of its lock.
+    /// A leftover file with this name from a crash is removed, so no search for leftovers is
+    /// needed. Must only be called by the sole writer of `target`, such as the holder of its lock.
     ///
     /// # Errors
     ///
-    /// When `target` or `name` stands for anything other than a regular file, or the file cannot be created.
+    /// Returns an error if `target` or `name` belongs to anything other than a regular file, or the
+    /// file cannot be created.
     pub fn temporary_named(
         &self,
         target: impl AsRef<OsStr>,
@@ -81,11 +84,11 @@ impl Folder {
         Ok(temporary)
     }
 
-    /// Removes a regular file if there is one of this name.
+    /// Removes a regular file with this name, if there is one.
     ///
     /// # Errors
     ///
-    /// When the name stands for anything else, or the file cannot be removed.
+    /// Returns an error if the name belongs to anything else, or the file cannot be removed.
     pub fn remove_leftover(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
         let name = name.as_ref();
         if !self.has_file(name)? {
@@ -98,12 +101,13 @@ impl Folder {
         }
     }
 
-    /// Writes a whole file in place of the one of this name, or of none. After a crash there is either the old
-    /// or the new; on failure the old one stays.
+    /// Replaces the content of a file atomically, or creates the file. After a crash, the file has
+    /// either the old or the new content; after an error, the old one.
     ///
     /// # Errors
     ///
-    /// When the name stands for anything other than a regular file, or the file cannot be written.
+    /// Returns an error if the name belongs to anything other than a regular file, or the file
+    /// cannot be written.
     pub fn replace(&self, name: impl AsRef<OsStr>, contents: &[u8]) -> Result<(), Error> {
         let mut temporary = self.temporary(name)?;
         temporary.write_all(contents)?;
@@ -113,12 +117,12 @@ impl Folder {
         self.sync()
     }
 
-    /// Removes the temporary files of `target` that a crash left behind. Must only be called by who alone
-    /// writes `target`, such as the holder of its lock.
+    /// Removes the temporary files of `target` that a crash has left. Must only be called by the
+    /// sole writer of `target`, such as the holder of its lock.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read, or a file cannot be removed.
+    /// Returns an error if the folder cannot be read, or a file cannot be removed.
     pub fn remove_leftovers(&self, target: impl AsRef<OsStr>) -> Result<(), Error> {
         let target = target.as_ref();
         name::checked(target)?;
@@ -158,12 +162,13 @@ impl Temporary {
 
     /// Renames the file to the name of its target, and returns it, still open.
     ///
-    /// Nothing is synced: call [`sync_all`](File::sync_all) before and [`Folder::sync`] after for a file that
-    /// survives a power cut.
+    /// Nothing is synced: for durability, call [`sync_all`](File::sync_all) before and
+    /// [`Folder::sync`] after.
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed, or is no longer the file of its name. The target stays as it was.
+    /// Returns an error if the file cannot be renamed or no longer has its name. The target remains
+    /// unchanged.
     pub fn put_in_place(mut self) -> Result<File, Error> {
         let file = self.file.try_clone()?;
         let dir = self.folder.dir();
@@ -171,7 +176,8 @@ impl Temporary {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         };
 
-        // Whoever can write to the folder can swap the file, too; what is swapped is not what was written.
+        // Anyone who can write to the folder can swap the file, which would not be what was
+        // written.
         if !self.folder.holds(name, &file)? {
             let swapped = "the temporary file was removed or replaced while it was being written";
             return Err(io::Error::new(io::ErrorKind::NotFound, swapped).into());
@@ -202,7 +208,7 @@ impl Drop for Temporary {
 }
 
 fn random_name(target: &OsStr) -> OsString {
-    // The keys of a hasher are random, and differ from one to the next.
+    // The keys of a hasher are random and differ from each other.
     let random = RandomState::new().build_hasher().finish() as u32;
     let mut name = target.to_owned();
     name.push(format!(".{random:0DIGITS$x}{ENDING}"));

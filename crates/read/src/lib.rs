@@ -1,11 +1,11 @@
-//! Keeps the reading of foreign text cheap.
+//! Bounds the cost of reading untrusted text.
 //!
-//! What a model says, or a file holds, may be any text. Reading it must take time in proportion to its length,
-//! whatever it is.
+//! Text from a model or a file may be anything. The time to read it must be proportional to its
+//! length.
 //!
-//! - [`YamlGuard`] refuses YAML on which its parsers take far longer than that, before they see it.
-//! - [`charge`] and [`measure`] count the work that readers do, so that a test can show that it is in
-//!   proportion to the text, on any machine and without a clock.
+//! - [`YamlGuard`] refuses YAML that takes parsers far longer than that, before they see it.
+//! - [`charge`] and [`measure`] count the work of readers, so that a test can check the proportion
+//!   on any machine and without a clock.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

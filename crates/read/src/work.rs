@@ -1,4 +1,4 @@
-//! The count of the work that readers do.
+//! Counts the work of readers.
 
 use std::cell::Cell;
 
@@ -6,16 +6,16 @@ thread_local! {
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts work: `bytes` is how many bytes of text were looked at or written, or a number of other steps that
-/// take as long.
+/// Counts work: `bytes` is the number of bytes that were examined or written, or a number of other
+/// steps that take as long.
 ///
-/// A reader calls this wherever it goes over text. It costs an addition.
+/// A reader calls this wherever it processes text. It costs one addition.
 #[inline]
 pub fn charge(bytes: usize) {
     CHARGED.with(|charged| charged.set(charged.get().wrapping_add(bytes as u64)));
 }
 
-/// Runs `read`, and returns what it returned with the work that was [charged](charge) on this thread
+/// Runs `read`, and returns its result with the work that was [charged](charge) on this thread
 /// meanwhile.
 ///
 /// ```

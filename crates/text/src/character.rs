@@ -1,4 +1,5 @@
-/// Whether a character is unsafe to show, because of what it does to the text around it or because it hides.
+/// Returns whether a character is unsafe to show, because it affects the text around it or hides
+/// itself.
 ///
 /// | characters | why |
 /// |---|---|
@@ -7,8 +8,9 @@
 /// | bidirectional marks, embeddings, overrides and isolates | reorder the text around them |
 /// | tag characters, and invisible or deprecated format characters | hide text, or make two texts look alike |
 ///
-/// Line breaks and tabs are control characters, too; [`MultiLine`](crate::MultiLine) keeps them. Joiners and
-/// variation selectors aren't unsafe, since emoji and several scripts need them; see [`is_invisible`].
+/// Line breaks and tabs are control characters too; [`MultiLine`](crate::MultiLine) keeps them.
+/// Joiners and variation selectors are safe, because emoji and several scripts need them; see
+/// [`is_invisible`].
 ///
 /// ```
 /// use cogwork_text::is_unsafe;
@@ -38,10 +40,10 @@ pub fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Whether a character can't be seen by itself: an [unsafe](is_unsafe) one, a joiner, a variation selector or a
-/// filler.
+/// Returns whether a character has no visible form: an [unsafe](is_unsafe) character, a joiner, a
+/// variation selector or a filler.
 ///
-/// The latter belong in prose, but would let two names look alike.
+/// The last three are valid in prose, but could make two names look alike.
 pub fn is_invisible(character: char) -> bool {
     is_unsafe(character)
         || matches!(
@@ -54,9 +56,10 @@ pub fn is_invisible(character: char) -> bool {
         )
 }
 
-/// Returns the character, or U+FFFD in place of an [unsafe](is_unsafe) one.
+/// Returns the character, or U+FFFD if it is [unsafe](is_unsafe).
 ///
-/// For code that handles a text character by character; the adapters of this crate do it for whole texts.
+/// For code that processes a text character by character; the adapters of this crate process whole
+/// texts.
 pub fn replace_unsafe(character: char) -> char {
     if is_unsafe(character) {
         char::REPLACEMENT_CHARACTER

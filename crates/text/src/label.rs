@@ -2,8 +2,8 @@ use std::fmt::{self, Write};
 
 use crate::MultiLine;
 
-/// A text inside the quotes of a Mermaid label. Line breaks are kept, and whatever Mermaid, Markdown or HTML
-/// would read as more than text is written as an entity.
+/// A text inside the quotes of a Mermaid label. Line breaks are kept. Characters with a meaning in
+/// Mermaid, Markdown or HTML are written as entities.
 ///
 /// ```
 /// use cogwork_text::MermaidLabel;
@@ -55,7 +55,8 @@ fn write_line(f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
     Ok(())
 }
 
-/// The place of the sign that makes Markdown take a line for a list, a rule, a heading or code: `- x`, `1. x`.
+/// Returns the position of the character that makes Markdown interpret a line as a list, a rule, a
+/// heading or code, such as `-` in `- x` or `.` in `1. x`.
 fn block_sign(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -76,7 +77,8 @@ fn block_sign(line: &str) -> Option<usize> {
     is_item.then(|| text.len() - number.len())
 }
 
-/// Whether a character is read as more than text, between the one before and what comes after.
+/// Returns whether a character has a special meaning between the one before it and the text after
+/// it.
 fn is_read(before: Option<char>, character: char, after: &str) -> bool {
     match character {
         '"' | '#' | ';' => true,        // Mermaid: the end of a label, entities

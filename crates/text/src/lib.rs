@@ -1,15 +1,16 @@
-//! Text that others wrote, made safe to show.
+//! Displays untrusted text safely.
 //!
-//! A model, a server, a file or a file name may hold characters that move the cursor of a terminal, reverse the
-//! direction of a line, or can't be seen at all. Everything in Cogwork that prints such a text writes it through
-//! one of these adapters. Each implements [`Display`](std::fmt::Display), so that nothing is copied to print it.
+//! Text from a model, a server, a file or a file name may contain characters that move the cursor
+//! of a terminal, reverse the direction of a line, or are invisible. Everything in Cogwork that
+//! prints such a text uses one of these adapters. Each implements [`Display`](std::fmt::Display),
+//! so that nothing is copied.
 //!
 //! | adapter | for | an unsafe character becomes |
 //! |---|---|---|
 //! | [`Name`], [`NameList`], [`Escaped`] | names, keys, labels, paths | its escape, such as `\u{1b}` |
-//! | [`OneLine`] | prose on one line; whitespace is collapsed | U+FFFD |
+//! | [`OneLine`] | prose on one line; white space is collapsed | U+FFFD |
 //! | [`MultiLine`] | prose with line breaks and tabs | U+FFFD |
-//! | [`ErrorText`] | errors of other crates: one line, or several in `{:#}` | U+FFFD |
+//! | [`ErrorText`] | errors of other crates: one line, or several with `{:#}` | U+FFFD |
 //! | [`MermaidLabel`], [`GraphvizLabel`] | text in diagrams | U+FFFD |
 //!
 //! ```
@@ -22,7 +23,7 @@
 //! assert_eq!(NameList::or(["yes", "no"]).to_string(), "`yes` or `no`");
 //! ```
 //!
-//! [`is_unsafe`] says which characters are meant. A [`Mask`] hides keys and other values that no text may show.
+//! [`is_unsafe`] defines these characters. A [`Mask`] hides API keys and other values.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-/// An output that takes a maximum number of characters and notes whether more would have followed.
+/// An output with a maximum number of characters that records whether there were more.
 pub(crate) struct Limited<'a, 'f> {
     out: &'a mut fmt::Formatter<'f>,
     left: usize,
@@ -20,8 +20,8 @@ impl<'a, 'f> Limited<'a, 'f> {
     ///
     /// # Errors
     ///
-    /// When there is no room. The error stops whoever writes, so that a long text costs no more than what is
-    /// shown of it.
+    /// Returns an error if the limit is reached. It stops the writer, so that a long text takes no
+    /// more time than the part of it that is shown.
     pub(crate) fn put(&mut self, shown: impl fmt::Display) -> fmt::Result {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.is_cut = true;
@@ -31,7 +31,7 @@ impl<'a, 'f> Limited<'a, 'f> {
         write!(self.out, "{shown}")
     }
 
-    /// Ends the text with `…` where it was cut; `written` is what came of writing it.
+    /// Ends the text with `…` if it was truncated; `written` is the result of writing it.
     pub(crate) fn end(self, written: fmt::Result) -> fmt::Result {
         if self.is_cut {
             self.out.write_char('…')

@@ -3,8 +3,8 @@ use std::fmt::{self, Write};
 use crate::is_invisible;
 use crate::limited::Limited;
 
-/// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and what follows the first
-/// 80 characters is cut off.
+/// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and at most the
+/// first 80 characters are shown.
 ///
 /// For names, keys and labels, in which every character counts. It adds no quotes.
 ///
@@ -30,7 +30,7 @@ impl fmt::Display for Name<'_> {
 
 /// A text whose [invisible](is_invisible) characters are escaped as in Rust: `\n`, `\u{1b}`.
 ///
-/// A [`Name`] of any length, for paths and for what a server calls something.
+/// Like [`Name`], but of any length, for paths and identifiers from a server.
 ///
 /// ```
 /// use std::path::Path;
@@ -47,7 +47,7 @@ pub struct Escaped<T> {
 }
 
 impl<T> Escaped<T> {
-    /// Shows the whole text.
+    /// Creates an adapter that shows the whole text.
     pub fn new(text: T) -> Self {
         Self {
             text,
@@ -55,7 +55,7 @@ impl<T> Escaped<T> {
         }
     }
 
-    /// Sets the maximum number of characters shown of the text. A character that is escaped counts as one.
+    /// Sets the maximum number of characters shown. An escaped character counts as one.
     #[must_use]
     pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
@@ -85,8 +85,8 @@ impl Write for Escaping<'_, '_> {
     }
 }
 
-/// Names in a sentence: `` `a`, `b` or `c` ``. No names are shown as `none`, and after the first 20 they are
-/// counted: `` `a`, `b` and 3 more ``.
+/// Names in a sentence: `` `a`, `b` or `c` ``. No names are shown as `none`; names after the first
+/// 20 are only counted: `` `a`, `b` and 3 more ``.
 ///
 /// ```
 /// use cogwork_text::NameList;
@@ -104,7 +104,7 @@ impl<I> NameList<I> {
     /// The maximum number of names shown.
     pub const MAX_NAMES: usize = 20;
 
-    /// Joins the names by `and`.
+    /// Joins the names with `and`.
     pub fn and(names: impl IntoIterator<IntoIter = I>) -> Self {
         Self {
             names: names.into_iter(),
@@ -112,7 +112,7 @@ impl<I> NameList<I> {
         }
     }
 
-    /// Joins the names by `or`.
+    /// Joins the names with `or`.
     pub fn or(names: impl IntoIterator<IntoIter = I>) -> Self {
         Self {
             names: names.into_iter(),

@@ -3,8 +3,8 @@ use std::fmt::{self, Write};
 use crate::limited::Limited;
 use crate::replace_unsafe;
 
-/// Prose on one line: each run of whitespace becomes one space, that at either end is dropped, and
-/// [unsafe](crate::is_unsafe) characters are shown as U+FFFD.
+/// Prose on one line: each run of white space becomes one space, white space at either end is
+/// removed, and [unsafe](crate::is_unsafe) characters are shown as U+FFFD.
 ///
 /// ```
 /// use cogwork_text::OneLine;
@@ -19,7 +19,7 @@ pub struct OneLine<T> {
 }
 
 impl<T> OneLine<T> {
-    /// Shows the whole text.
+    /// Creates an adapter that shows the whole text.
     pub fn new(text: T) -> Self {
         Self {
             text,
@@ -27,7 +27,7 @@ impl<T> OneLine<T> {
         }
     }
 
-    /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
+    /// Sets the maximum number of characters shown. A longer text is truncated and ends with `…`.
     #[must_use]
     pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
@@ -46,19 +46,19 @@ impl<T: fmt::Display> fmt::Display for OneLine<T> {
     }
 }
 
-/// Joins words by single spaces.
+/// Joins words with single spaces.
 struct Joining<'a, 'f> {
     out: Limited<'a, 'f>,
     gap: Gap,
 }
 
-/// What was read before the next character.
+/// What precedes the next character.
 enum Gap {
-    /// Nothing but whitespace, from the start of the text.
+    /// Only white space since the start of the text.
     Start,
     /// A word.
     None,
-    /// A word and whitespace.
+    /// A word and white space.
     Some,
 }
 
@@ -87,8 +87,8 @@ impl Joining<'_, '_> {
     }
 }
 
-/// Prose of any number of lines: line breaks and tabs are kept, and other [unsafe](crate::is_unsafe) characters
-/// are shown as U+FFFD. Every line break, in whatever form, becomes a line feed.
+/// Prose on several lines: line breaks and tabs are kept, and other [unsafe](crate::is_unsafe)
+/// characters are shown as U+FFFD. Every form of line break becomes a line feed.
 ///
 /// ```
 /// use cogwork_text::MultiLine;
@@ -102,7 +102,7 @@ pub struct MultiLine<T> {
 }
 
 impl<T> MultiLine<T> {
-    /// Shows the whole text.
+    /// Creates an adapter that shows the whole text.
     pub fn new(text: T) -> Self {
         Self {
             text,
@@ -110,7 +110,7 @@ impl<T> MultiLine<T> {
         }
     }
 
-    /// Sets the maximum number of characters shown. More are cut off, and `…` follows.
+    /// Sets the maximum number of characters shown. A longer text is truncated and ends with `…`.
     #[must_use]
     pub fn with_max_chars(self, max_chars: usize) -> Self {
         Self { max_chars, ..self }
@@ -132,7 +132,7 @@ impl<T: fmt::Display> fmt::Display for MultiLine<T> {
 /// Writes every line break as a line feed.
 struct Breaking<'a, 'f> {
     out: Limited<'a, 'f>,
-    /// The last character was a carriage return, which the line feed of a pair belongs to.
+    /// Whether the last character was a carriage return, which a following line feed belongs to.
     after_return: bool,
 }
 
@@ -159,8 +159,8 @@ impl Breaking<'_, '_> {
     }
 }
 
-/// An error of another crate, or anything else with a short and a long form: `{}` shows the short one as
-/// [`OneLine`], `{:#}` the long one as [`MultiLine`].
+/// An error of another crate, or another value with a short and a long form: `{}` shows the short
+/// form as [`OneLine`], `{:#}` the long form as [`MultiLine`].
 ///
 /// ```
 /// use cogwork_text::ErrorText;

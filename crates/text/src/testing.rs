@@ -1,8 +1,8 @@
-//! Hostile texts, and checks that nothing unsafe comes through what a crate shows of them. For tests.
+//! Hostile texts, and assertions that nothing unsafe is shown of them. For tests.
 //!
-//! The test of a crate shows every one of its types that displays foreign text, for each of the [`texts`], and
-//! then has [`Shown::assert_complete`] compare them to the sources: a type or a variant that is added later fails
-//! the test until it's shown there, too.
+//! The test of a crate shows every type that displays untrusted text, for each of the [`texts`],
+//! and then calls [`Shown::assert_complete`] to compare the types to the sources: a type or a
+//! variant that is added later fails the test until it is shown there too.
 
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -17,7 +17,8 @@ use crate::is_unsafe;
 mod sources;
 use sources::Displayed;
 
-/// Texts with which a model, a server or a file may try to fool a reader or break a format.
+/// Returns texts with which a model, a server or a file may try to deceive a reader or break a
+/// format.
 pub fn texts() -> Vec<String> {
     let every_unsafe: String = ('\0'..=char::MAX)
         .filter(|character| is_unsafe(*character))
@@ -50,11 +51,11 @@ pub fn texts() -> Vec<String> {
         .collect()
 }
 
-/// Asserts that a text holds nothing unsafe but line feeds and tabs.
+/// Asserts that a text contains nothing unsafe except line feeds and tabs.
 ///
 /// # Panics
 ///
-/// When it does.
+/// Panics if it does.
 #[track_caller]
 pub fn assert_safe(shown: &str) {
     let found = shown
@@ -64,11 +65,11 @@ pub fn assert_safe(shown: &str) {
     assert!(found.is_none(), "{found:?} is in {shown:?}");
 }
 
-/// Asserts that a text holds nothing unsafe and is one line.
+/// Asserts that a text is one line and contains nothing unsafe.
 ///
 /// # Panics
 ///
-/// When it isn't.
+/// Panics if it isn't.
 #[track_caller]
 pub fn assert_safe_line(shown: &str) {
     let found = shown.chars().find(|character| is_unsafe(*character));
@@ -76,27 +77,27 @@ pub fn assert_safe_line(shown: &str) {
     assert!(found.is_none(), "{found:?} is in {shown:?}");
 }
 
-/// The types of a crate that were shown, each checked when it was. It may be shared.
+/// The types of a crate that were shown. Can be shared between threads.
 #[derive(Debug, Default)]
 pub struct Shown(Mutex<BTreeSet<String>>);
 
 impl Shown {
-    /// Shows a value whose `Display` is one line, whether or not `{:#}` is, and checks its `Debug`, too.
+    /// Shows a value whose `Display` is one line, and checks its `{:#}` and `Debug` as well.
     ///
     /// # Panics
     ///
-    /// When something unsafe comes through.
+    /// Panics if something unsafe is shown.
     #[track_caller]
     pub fn line<T: Display + Debug>(&self, value: &T) {
         assert_safe_line(&value.to_string());
         self.lines(value);
     }
 
-    /// Shows a value whose `Display` may have several lines, and checks its `Debug`, too.
+    /// Shows a value whose `Display` may have several lines, and checks its `Debug` as well.
     ///
     /// # Panics
     ///
-    /// When something unsafe comes through.
+    /// Panics if something unsafe is shown.
     #[track_caller]
     pub fn lines<T: Display + Debug>(&self, value: &T) {
         let debug = format!("{value:?}");
@@ -120,17 +121,17 @@ impl Shown {
         self.names().extend([format!("{name}::{variant}"), name]);
     }
 
-    /// Shows an error, and the errors beneath it that are this crate's own.
+    /// Shows an error and its sources that belong to this crate.
     ///
     /// # Panics
     ///
-    /// When something unsafe comes through.
+    /// Panics if something unsafe is shown.
     #[track_caller]
     pub fn error<T: Error>(&self, error: &T) {
         self.line(error);
     }
 
-    /// Notes a variant, such as `AgentError::Empty`, of a type whose `Debug` doesn't name it.
+    /// Records a variant, such as `AgentError::Empty`, of a type whose `Debug` doesn't contain it.
     pub fn variant(&self, variant: &str) {
         self.names().insert(variant.to_owned());
     }
@@ -139,14 +140,15 @@ impl Shown {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asserts that every public type with a `Display` in the sources of a crate was shown, in every variant.
+    /// Asserts that every public type with a `Display` in the sources of a crate was shown, in
+    /// every variant.
     ///
-    /// `manifest_dir` is the crate's folder; `exempt` names types, and variants as `Type::Variant`, that show no
-    /// text of others.
+    /// `manifest_dir` is the directory of the crate; `exempt` names types, and variants as
+    /// `Type::Variant`, that show no untrusted text.
     ///
     /// # Panics
     ///
-    /// When one wasn't shown, or is exempt without need.
+    /// Panics if one wasn't shown, or is exempt although it was shown.
     #[track_caller]
     pub fn assert_complete(&self, manifest_dir: &str, exempt: &[&str]) {
         let sources = read_sources(&Path::new(manifest_dir).join("src"));
@@ -177,14 +179,14 @@ impl Shown {
     }
 }
 
-/// The name of a type without its path and parameters.
+/// Returns the name of a type without its path and parameters.
 fn name_of<T>() -> String {
     let path = type_name::<T>().split('<').next().unwrap_or_default();
 
     path.rsplit("::").next().unwrap_or_default().to_owned()
 }
 
-/// All the Rust code in a folder, as one text.
+/// Returns all Rust code in a directory as one text.
 fn read_sources(folder: &Path) -> String {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
 

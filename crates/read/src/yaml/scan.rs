@@ -1,29 +1,41 @@
-//! Telling structure from text, line by line: block scalars, quoted scalars, and plain scalars that go on over
-//! several lines. It must never take for text what the parser takes for structure.
+//! Distinguishes structure from text, line by line: block scalars, quoted scalars, and multi-line
+//! plain scalars. It must never mistake structure for text.
 
-use super::{Refused, YamlGuard};
+use super::lexeme::{
+    comment_behind, document_marker, end_of_name, end_of_quote, is_blank, is_byte_order_mark,
+};
+use super::refusal::Refused;
 use crate::charge;
 
-/// What has been seen of a text so far.
+/// What a scan allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub(super) max_nesting: usize,
+    pub(super) max_items: usize,
+    pub(super) allows_trailing_comments: bool,
+    pub(super) allows_anchors: bool,
+}
+
+/// The state after the text so far.
 pub(super) struct Scan {
-    guard: YamlGuard,
+    rules: Rules,
     items: usize,
-    /// The columns of the block collections around the current line, each deeper than the one before.
+    /// The columns of the block collections around the current line, in increasing order.
     levels: Vec<usize>,
-    /// How many brackets are open.
+    /// The number of open brackets.
     flow: usize,
     open: Open,
     document: Document,
 }
 
-/// A scalar that may go on in the next line.
+/// A scalar that may continue on the next line.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
-    /// A block scalar in a block collection at this column: it goes on while lines are indented more.
-    /// Outside of any it goes on to the end of the document.
+    /// A block scalar in a block collection at this column. It continues while lines are indented
+    /// further; outside of any collection, until the end of the document.
     Block(Option<usize>),
-    /// A plain scalar, which goes on alike.
+    /// A plain scalar, which continues under the same condition.
     Plain(Option<usize>),
     /// A plain scalar in a flow collection.
     Flow,
@@ -38,7 +50,24 @@ enum Document {
     Ended,
 }
 
-/// What is refused, and its offset in the line.
+/// A part of a line.
+enum Token {
+    Anchor {
+        end: usize,
+    },
+    /// A sign within or at the end of a flow collection.
+    Separator,
+    /// The beginning of a collection or an item.
+    Collection,
+    /// A scalar or an alias, which may be a key.
+    Scalar {
+        end: usize,
+    },
+    /// A scalar that may continue on the next line.
+    Open(Open),
+}
+
+/// The refused construct and its offset in the line.
 pub(super) struct Stop {
     pub(super) at: usize,
     pub(super) reason: Refused,
@@ -51,9 +80,9 @@ fn stop<T>(at: usize, reason: Refused) -> Result<T, Stop> {
 }
 
 impl Scan {
-    pub(super) fn new(guard: YamlGuard) -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         Self {
-            guard,
+            rules,
             items: 0,
             levels: Vec::new(),
             flow: 0,
@@ -91,7 +120,7 @@ impl Scan {
 
         let Some(first) = first else { return Ok(()) };
 
-        // A comment says nothing about indentation.
+        // The indentation of comments is meaningless.
         if self.flow == 0 && line.get(first) != Some(&b'#') {
             while self.levels.last().is_some_and(|column| *column > indent) {
                 self.levels.pop();
@@ -101,7 +130,7 @@ impl Scan {
         self.tokens(line, first)
     }
 
-    /// A further line of a scalar in quotes.
+    /// Continues a quoted scalar.
     fn further_quoted(&mut self, line: &[u8], quote: u8) -> Checked {
         let Some(end) = end_of_quote(line, 0, quote) else {
             return Ok(());
@@ -111,7 +140,7 @@ impl Scan {
         self.tokens(line, end)
     }
 
-    /// A further line of a block scalar or a plain one.
+    /// Continues a block scalar or a plain scalar.
     fn further_text(&mut self, line: &[u8], first: usize) -> Checked {
         if matches!(self.open, Open::Block(_)) {
             return Ok(());
@@ -122,7 +151,7 @@ impl Scan {
             return Ok(());
         };
 
-        if self.guard.allows_trailing_comments {
+        if self.rules.allows_trailing_comments {
             // A comment ends the scalar.
             self.open = Open::Nothing;
             Ok(())
@@ -133,12 +162,12 @@ impl Scan {
         }
     }
 
-    /// A further line of a plain scalar in brackets.
+    /// Continues a plain scalar in brackets.
     fn further_flow(&mut self, line: &[u8], first: usize) -> Checked {
         let end = self.end_of_plain(line, first);
         let is_comment = line.get(end) == Some(&b'#');
 
-        if end > first && is_comment && !self.guard.allows_trailing_comments {
+        if end > first && is_comment && !self.rules.allows_trailing_comments {
             return stop(end, Refused::Comment);
         }
 
@@ -161,9 +190,9 @@ impl Scan {
         self.tokens(line, marker.len())
     }
 
-    /// Goes through a line from a place where a value or a key may begin.
+    /// Scans a line from a place where a value or a key may begin.
     fn tokens(&mut self, line: &[u8], mut at: usize) -> Checked {
-        // Where the anchor before the next key begins: it is a part of the key.
+        // The offset of the anchor before the next key, which is part of the key.
         let mut anchor = None;
 
         while let Some(byte) = line.get(at).copied() {
@@ -173,7 +202,7 @@ impl Scan {
                 continue;
             }
 
-            // The parser looks at all open brackets for each token.
+            // The parser examines all open brackets for each token.
             charge(1 + self.flow);
 
             if byte == b'#' {
@@ -185,79 +214,22 @@ impl Scan {
             }
 
             self.document = Document::Begun;
-
-            let in_flow = self.flow > 0;
-            let is_spaced = line.get(at + 1).is_none_or(is_blank);
-            match byte {
-                b'&' if self.guard.allows_anchors => {
+            match self.token(line, at, byte)? {
+                Token::Anchor { end } => {
                     anchor = anchor.or(Some(at));
-                    at = end_of_name(line, at + 1);
+                    at = end;
                 }
-                b'&' => return stop(at, Refused::Anchor),
-                b'*' if self.guard.allows_anchors => {
-                    let end = end_of_name(line, at + 1);
+                Token::Separator => at += 1,
+                Token::Collection => {
+                    anchor = None;
+                    at += 1;
+                }
+                Token::Scalar { end } => {
                     at = self.key(line, anchor.take().unwrap_or(at), end)?;
                 }
-                b'*' => return stop(at, Refused::Alias),
-                b'!' => return stop(at, Refused::Tag),
-                b'%' if at == 0 => return stop(at, Refused::Directive),
-                b'?' if is_spaced || in_flow => return stop(at, Refused::ExplicitKey),
-                b':' if is_spaced && !in_flow => return stop(at, Refused::NoKey),
-                b':' | b',' if in_flow => at += 1,
-                b'-' if is_spaced => {
-                    self.count_item(at)?;
-                    if !in_flow {
-                        self.level(at)?;
-                    }
-
-                    anchor = None;
-                    at += 1;
-                }
-                b'[' | b'{' => {
-                    anchor = None;
-                    if byte == b'{' {
-                        self.count_item(at)?;
-                    }
-
-                    self.flow += 1;
-                    self.check_nesting(at)?;
-                    at += 1;
-                }
-                b']' | b'}' => {
-                    self.flow = self.flow.saturating_sub(1);
-                    at += 1;
-                }
-                b'|' | b'>' if !in_flow => {
-                    self.open = Open::Block(self.levels.last().copied());
+                Token::Open(open) => {
+                    self.open = open;
                     return Ok(());
-                }
-                b'"' | b'\'' => {
-                    let Some(end) = end_of_quote(line, at + 1, byte) else {
-                        self.open = Open::Quoted(byte);
-                        return Ok(());
-                    };
-
-                    at = self.key(line, anchor.take().unwrap_or(at), end)?;
-                }
-                // The parser skips one at the beginning of a line.
-                _ if is_byte_order_mark(line, at) => return stop(at, Refused::ByteOrderMark),
-                _ => {
-                    let end = self.end_of_plain(line, at + 1);
-                    let is_comment = line.get(end) == Some(&b'#');
-                    if is_comment && !self.guard.allows_trailing_comments {
-                        return stop(end, Refused::Comment);
-                    }
-
-                    if end == line.len() {
-                        self.open = if in_flow {
-                            Open::Flow
-                        } else {
-                            Open::Plain(self.levels.last().copied())
-                        };
-                        return Ok(());
-                    }
-
-                    at = self.key(line, anchor.take().unwrap_or(at), end)?;
                 }
             }
         }
@@ -265,7 +237,86 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns where to go on behind a scalar: behind its colon if it is a key of block style.
+    /// Scans the token that begins with `byte`.
+    fn token(&mut self, line: &[u8], at: usize, byte: u8) -> Result<Token, Stop> {
+        let in_flow = self.flow > 0;
+        let is_spaced = line.get(at + 1).is_none_or(is_blank);
+
+        match byte {
+            b'&' if self.rules.allows_anchors => {
+                let end = end_of_name(line, at + 1);
+                Ok(Token::Anchor { end })
+            }
+            b'*' if self.rules.allows_anchors => {
+                let end = end_of_name(line, at + 1);
+                Ok(Token::Scalar { end })
+            }
+            b'&' => stop(at, Refused::Anchor),
+            b'*' => stop(at, Refused::Alias),
+            b'!' => stop(at, Refused::Tag),
+            b'%' if at == 0 => stop(at, Refused::Directive),
+            b'?' if is_spaced || in_flow => stop(at, Refused::ExplicitKey),
+            b':' if is_spaced && !in_flow => stop(at, Refused::NoKey),
+            b':' | b',' if in_flow => Ok(Token::Separator),
+            b'-' if is_spaced => self.dash(at),
+            b'[' | b'{' => self.open_bracket(at, byte),
+            b']' | b'}' => {
+                self.flow = self.flow.saturating_sub(1);
+                Ok(Token::Separator)
+            }
+            b'|' | b'>' if !in_flow => Ok(Token::Open(Open::Block(self.level_column()))),
+            b'"' | b'\'' => Ok(match end_of_quote(line, at + 1, byte) {
+                Some(end) => Token::Scalar { end },
+                None => Token::Open(Open::Quoted(byte)),
+            }),
+            // The parser skips one at the beginning of a line.
+            _ if is_byte_order_mark(line, at) => stop(at, Refused::ByteOrderMark),
+            _ => self.plain(line, at),
+        }
+    }
+
+    fn dash(&mut self, at: usize) -> Result<Token, Stop> {
+        self.count_item(at)?;
+        if self.flow == 0 {
+            self.level(at)?;
+        }
+
+        Ok(Token::Collection)
+    }
+
+    fn open_bracket(&mut self, at: usize, byte: u8) -> Result<Token, Stop> {
+        if byte == b'{' {
+            self.count_item(at)?;
+        }
+
+        self.flow += 1;
+        self.check_nesting(at)?;
+        Ok(Token::Collection)
+    }
+
+    fn plain(&self, line: &[u8], at: usize) -> Result<Token, Stop> {
+        let end = self.end_of_plain(line, at + 1);
+        let is_comment = line.get(end) == Some(&b'#');
+        if is_comment && !self.rules.allows_trailing_comments {
+            return stop(end, Refused::Comment);
+        }
+
+        if end < line.len() {
+            return Ok(Token::Scalar { end });
+        }
+
+        Ok(Token::Open(if self.flow > 0 {
+            Open::Flow
+        } else {
+            Open::Plain(self.level_column())
+        }))
+    }
+
+    fn level_column(&self) -> Option<usize> {
+        self.levels.last().copied()
+    }
+
+    /// Returns the offset after a scalar, or after its colon if it is a key in block style.
     fn key(&mut self, line: &[u8], from: usize, end: usize) -> Result<usize, Stop> {
         let blanks = line
             .iter()
@@ -287,7 +338,7 @@ impl Scan {
 
     fn count_item(&mut self, at: usize) -> Checked {
         self.items += 1;
-        let max = self.guard.max_items;
+        let max = self.rules.max_items;
         if self.items > max {
             stop(at, Refused::Items(max))
         } else {
@@ -295,7 +346,7 @@ impl Scan {
         }
     }
 
-    /// A key or a dash at this column: inside the collections to its left.
+    /// Enters the collection of a key or a dash at this column.
     fn level(&mut self, column: usize) -> Checked {
         if self.levels.last().is_none_or(|last| *last < column) {
             self.levels.push(column);
@@ -304,7 +355,7 @@ impl Scan {
     }
 
     fn check_nesting(&self, at: usize) -> Checked {
-        let max = self.guard.max_nesting;
+        let max = self.rules.max_nesting;
         if self.flow + self.levels.len() > max {
             stop(at, Refused::Nesting(max))
         } else {
@@ -312,7 +363,8 @@ impl Scan {
         }
     }
 
-    /// Returns where a plain scalar ends: at `: `, at a comment, in a flow collection also at its signs.
+    /// Returns the end of a plain scalar: at `: `, at a comment, or in a flow collection at its
+    /// indicators.
     fn end_of_plain(&self, line: &[u8], from: usize) -> usize {
         let ends = |at: &usize| match line.get(*at) {
             Some(b':') => line.get(at + 1).is_none_or(is_blank),
@@ -327,65 +379,5 @@ impl Scan {
         let end = (from..line.len()).find(ends).unwrap_or(line.len());
         charge(end.saturating_sub(from));
         end
-    }
-}
-
-fn is_blank(byte: &u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-fn is_byte_order_mark(line: &[u8], at: usize) -> bool {
-    line.get(at..)
-        .is_some_and(|rest| rest.starts_with("\u{feff}".as_bytes()))
-}
-
-fn document_marker(line: &[u8]) -> Option<&'static str> {
-    let marker = ["---", "..."]
-        .into_iter()
-        .find(|marker| line.starts_with(marker.as_bytes()))?;
-    line.get(marker.len())
-        .is_none_or(is_blank)
-        .then_some(marker)
-}
-
-/// Returns the offset of the sign of a comment in a further line of a plain scalar.
-fn comment_behind(line: &[u8], first: usize) -> Option<usize> {
-    charge(line.len().saturating_sub(first));
-
-    if line.get(first) == Some(&b'#') {
-        return Some(first);
-    }
-
-    let mut pairs = line.windows(2).skip(first);
-    let before = pairs.position(|pair| matches!(pair, [b' ' | b'\t', b'#']))?;
-    Some(first + before + 1)
-}
-
-/// Returns the offset behind the name of an anchor or an alias.
-fn end_of_name(line: &[u8], from: usize) -> usize {
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let length = line.iter().skip(from).take_while(is_part).count();
-    charge(length);
-
-    from + length
-}
-
-/// Returns the offset behind the closing quote, if it stands in this line.
-fn end_of_quote(line: &[u8], from: usize, quote: u8) -> Option<usize> {
-    let end = closing_quote(line, from, quote);
-    charge(end.unwrap_or(line.len()).saturating_sub(from));
-    end
-}
-
-fn closing_quote(line: &[u8], mut at: usize, quote: u8) -> Option<usize> {
-    loop {
-        let byte = *line.get(at)?;
-        let next = line.get(at + 1);
-        match byte {
-            b'\\' if quote == b'"' => at += 2,
-            b'\'' if quote == b'\'' && next == Some(&b'\'') => at += 2,
-            _ if byte == quote => return Some(at + 1),
-            _ => at += 1,
-        }
     }
 }

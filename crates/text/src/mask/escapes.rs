@@ -1,11 +1,11 @@
-//! Escapes resolved, however deep they are inside one another, in one pass.
+//! Decodes escapes, including nested ones, in one pass.
 
 use std::ops::Range;
 
-/// The longest escape, in characters before its last: `\U0010fff` of `\U0010ffff`.
+/// The length of the longest escape without its last character: `\U0010fff` of `\U0010ffff`.
 pub(super) const LONGEST: usize = 9;
 
-/// A character, or a part of one, and the bytes of the text that spell it.
+/// A character, or a part of one, and the bytes of the text that encode it.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
     pub(super) what: What,
@@ -15,13 +15,13 @@ pub(super) struct Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Character(char),
-    /// A byte of a character in UTF-8, as URLs write it.
+    /// A byte of a character in UTF-8, as encoded in URLs.
     Byte(u8),
-    /// The first half of a character in UTF-16, as JSON writes it.
+    /// The first half of a UTF-16 surrogate pair, as encoded in JSON.
     FirstHalf(u32),
 }
 
-/// The characters of a text as they are.
+/// Returns the characters of a text without decoding.
 pub(super) fn units(text: &str) -> impl Iterator<Item = Unit> {
     text.char_indices().map(|(start, character)| Unit {
         what: What::Character(character),
@@ -29,20 +29,21 @@ pub(super) fn units(text: &str) -> impl Iterator<Item = Unit> {
     })
 }
 
-/// Whether an escape may begin with this character.
+/// Returns whether an escape can begin with this character.
 pub(super) fn begins(character: char) -> bool {
     matches!(character, '\\' | '%' | '&' | '#')
 }
 
-/// Whether this character may be in an escape that has begun.
+/// Returns whether this character can occur within an escape.
 pub(super) fn goes_on_with(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '\\' | '#' | '{')
 }
 
-/// The characters of a text with the escapes of JSON, YAML, Rust, URLs, HTML and Mermaid resolved.
+/// Returns the characters of a text with the escapes of JSON, YAML, Rust, URLs, HTML and Mermaid
+/// decoded.
 ///
-/// Whatever an escape stands for may be the end of another one (`%2541` is `%41` is `A`), so it is looked at
-/// in the same way as a character that was read.
+/// A decoded character may be the end of another escape (`%2541` is `%41` is `A`), so it is
+/// processed like a character of the text.
 pub(super) fn resolved(text: &str) -> Vec<Unit> {
     let mut resolved = Vec::with_capacity(text.len());
     for unit in units(text) {
@@ -55,7 +56,7 @@ pub(super) fn resolved(text: &str) -> Vec<Unit> {
     resolved
 }
 
-/// The last units of a text, and what they stand for.
+/// The last units of a text, and the character that they encode.
 struct Escape {
     units: usize,
     what: What,
@@ -100,7 +101,7 @@ impl Escape {
         Some(Self { units: 3, what })
     }
 
-    /// The bytes at the end, if they are a whole character.
+    /// Decodes the last bytes if they are a complete UTF-8 character.
     fn utf8(units: &[Unit]) -> Option<Self> {
         let byte = |unit: &Unit| match unit.what {
             What::Byte(byte) => Some(byte),
@@ -142,9 +143,9 @@ impl Escape {
         Self::of_code(units, code, digits + 3)
     }
 
-    /// What a code stands for whose digits, and what is around them, take the last units, if there is a
-    /// backslash before them. JSON within JSON doubles its backslashes, so there may be any number, but none
-    /// of them stood for by an escape if the others are not: that one begins another escape.
+    /// Decodes a code point whose digits and delimiters are the last `length` units, if a backslash
+    /// precedes them. Nested JSON doubles its backslashes, so there may be any number of them. If
+    /// only the backslash is itself decoded from an escape, it begins a different escape.
     fn of_code(units: &[Unit], code: u32, length: usize) -> Option<Self> {
         let before = units.get(..units.len().checked_sub(length)?)?;
         let spelt_in = before.last()?.bytes.len();
@@ -211,7 +212,7 @@ impl Escape {
     }
 }
 
-/// The character of an entity, whose name is given from its end.
+/// Returns the character of a named entity, whose name is given in reverse.
 fn named(name: Vec<char>) -> Option<char> {
     let name: String = name.into_iter().rev().collect();
     let code = match name.strip_prefix('#') {
@@ -235,12 +236,12 @@ fn named(name: Vec<char>) -> Option<char> {
     code.ok().map(character)
 }
 
-/// The character of a code, or the one that stands for none.
+/// Returns the character of a code point, or U+FFFD.
 fn character(code: u32) -> char {
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The character that has so many units behind it.
+/// Returns the character at this distance from the end.
 fn from_end(units: &[Unit], place: usize) -> Option<char> {
     match units.get(units.len().checked_sub(place + 1)?)?.what {
         What::Character(character) => Some(character),
@@ -248,7 +249,7 @@ fn from_end(units: &[Unit], place: usize) -> Option<char> {
     }
 }
 
-/// The number that so many digits write that have so many units behind them.
+/// Parses a number of `digits` hexadecimal digits that are followed by `behind` units.
 fn hexadecimal(units: &[Unit], behind: usize, digits: usize) -> Option<u32> {
     (behind..behind + digits)
         .rev()

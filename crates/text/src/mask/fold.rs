@@ -1,31 +1,31 @@
-//! Texts as they are compared: each character with the bytes that spell it.
+//! Texts in the form in which they are compared: each character with the bytes that encode it.
 
 use std::ops::Range;
 
 use super::escapes::{self, Unit, What};
 use crate::is_invisible;
 
-/// What a message has in place of what it leaves out of a long text.
+/// The mark of a truncated or shortened text.
 const CUT: char = '…';
 
-/// A character as it is compared, and the bytes of the text that spell it.
+/// A character in the form in which it is compared, and the bytes of the text that encode it.
 #[derive(Debug, Clone)]
 pub(super) struct Sign {
     pub(super) character: char,
     pub(super) bytes: Range<usize>,
 }
 
-/// A place at which a text is cut off: its end, and each `…` in it.
+/// A place where a text may be truncated: its end, and each `…` in it.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// How many signs are before it. Where an escape may be cut off as well, there is another cut with the
-    /// signs before the escape.
+    /// The number of signs before it. If an escape may be truncated as well, there is a second cut
+    /// with the signs before the escape.
     pub(super) signs: usize,
-    /// Where it is in the text.
+    /// The byte offset in the text.
     pub(super) byte: usize,
 }
 
-/// A text as it is compared.
+/// A text in the form in which it is compared.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) signs: Vec<Sign>,
@@ -33,7 +33,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// The text in all ways in which it is looked through.
+    /// Returns the text in all forms that are searched.
     pub(super) fn all_of(text: &str) -> impl Iterator<Item = Self> {
         #[cfg(feature = "host-names")]
         let host_names =
@@ -46,13 +46,13 @@ impl Folded {
             .chain(host_names)
     }
 
-    /// The text in lower case.
+    /// Returns the text in lower case.
     pub(super) fn plain(text: &str) -> Self {
         Self::of(escapes::units(text), text.len(), |_| false)
     }
 
-    /// The text in lower case with its escapes resolved, and without the characters that are escaped in ways
-    /// of their own, replaced or left out where a text is quoted.
+    /// Returns the text in lower case with its escapes decoded, and without characters that are
+    /// escaped, replaced or omitted in many different ways when a text is quoted.
     pub(super) fn decoded(text: &str) -> Self {
         Self::of(escapes::resolved(text), text.len(), is_passed_over)
     }
@@ -101,9 +101,9 @@ impl Folded {
 
 /// An escape that has begun.
 struct Begun {
-    /// Its place among the units.
+    /// Its position among the units.
     place: usize,
-    /// How many signs are before it.
+    /// The number of signs before it.
     signs: usize,
 }
 
@@ -113,8 +113,8 @@ impl Begun {
     }
 }
 
-/// White space, quotes and slashes are doubled, escaped or replaced in many ways. What cannot be seen may be
-/// left out or replaced.
+/// White space, quotes and slashes are doubled, escaped or replaced in many ways. Invisible
+/// characters may be omitted or replaced.
 fn is_passed_over(character: char) -> bool {
     character.is_whitespace()
         || is_invisible(character)

@@ -1,12 +1,17 @@
-//! The forms in which a value is looked for.
+//! The forms of a value that are searched for.
 
 use super::fold::{Folded, Sign};
-use super::{BEGINNING, Mask};
+
+/// The minimum number of characters of a value that are hidden before a cut.
+pub(super) const BEGINNING: usize = 4;
+
+/// The minimum length of a part of a value that is hidden, in characters.
+pub(super) const PART: usize = 8;
 
 /// The characters of a form, as they are compared.
 pub(super) type Form = Vec<char>;
 
-/// The characters that have a letter as their escape: `\n`. The backslash before it is passed over.
+/// The characters whose escape is a letter, such as `\n`. The backslash before it is ignored.
 const LETTERS: [(char, char); 13] = [
     ('\0', '0'),
     ('\u{7}', 'a'),
@@ -23,11 +28,10 @@ const LETTERS: [(char, char); 13] = [
     ('\u{2029}', 'P'),
 ];
 
-/// Which of these letters JSON, Rust and YAML have.
+/// The letters of JSON, Rust and YAML.
 const LANGUAGES: [&str; 3] = ["bfnrt", "0nrt", "0abtnvfreN_LP"];
 
-/// The texts that stand for a value: itself, and what escapes with a letter and the names of hosts make of
-/// it.
+/// Returns the spellings of a value: unchanged, with letter escapes, and as a host name.
 fn spellings(value: &str) -> Vec<String> {
     let mut spellings = vec![value.to_owned()];
     spellings.extend(LANGUAGES.map(|letters| with_letters(value, letters)));
@@ -50,14 +54,14 @@ fn with_letters(value: &str, letters: &str) -> String {
         .collect()
 }
 
-/// The whole value in all its forms.
+/// Returns the whole value in all its forms.
 pub(super) fn wholes(value: &str) -> Vec<Form> {
     let mut forms = Vec::new();
     for spelling in spellings(value) {
         let plain = characters(&Folded::plain(&spelling).signs);
         let decoded = characters(&Folded::decoded(&spelling).signs);
 
-        // What is left of a value of slashes and spaces would be found everywhere.
+        // The remainder of a value of only slashes and spaces would match everywhere.
         if decoded.len() >= BEGINNING.min(plain.len()) {
             forms.push(decoded);
         }
@@ -72,7 +76,7 @@ pub(super) fn wholes(value: &str) -> Vec<Form> {
     forms
 }
 
-/// All parts of the value that have [`Mask::PART`] characters, in all its forms.
+/// Returns all parts of the value with [`PART`] characters, in all its forms.
 pub(super) fn parts(value: &str) -> impl Iterator<Item = Form> {
     let folded = |spelling: String| {
         let folded = [Folded::plain(&spelling), Folded::decoded(&spelling)];
@@ -83,22 +87,21 @@ pub(super) fn parts(value: &str) -> impl Iterator<Item = Form> {
     spellings(value).into_iter().flat_map(folded)
 }
 
-/// The signs of each part of a text. Where most of its characters are passed over, it has none.
+/// Returns the signs of each part of a text, except for parts that consist mostly of ignored
+/// characters.
 fn parts_of(text: &str, signs: &[Sign]) -> Vec<Form> {
     let ends = text
         .char_indices()
         .map(|(start, character)| start + character.len_utf8());
     let starts = text.char_indices().map(|(start, _)| start);
 
-    let parts = starts
-        .zip(ends.skip(Mask::PART - 1))
-        .filter_map(|(start, end)| {
-            let first = signs.partition_point(|sign| sign.bytes.start < start);
-            let behind = signs.partition_point(|sign| sign.bytes.end <= end);
-            let part = signs.get(first..behind)?;
+    let parts = starts.zip(ends.skip(PART - 1)).filter_map(|(start, end)| {
+        let first = signs.partition_point(|sign| sign.bytes.start < start);
+        let behind = signs.partition_point(|sign| sign.bytes.end <= end);
+        let part = signs.get(first..behind)?;
 
-            (part.len() >= BEGINNING).then(|| characters(part))
-        });
+        (part.len() >= BEGINNING).then(|| characters(part))
+    });
 
     parts.collect()
 }

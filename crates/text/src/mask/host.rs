@@ -1,14 +1,15 @@
-//! Names of hosts that are not ASCII, as they go over the wire and come back in errors: `xn--scret-bsa`.
+//! Non-ASCII host names as they are sent over the network and occur in errors: `xn--scret-bsa`.
 
 use super::escapes::{Unit, What, units};
 
-/// What an encoded label begins with.
+/// The prefix of an encoded label.
 const PREFIX: &str = "xn--";
 
-/// The longest label that a name may have, in bytes.
+/// The maximum length of a label, in bytes.
 const LONGEST_LABEL: usize = 63;
 
-/// The characters of a text with the encoded labels in it as people write them; nothing if there are none.
+/// Returns the characters of a text with its encoded labels decoded, or `None` if there are no
+/// encoded labels.
 pub(super) fn decoded(text: &str) -> Option<Vec<Unit>> {
     let lower = text.to_ascii_lowercase();
     let mut decoded = Vec::new();
@@ -42,7 +43,7 @@ pub(super) fn decoded(text: &str) -> Option<Vec<Unit>> {
     Some(decoded)
 }
 
-/// The value as the name of a host would have it, if that is another text.
+/// Returns the value as encoded in a host name, if that differs.
 pub(super) fn as_host_name(value: &str) -> Option<String> {
     if value.is_ascii() {
         return None;
@@ -52,7 +53,7 @@ pub(super) fn as_host_name(value: &str) -> Option<String> {
     (name != value).then_some(name)
 }
 
-/// The label with which a text begins.
+/// Returns the label at the beginning of a text.
 fn label(text: &str) -> &str {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
@@ -60,7 +61,7 @@ fn label(text: &str) -> &str {
     text.get(..end.min(LONGEST_LABEL)).unwrap_or(text)
 }
 
-/// The characters of a part of a text, with their places in the whole.
+/// Returns the characters of a part of a text, with their positions in the whole.
 fn units_of(text: &str, start: usize, end: usize) -> impl Iterator<Item = Unit> {
     let part = text.get(start..end).unwrap_or_default();
     units(part).map(move |Unit { what, bytes }| Unit {

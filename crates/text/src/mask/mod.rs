@@ -1,4 +1,4 @@
-//! Values that must not be shown, found in texts however they are spelled there.
+//! Finds secret values in texts, however they are encoded.
 
 mod escapes;
 mod fold;
@@ -14,16 +14,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fold::{Folded, Sign};
-use forms::Form;
+use forms::{BEGINNING, Form};
 
-/// From how many characters on the beginning of a value is hidden where a text is cut off.
-const BEGINNING: usize = 4;
-
-/// Hides values, such as keys, in texts that others have written.
+/// Hides values, such as API keys, in untrusted texts.
 ///
-/// A value is found in any case, and with the escapes of JSON, YAML, URLs and HTML, also where one is inside
-/// another, so what a server or a library has made of it is hidden too. At the end of a text and before each
-/// `…`, where the rest may have been cut off, a beginning of four characters is enough.
+/// A value is found regardless of case, and with the escapes of JSON, YAML, URLs and HTML,
+/// including nested ones, so that it is also hidden in the messages of servers and libraries. At
+/// the end of a text and before each `…`, where the text may have been truncated, the first four
+/// characters of a value are enough.
 ///
 /// ```
 /// use cogwork_text::Mask;
@@ -37,14 +35,14 @@ const BEGINNING: usize = 4;
 #[derive(Clone, Default)]
 pub struct Mask {
     values: Vec<Value>,
-    /// The places of the values that have a part, by the hash of the part: so a text is looked through once
-    /// for all of them.
+    /// The indexes of the values that have a part, by the hash of the part, so that a text is
+    /// searched once for all values.
     parts: HashMap<u64, Vec<usize>>,
-    /// How many characters the parts have that count.
+    /// The lengths of the parts without ignored characters.
     part_lengths: BTreeSet<usize>,
 }
 
-/// A value that is hidden.
+/// A value to hide.
 #[derive(Clone)]
 struct Value {
     label: Arc<str>,
@@ -61,23 +59,25 @@ struct Place<'a> {
 }
 
 impl Mask {
-    /// The shortest part of a value that [`with_parts_of`](Self::with_parts_of) hides, in characters.
-    pub const PART: usize = 8;
+    /// The minimum length of a part that [`with_parts_of`](Self::with_parts_of) hides, in
+    /// characters.
+    pub const PART: usize = forms::PART;
 
-    /// A mask that hides nothing yet.
+    /// Creates a mask without values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Hides `value` where it occurs whole, with `label` in its place. An empty value hides nothing.
+    /// Replaces `value` by `label` where it occurs as a whole. An empty value hides nothing.
     #[must_use]
     pub fn with_value(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
         self.add(value, label.into(), false);
         self
     }
 
-    /// Hides `value` and every part of it of at least [`PART`](Self::PART) characters, with `label` in its
-    /// place. White space, quotes and slashes do not count, and of a part there must be four other characters.
+    /// Replaces `value` and every part of it with at least [`PART`](Self::PART) characters by
+    /// `label`. White space, quotes and slashes are ignored; a part must have at least four other
+    /// characters.
     #[must_use]
     pub fn with_parts_of(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
         let place = self.values.len();
@@ -106,7 +106,7 @@ impl Mask {
         });
     }
 
-    /// Returns the text with labels in place of what is hidden.
+    /// Returns the text with hidden values replaced by their labels.
     pub fn hide(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         let mut done = 0;
@@ -120,7 +120,7 @@ impl Mask {
         shown
     }
 
-    /// Where something is hidden, in order and without overlap.
+    /// Returns the places to hide, in order and without overlap.
     fn places(&self, text: &str) -> Vec<Place<'_>> {
         if self.values.is_empty() {
             return Vec::new();
@@ -139,7 +139,7 @@ impl Mask {
         merged(places)
     }
 
-    /// Where parts of values are. Those of one value that overlap are one place.
+    /// Returns the places of parts of values. Overlapping parts of one value are merged.
     fn parts_in(&self, signs: &[Sign]) -> Vec<Place<'_>> {
         let mut found: BTreeMap<usize, Vec<Place<'_>>> = BTreeMap::new();
         for length in self.part_lengths.iter().copied() {
@@ -162,7 +162,7 @@ impl Mask {
 }
 
 impl Value {
-    /// Where the value is whole, and where its beginning is before a cut.
+    /// Returns the places of the whole value, and of its beginning before a cut.
     fn places_in(&self, folded: &Folded) -> Vec<Place<'_>> {
         let mut places = Vec::new();
         for form in &self.forms {
@@ -203,7 +203,7 @@ impl Value {
             let place = Place::of(beginning, self)?;
             let is_whole = beginning.len() == form.len();
 
-            // What is between a beginning and the cut does not count, and may be of the value too.
+            // Ignored characters between a beginning and the cut may be part of the value.
             let end = if is_whole { place.bytes.end } else { cut.byte };
             Some(Place {
                 bytes: place.bytes.start..end,
@@ -216,7 +216,7 @@ impl Value {
 }
 
 impl<'a> Place<'a> {
-    /// That of these signs.
+    /// Returns the place of these signs.
     fn of(signs: &[Sign], value: &'a Value) -> Option<Self> {
         Some(Self {
             bytes: signs.first()?.bytes.start..signs.last()?.bytes.end,
@@ -225,10 +225,10 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The places in order, those together that overlap.
+/// Sorts the places and merges those that overlap.
 fn merged(mut places: Vec<Place<'_>>) -> Vec<Place<'_>> {
-    // Of those at one place the longest gives its label, and of those of one length that of the shortest
-    // value: others contain it.
+    // Of places with the same start, the longest determines the label; of those with the same
+    // length, the shortest value does, because the others contain it.
     places.sort_by_key(|place| {
         (
             place.bytes.start,
@@ -251,7 +251,7 @@ fn merged(mut places: Vec<Place<'_>>) -> Vec<Place<'_>> {
     merged
 }
 
-/// The same in every process and for every mask, so that masks can be cloned.
+/// Hashes the same in every process and for every mask, so that masks can be cloned.
 fn hash(characters: impl IntoIterator<Item = char>) -> u64 {
     let mut hasher = DefaultHasher::new();
     characters
@@ -261,7 +261,7 @@ fn hash(characters: impl IntoIterator<Item = char>) -> u64 {
 }
 
 impl fmt::Debug for Mask {
-    /// Shows the labels alone.
+    /// Shows only the labels.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()
             .entries(self.values.iter().map(|value| &value.label))

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The public types with a `Display`, and the variants of those that are enums, as `Type::Variant`.
+/// The public types with a `Display`, and the variants of enums, as `Type::Variant`.
 pub(super) struct Displayed(pub(super) BTreeSet<String>);
 
 impl Displayed {
@@ -22,7 +22,7 @@ impl Displayed {
     }
 }
 
-/// Public types by name, each with its variants.
+/// Returns the public types by name, each with its variants.
 fn public_types(sources: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut types = BTreeMap::new();
     let mut lines = sources.lines();
@@ -40,7 +40,7 @@ fn public_types(sources: &str) -> BTreeMap<&str, Vec<&str>> {
     types
 }
 
-/// The variant that a line of an enum begins.
+/// Returns the variant that begins on a line of an enum.
 fn variant(line: &str) -> Option<&str> {
     let declared = line.strip_prefix("    ")?;
 
@@ -49,7 +49,7 @@ fn variant(line: &str) -> Option<&str> {
         .then(|| identifier(declared))
 }
 
-/// The types for which `Display` is implemented.
+/// Returns the types that implement `Display`.
 fn implementors(sources: &str) -> impl Iterator<Item = &str> {
     let implementations = sources.lines().filter(|line| line.starts_with("impl"));
 
@@ -58,7 +58,7 @@ fn implementors(sources: &str) -> impl Iterator<Item = &str> {
         .map(|(_, name)| identifier(name))
 }
 
-/// The types that derive `thiserror::Error`.
+/// Returns the types that derive `thiserror::Error`.
 fn derived_errors(sources: &str) -> impl Iterator<Item = &str> {
     let items = sources.split("#[derive(").skip(1);
 
