@@ -92,12 +92,8 @@ enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// The API refuses a tool choice without tools.
     fn of(request: &'a ChatRequest) -> Option<Self> {
-        let choice = request
-            .tool_choice()
-            .filter(|_| !request.tools().is_empty())?;
-        Some(match choice {
+        Some(match tools::choice(request)? {
             ToolChoice::Auto => Self::Auto,
             ToolChoice::None => Self::None,
             ToolChoice::Required => Self::Any,

@@ -1,5 +1,3 @@
-use std::collections::VecDeque;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -56,12 +54,7 @@ pub(super) struct Pieces {
 }
 
 impl Reader for Pieces {
-    fn read(
-        &mut self,
-        event: &Event,
-        secrets: &Secrets,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<(), LlmError> {
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         let piece: Piece<'_> = json::read("event of a message", event.data.as_bytes(), secrets)?;
         if let Some(error) = piece.error.filter(|error| !failure::says_nothing(error)) {
             return Err(failure::of_value(error, secrets));
@@ -71,15 +64,16 @@ impl Reader for Pieces {
         let index = piece.index.and_then(count);
         match kind.as_deref().unwrap_or(&event.name) {
             "error" => return Err(failure::of_text(&event.data, secrets)),
+            "content_block_start" => return self.grow(piece.content_block, index),
+            "content_block_delta" => return self.grow(piece.delta, index),
+            "content_block_stop" => return Ok(self.close(self.place(index)).into_iter().collect()),
+            "message_stop" => return self.end(),
             "message_start" => {
                 if let Some(message) = piece.message.and_then(parse_object::<Reply<'_>>) {
                     self.usage.add(message.usage);
                     self.model = json::text(message.model);
                 }
             }
-            "content_block_start" => self.grow(piece.content_block, index, deltas)?,
-            "content_block_delta" => self.grow(piece.delta, index, deltas)?,
-            "content_block_stop" => self.close(self.place(index), deltas),
             "message_delta" => {
                 self.usage.add(piece.usage);
                 let delta = piece.delta.and_then(parse_object::<MessageDelta<'_>>);
@@ -88,25 +82,11 @@ impl Reader for Pieces {
                     .and_then(parse::<String>);
                 self.stop_reason = reason.or(self.stop_reason.take());
             }
-            "message_stop" => {
-                while !self.open.is_empty() {
-                    self.close(Some(0), deltas);
-                }
-
-                let end = ended(
-                    self.stop_reason.take(),
-                    self.has_content,
-                    self.usage,
-                    self.model.take(),
-                )?;
-
-                deltas.push_back(Delta::End(end));
-            }
             // Pings and future events; the API's versioning policy allows new ones.
             _ => {}
         }
 
-        Ok(())
+        Ok(Vec::new())
     }
 
     fn held(&self) -> usize {
@@ -115,28 +95,41 @@ impl Reader for Pieces {
 }
 
 impl Pieces {
+    /// Returns the calls whose blocks haven't ended, and the response without its texts and calls.
+    fn end(&mut self) -> Result<Vec<Delta>, LlmError> {
+        let mut deltas = Vec::new();
+        while !self.open.is_empty() {
+            deltas.extend(self.close(Some(0)));
+        }
+
+        let end = ended(
+            self.stop_reason.take(),
+            self.has_content,
+            self.usage,
+            self.model.take(),
+        )?;
+
+        deltas.push(Delta::End(end));
+        Ok(deltas)
+    }
+
     fn grow(
         &mut self,
         block: Option<&RawValue>,
         index: Option<u64>,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<(), LlmError> {
+    ) -> Result<Vec<Delta>, LlmError> {
         let Some(block) = block.and_then(parse_object::<Block<'_>>) else {
-            return Ok(());
+            return Ok(Vec::new());
         };
 
-        deltas.extend(block.thinking().map(Delta::Reasoning));
         let text = block.text();
         self.has_content |= text.is_some();
-        deltas.extend(text.map(Delta::Text));
 
         if let (Some(more), Some(place)) = (block.more_input(), self.place(index)) {
             self.held += more.len();
-            self.open
-                .iter_mut()
-                .skip(place)
-                .take(1)
-                .for_each(|open| open.input.push_str(&more));
+            if let Some(open) = self.open.get_mut(place) {
+                open.input.push_str(&more);
+            }
         }
 
         if let Some(call) = block.call() {
@@ -152,7 +145,8 @@ impl Pieces {
             });
         }
 
-        Ok(())
+        let reasoning = block.thinking().map(Delta::Reasoning);
+        Ok(reasoning.into_iter().chain(text.map(Delta::Text)).collect())
     }
 
     /// Returns the position of the open block with this index, or of the last one without an index.
@@ -162,10 +156,9 @@ impl Pieces {
             .rposition(|open| index.is_none() || open.index == index)
     }
 
-    /// Emits the call whose block ends. Some servers send its whole input at the beginning.
-    fn close(&mut self, place: Option<usize>, deltas: &mut VecDeque<Delta>) {
-        let Some(place) = place else { return };
-        let Open { call, input, .. } = self.open.remove(place);
+    /// Returns the call whose block ends. Some servers send its whole input at the beginning.
+    fn close(&mut self, place: Option<usize>) -> Option<Delta> {
+        let Open { call, input, .. } = self.open.remove(place?);
         self.has_content = true;
         self.held = self.held.saturating_sub(call.bytes() + input.len());
 
@@ -175,6 +168,6 @@ impl Pieces {
             ToolCall::new(call.id(), call.name(), input)
         };
 
-        deltas.push_back(Delta::ToolCall(call));
+        Some(Delta::ToolCall(call))
     }
 }

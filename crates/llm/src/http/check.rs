@@ -1,6 +1,7 @@
 //! Checks of a request that are common to all protocols, before anything is sent.
 
 use super::errors::invalid;
+use super::tools;
 use crate::{ChatRequest, LlmError, Message, Role, ToolChoice};
 
 pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
@@ -15,10 +16,7 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
         )));
     }
 
-    if let Some(ToolChoice::Tool(wanted)) = request
-        .tool_choice()
-        .filter(|_| !request.tools().is_empty())
-    {
+    if let Some(ToolChoice::Tool(wanted)) = tools::choice(request) {
         let names: Vec<_> = request
             .tools()
             .iter()
@@ -32,13 +30,13 @@ pub(super) fn check(request: &ChatRequest) -> Result<(), LlmError> {
         }
     }
 
-    let problems = request
+    let mut problems = request
         .messages()
         .iter()
         .enumerate()
         .filter_map(|(place, said)| Some((place, problem(said)?)));
 
-    match problems.take(1).next() {
+    match problems.next() {
         Some((place, problem)) => Err(invalid(format!("messages[{place}] {problem}"))),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -67,22 +67,17 @@ pub(crate) struct Call<'a> {
 
 /// Turns the events of one stream into deltas.
 pub(crate) trait Reader: Send {
-    /// Reads one event and appends its deltas, with [`Delta::End`] for the end marker.
-    fn read(
-        &mut self,
-        event: &Event,
-        secrets: &Secrets,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<(), LlmError>;
+    /// Returns the deltas of one event, with [`Delta::End`] for the end marker.
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError>;
 
     /// Returns the number of bytes of the reply that were read but not yet emitted.
     fn held(&self) -> usize {
         0
     }
 
-    /// Handles a connection that closed cleanly without the end marker: appends the end and returns
-    /// `true` if the reply may be complete nevertheless.
-    fn end_without_mark(&mut self, _: &Secrets, _: &mut VecDeque<Delta>) -> Result<bool, LlmError> {
-        Ok(false)
+    /// Handles a connection that closed cleanly without the end marker: returns the last deltas if
+    /// the reply may be complete nevertheless.
+    fn end_without_mark(&mut self, _: &Secrets) -> Result<Option<Vec<Delta>>, LlmError> {
+        Ok(None)
     }
 }

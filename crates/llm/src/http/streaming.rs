@@ -8,7 +8,7 @@ use super::call_ids::CallIds;
 use super::exchange::{Exchange, Origin};
 use super::protocol::{Framing, Protocol, Reader};
 use super::sse::{Event, Events, Lines, TooLong};
-use crate::{Delta, LlmError, LlmErrorKind, ReplyStream};
+use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. An event usually contains a few words of the
 /// reply.
@@ -28,11 +28,9 @@ pub(super) fn reply(
         exchange,
         response: Some(response),
         limit,
-        lines: Lines::new(limit),
-        events: Events::new(limit),
+        frames: Frames::new(protocol.framing, limit),
         body: Body::Unknown,
         reader: (protocol.reader)(),
-        unread: VecDeque::new(),
         deltas: VecDeque::new(),
         taken: 0,
         ids,
@@ -61,11 +59,9 @@ struct Reading {
     response: Option<Response>,
     /// The maximum size of a line or an event in bytes.
     limit: usize,
-    lines: Lines,
-    events: Events,
+    frames: Frames,
     body: Body,
     reader: Box<dyn Reader>,
-    unread: VecDeque<Event>,
     deltas: VecDeque<Delta>,
     /// The size of the reply so far, in bytes.
     taken: usize,
@@ -79,44 +75,53 @@ impl Reading {
                 return Some(self.checked(delta));
             }
 
-            let done = if let Some(event) = self.unread.pop_front() {
-                self.read(&event)
-            } else if let Some(response) = &mut self.response {
-                match response.chunk().await {
-                    Ok(Some(bytes)) => self.feed(&bytes),
-                    Ok(None) => self.finish(),
-                    Err(error) => Err(self.origin.sign(self.exchange.broken_off(error))),
-                }
-            } else {
-                let ended = self
-                    .reader
-                    .end_without_mark(self.exchange.secrets(), &mut self.deltas);
-                let ended =
-                    ended.and_then(|is_whole| if is_whole { Ok(()) } else { Err(interrupted()) });
-                ended.map_err(|error| self.origin.sign(error))
-            };
-
-            if let Err(error) = done {
+            if let Err(error) = self.advance().await {
                 return Some(Err(error));
             }
         }
     }
 
+    /// Reads the next event, or the next chunk, or the end.
+    async fn advance(&mut self) -> Result<(), LlmError> {
+        if let Some(event) = self.frames.unread.pop_front() {
+            return self.read(&event);
+        }
+
+        let Some(response) = &mut self.response else {
+            return self.end_without_mark();
+        };
+
+        match response.chunk().await {
+            Ok(Some(bytes)) => self.feed(&bytes),
+            Ok(None) => self.finish(),
+            Err(error) => Err(self.origin.sign(self.exchange.broken_off(error))),
+        }
+    }
+
     fn read(&mut self, event: &Event) -> Result<(), LlmError> {
         let secrets = self.exchange.secrets();
-        self.reader
-            .read(event, secrets, &mut self.deltas)
-            .map_err(|error| {
-                // An event that the end of the connection truncated. The reply is incomplete rather
-                // than invalid.
-                let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
-                let error = if is_cut { interrupted() } else { error };
-                self.origin
-                    .sign(error)
-                    .with_body(secrets.body(event.data.as_bytes()))
-            })?;
+        let deltas = self.reader.read(event, secrets).map_err(|error| {
+            // An event that the end of the connection truncated. The reply is incomplete rather than
+            // invalid.
+            let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
+            let error = if is_cut { interrupted() } else { error };
+            let body = secrets.body(event.data.as_bytes());
+            self.origin.sign(error).with_body(body)
+        })?;
 
+        self.deltas.extend(deltas);
         self.within_bounds(self.reader.held())
+    }
+
+    fn end_without_mark(&mut self) -> Result<(), LlmError> {
+        let deltas = self
+            .reader
+            .end_without_mark(self.exchange.secrets())
+            .and_then(|deltas| deltas.ok_or_else(interrupted))
+            .map_err(|error| self.origin.sign(error))?;
+
+        self.deltas.extend(deltas);
+        Ok(())
     }
 
     fn within_bounds(&self, more: usize) -> Result<(), LlmError> {
@@ -140,79 +145,62 @@ impl Reading {
             };
         }
 
-        if let Body::Whole(whole) = &mut self.body {
-            whole.extend_from_slice(bytes);
-            return if whole.len() > self.exchange.max_response_bytes {
-                Err(self.too_large())
-            } else {
-                Ok(())
-            };
+        let Body::Whole(whole) = &mut self.body else {
+            return self
+                .frames
+                .feed(bytes)
+                .map_err(|error| self.too_long(error));
+        };
+
+        whole.extend_from_slice(bytes);
+        if whole.len() > self.exchange.max_response_bytes {
+            return Err(self.too_large());
         }
 
-        let Self {
-            protocol,
-            lines,
-            events,
-            unread,
-            ..
-        } = self;
-
-        let fed = lines.feed(bytes, |line| framed(protocol.framing, events, line, unread));
-        fed.map_err(|TooLong| self.too_long())
+        Ok(())
     }
 
     /// Handles the clean end of the connection.
     fn finish(&mut self) -> Result<(), LlmError> {
         self.response = None;
-        if let Body::Whole(whole) = &self.body {
-            let secrets = self.exchange.secrets();
-            let response = (self.protocol.decode)(whole, secrets)
-                .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
-            self.deltas.extend(response.into_deltas());
-            return Ok(());
-        }
+        let Body::Whole(whole) = &self.body else {
+            return self.frames.finish().map_err(|error| self.too_long(error));
+        };
 
-        let Self {
-            protocol,
-            lines,
-            events,
-            unread,
-            ..
-        } = self;
+        let secrets = self.exchange.secrets();
+        let response = (self.protocol.decode)(whole, secrets)
+            .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
 
-        let fed = lines.finish(|line| framed(protocol.framing, events, line, unread));
-        fed.map_err(|TooLong| self.too_long())?;
-        self.unread.extend(self.events.end());
-
+        self.deltas.extend(response.into_deltas());
         Ok(())
     }
 
     /// Returns the delta if the reply is still within its limits.
     fn checked(&mut self, delta: Delta) -> Result<Delta, LlmError> {
-        match delta {
-            Delta::End(response) => {
-                // Nothing is read after the end marker, not even the end of the connection.
-                self.response = None;
-                let response = self.ids.end(response);
-                Ok(Delta::End(match self.origin.request_id.take() {
-                    Some(id) => response.with_request_id(id),
-                    None => response,
-                }))
-            }
-            more => {
-                self.within_bounds(more.bytes())?;
-                self.taken += more.bytes();
-                match more {
-                    Delta::ToolCall(call) => {
-                        let call = self
-                            .ids
-                            .admit(call)
-                            .map_err(|error| self.origin.sign(error))?;
-                        Ok(Delta::ToolCall(call))
-                    }
-                    more => Ok(more),
-                }
-            }
+        if let Delta::End(response) = delta {
+            return Ok(Delta::End(self.ended(response)));
+        }
+
+        self.within_bounds(delta.bytes())?;
+        self.taken += delta.bytes();
+
+        let Delta::ToolCall(call) = delta else {
+            return Ok(delta);
+        };
+
+        let call = self.ids.admit(call);
+        call.map(Delta::ToolCall)
+            .map_err(|error| self.origin.sign(error))
+    }
+
+    fn ended(&mut self, response: ChatResponse) -> ChatResponse {
+        // Nothing is read after the end marker, not even the end of the connection.
+        self.response = None;
+
+        let response = self.ids.end(response);
+        match self.origin.request_id.take() {
+            Some(id) => response.with_request_id(id),
+            None => response,
         }
     }
 
@@ -220,7 +208,7 @@ impl Reading {
         self.origin.sign(self.exchange.too_large())
     }
 
-    fn too_long(&self) -> LlmError {
+    fn too_long(&self, TooLong: TooLong) -> LlmError {
         let message = format!(
             "an event of the stream is over the limit of {} bytes",
             self.limit
@@ -230,23 +218,54 @@ impl Reading {
     }
 }
 
-/// Assembles one line into an event.
-fn framed(
+/// Assembles bytes into events.
+struct Frames {
     framing: Framing,
-    events: &mut Events,
-    line: &str,
-    unread: &mut VecDeque<Event>,
-) -> Result<(), TooLong> {
-    match framing {
-        Framing::Events => unread.extend(events.line(line)?),
-        Framing::Lines if line.trim().is_empty() => {}
-        Framing::Lines => unread.push_back(Event {
-            name: String::new(),
-            data: line.to_owned(),
-        }),
+    lines: Lines,
+    events: Events,
+    unread: VecDeque<Event>,
+}
+
+impl Frames {
+    fn new(framing: Framing, limit: usize) -> Self {
+        Self {
+            framing,
+            lines: Lines::new(limit),
+            events: Events::new(limit),
+            unread: VecDeque::new(),
+        }
     }
 
-    Ok(())
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        let framing = self.framing;
+        self.lines.feed(bytes, |line| {
+            self.unread.extend(event(framing, &mut self.events, line)?);
+            Ok(())
+        })
+    }
+
+    fn finish(&mut self) -> Result<(), TooLong> {
+        let framing = self.framing;
+        self.lines.finish(|line| {
+            self.unread.extend(event(framing, &mut self.events, line)?);
+            Ok(())
+        })?;
+
+        self.unread.extend(self.events.end());
+        Ok(())
+    }
+}
+
+/// Returns the event that a line completes.
+fn event(framing: Framing, events: &mut Events, line: &str) -> Result<Option<Event>, TooLong> {
+    match framing {
+        Framing::Events => events.line(line),
+        Framing::Lines if line.trim().is_empty() => Ok(None),
+        Framing::Lines => Ok(Some(Event {
+            name: String::new(),
+            data: line.to_owned(),
+        })),
+    }
 }
 
 fn interrupted() -> LlmError {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::braces::Braces;
 use super::errors::invalid;
 use super::json;
-use crate::{ChatRequest, LlmError, ToolCall, ToolDefinition};
+use crate::{ChatRequest, LlmError, ToolCall, ToolChoice, ToolDefinition};
 
 /// The maximum length of a tool name for OpenAI, in characters.
 const NAME: usize = 64;
@@ -58,6 +58,13 @@ pub(crate) fn input_schema(tool: &ToolDefinition) -> Result<&RawValue, LlmError>
             "the input schema of the tool {name:?} isn't a JSON object; expected a JSON Schema"
         ))
     })
+}
+
+/// Returns the tool choice, unless there are no tools: servers refuse that.
+pub(crate) fn choice(request: &ChatRequest) -> Option<&ToolChoice> {
+    request
+        .tool_choice()
+        .filter(|_| !request.tools().is_empty())
 }
 
 /// The arguments of an earlier call. Some servers parse them again and refuse the whole

@@ -1,5 +1,3 @@
-use std::collections::VecDeque;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -107,21 +105,18 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
 pub(super) struct Pieces;
 
 impl Reader for Pieces {
-    fn read(
-        &mut self,
-        event: &Event,
-        secrets: &Secrets,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<(), LlmError> {
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         let reply = Reply::read(event.data.as_bytes(), secrets)?;
-        deltas.extend(reply.thinking().map(Delta::Reasoning));
-        deltas.extend(reply.text().map(Delta::Text));
-        deltas.extend(reply.calls().map(Delta::ToolCall));
+        let reasoning = reply.thinking().map(Delta::Reasoning);
+        let text = reply.text().map(Delta::Text);
+        let calls = reply.calls().map(Delta::ToolCall);
+        let end = reply.is_done().then(|| Delta::End(reply.end()));
 
-        if reply.is_done() {
-            deltas.push_back(Delta::End(reply.end()));
-        }
-
-        Ok(())
+        Ok(reasoning
+            .into_iter()
+            .chain(text)
+            .chain(calls)
+            .chain(end)
+            .collect())
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::Turn;
-use crate::http::tools::Tool;
+use crate::http::tools::{self, Tool};
 use crate::http::{Call, json};
 use crate::{ChatRequest, LlmError, ReplyFormat, ToolChoice};
 
@@ -88,12 +88,8 @@ struct Named<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// Servers refuse a tool choice without tools.
     fn of(request: &'a ChatRequest) -> Option<Self> {
-        let choice = request
-            .tool_choice()
-            .filter(|_| !request.tools().is_empty())?;
-        Some(match choice {
+        Some(match tools::choice(request)? {
             ToolChoice::Auto => Self::Word("auto"),
             ToolChoice::None => Self::Word("none"),
             ToolChoice::Required => Self::Word("required"),

@@ -1,6 +1,4 @@
-use std::collections::VecDeque;
-
-use super::reply::{Completion, refused, usage};
+use super::reply::{Choice, Completion, refused, usage};
 use crate::http::calls::Growing;
 use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
@@ -18,8 +16,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Appends the calls, and the response without its texts and calls.
-    fn end(&mut self, secrets: &Secrets, deltas: &mut VecDeque<Delta>) -> Result<(), LlmError> {
+    /// Returns the calls, and the response without its texts and calls.
+    fn end(&mut self, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         if !self.has_text && self.calls.is_empty() && !self.refusal.is_empty() {
             return Err(refused(&self.refusal, secrets));
         }
@@ -27,22 +25,42 @@ impl Pieces {
         let response = ChatResponse::default()
             .with_finish_reason(self.finish_reason.take().unwrap_or_default())
             .with_told(self.usage, self.model.take());
-        deltas.extend(self.calls.finish().map(Delta::ToolCall));
-        deltas.push_back(Delta::End(response));
+        let calls = self.calls.finish().map(Delta::ToolCall);
 
-        Ok(())
+        Ok(calls.chain([Delta::End(response)]).collect())
+    }
+
+    fn choice(&mut self, choice: Choice<'_>) -> Result<Vec<Delta>, LlmError> {
+        let mut deltas = Vec::new();
+
+        let reason = choice.finish_reason.and_then(parse::<String>);
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+            self.finish_reason = Some(finish_reason(reason));
+        }
+
+        if let Some(said) = &choice.delta {
+            deltas.extend(said.reasoning().map(Delta::Reasoning));
+            self.refusal.push_str(&said.refusal().unwrap_or_default());
+            said.calls()
+                .into_iter()
+                .try_for_each(|piece| self.calls.add(piece))?;
+        }
+
+        let content = choice.delta.and_then(|said| said.content).or(choice.text);
+        let text = content.and_then(|content| content.0);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.has_text = true;
+            deltas.push(Delta::Text(text));
+        }
+
+        Ok(deltas)
     }
 }
 
 impl Reader for Pieces {
-    fn read(
-        &mut self,
-        event: &Event,
-        secrets: &Secrets,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<(), LlmError> {
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         if event.data.trim() == "[DONE]" {
-            return self.end(secrets, deltas);
+            return self.end(secrets);
         }
 
         let chunk: Completion<'_> =
@@ -62,59 +80,23 @@ impl Reader for Pieces {
         }
 
         // If several choices were requested, only the first is used.
-        let Some(choice) = chunk
-            .choices
-            .and_then(|choices| choices.0.into_iter().next())
-        else {
-            return Ok(());
-        };
-
-        if choice.index.and_then(count).is_some_and(|index| index > 0) {
-            return Ok(());
+        let is_first = |choice: &Choice<'_>| choice.index.and_then(count).unwrap_or_default() == 0;
+        let choices = chunk.choices.into_iter().flat_map(|choices| choices.0);
+        match choices.take(1).find(is_first) {
+            Some(choice) => self.choice(choice),
+            None => Ok(Vec::new()),
         }
-
-        if let Some(reason) = choice
-            .finish_reason
-            .and_then(parse::<String>)
-            .filter(|reason| !reason.is_empty())
-        {
-            self.finish_reason = Some(finish_reason(reason));
-        }
-
-        if let Some(said) = &choice.delta {
-            deltas.extend(said.reasoning().map(Delta::Reasoning));
-            self.refusal.push_str(&said.refusal().unwrap_or_default());
-            said.calls()
-                .into_iter()
-                .try_for_each(|piece| self.calls.add(piece))?;
-        }
-
-        let content = choice.delta.and_then(|said| said.content).or(choice.text);
-        if let Some(text) = content
-            .and_then(|content| content.0)
-            .filter(|text| !text.is_empty())
-        {
-            self.has_text = true;
-            deltas.push_back(Delta::Text(text));
-        }
-
-        Ok(())
     }
 
     fn held(&self) -> usize {
         self.refusal.len() + self.calls.bytes()
     }
 
-    fn end_without_mark(
-        &mut self,
-        secrets: &Secrets,
-        deltas: &mut VecDeque<Delta>,
-    ) -> Result<bool, LlmError> {
-        let is_whole = self.finish_reason.is_some();
-        if is_whole {
-            self.end(secrets, deltas)?;
+    fn end_without_mark(&mut self, secrets: &Secrets) -> Result<Option<Vec<Delta>>, LlmError> {
+        if self.finish_reason.is_none() {
+            return Ok(None);
         }
 
-        Ok(is_whole)
+        self.end(secrets).map(Some)
     }
 }
