@@ -79,7 +79,7 @@ const OTHER_REASONS: [(&str, &[&str], &str); 10] = [
         "YAML ends lines at some of these and refuses the others",
     ),
     (
-        "read/src/yaml/scan.rs",
+        "read/src/yaml/lexeme.rs",
         &["\\u{fe"],
         "YAML skips a byte order mark",
     ),
