@@ -7,6 +7,7 @@ use cogwork_llm::{
     AnthropicClient, Backoff, ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind,
     OllamaClient, OpenAiClient, Retry,
 };
+use futures_util::future::{join, join_all};
 
 use crate::http::support::{Answer, Server, answer, ask, bytes, follow, ok, streamed};
 
@@ -49,14 +50,14 @@ fn everyone() -> [Fixture; 3] {
 
 /// What every client makes of this answer, whole and streamed.
 async fn outcomes(answer: Answer) -> Vec<Result<ChatResponse, LlmError>> {
-    let mut all = Vec::new();
-    for (client, _, _) in everyone() {
+    let all = everyone().map(async |(client, _, _)| {
         let server = Server::start([answer.clone(), answer.clone()]).await;
         let client = client(&server);
-        all.extend([ask(&client).await, follow(&client).await.1]);
-    }
+        let (whole, (_, streamed)) = join(ask(&client), follow(&client)).await;
+        [whole, streamed]
+    });
 
-    all
+    join_all(all).await.into_iter().flatten().collect()
 }
 
 async fn kinds(answer: Answer) -> Vec<Kind> {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_llm::{AnthropicClient, LlmClient, LlmError, OllamaClient, OpenAiClient};
+use futures_util::future::join_all;
 use proptest::prelude::*;
 
 use crate::http::support::{Answer, Server, answer, ask, bytes, follow, ok, streamed};
@@ -166,13 +167,17 @@ async fn no_error_within_a_stream_shows_the_key() {
             Answer::Stall(streamed("data: ")),
         ];
         let answers = whole.into_iter().chain(broken);
+        join_all(answers.map(|answer| assert_none_shows_the_key(answer, &event))).await;
+    }
+}
 
-        for answer in answers {
-            let server = Server::start(std::iter::repeat_n(answer, 3)).await;
-            for client in everyone(&server, Duration::from_millis(100)) {
-                assert_hidden(&everything(&follow(&client).await.1.unwrap_err()), &event);
-            }
-        }
+/// Follows a stream with every client at once, so that they wait for their timeouts together.
+async fn assert_none_shows_the_key(answer: Answer, event: &str) {
+    let server = Server::start(std::iter::repeat_n(answer, 3)).await;
+    let clients = everyone(&server, Duration::from_millis(200));
+
+    for (_, outcome) in join_all(clients.iter().map(follow)).await {
+        assert_hidden(&everything(&outcome.unwrap_err()), event);
     }
 }
 
@@ -424,17 +429,21 @@ async fn broken_connections_do_not_show_the_key() {
         ),
     ];
 
-    for answer in answers {
+    let checks = answers.map(async |answer| {
         let server = Server::start(std::iter::repeat_n(answer, 6)).await;
-        for client in everyone(&server, Duration::from_millis(200)) {
-            for error in [
-                ask(&client).await.unwrap_err(),
-                follow(&client).await.1.unwrap_err(),
-            ] {
-                assert_hidden(&everything(&error), "broken");
-            }
+        let clients = everyone(&server, Duration::from_millis(200));
+        let asked = join_all(clients.iter().map(ask)).await;
+        let followed = join_all(clients.iter().map(follow)).await;
+
+        let outcomes = asked
+            .into_iter()
+            .chain(followed.into_iter().map(|(_, end)| end));
+        for outcome in outcomes {
+            assert_hidden(&everything(&outcome.unwrap_err()), "broken");
         }
-    }
+    });
+
+    join_all(checks).await;
 }
 
 #[tokio::test]
