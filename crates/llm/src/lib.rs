@@ -130,7 +130,7 @@ mod tracing;
 #[cfg(feature = "tracing")]
 pub use tracing::Tracing;
 
-mod guess;
+mod estimate;
 
 mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};

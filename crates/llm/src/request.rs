@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages, ReplyFormat, ToolChoice, ToolDefinition, guess};
+use crate::{Message, Messages, ReplyFormat, ToolCall, ToolChoice, ToolDefinition, estimate};
 
 /// A request to a model: a conversation and optional settings.
 ///
@@ -130,7 +130,10 @@ impl ChatRequest {
     /// The estimate is slightly high for English and slightly low for code. Use it for limits, not
     /// for billing.
     pub fn estimated_tokens(&self) -> u64 {
-        guess::of_request(self)
+        let messages = self.messages.iter().map(estimated_bytes);
+        let tools = self.tools.iter().map(ToolDefinition::bytes);
+
+        estimate::tokens(messages.chain(tools).fold(0, usize::saturating_add))
     }
 
     /// Appends a message to the conversation.
@@ -203,6 +206,16 @@ impl Hash for ChatRequest {
         tools.hash(state);
         tool_choice.hash(state);
     }
+}
+
+/// Returns the size of a message for an estimate of its tokens.
+fn estimated_bytes(message: &Message) -> usize {
+    let calls = message.tool_calls().iter().map(ToolCall::bytes);
+    let blocks = message.blocks().iter().map(|_| estimate::BLOCK_BYTES);
+
+    calls
+        .chain(blocks)
+        .fold(message.text().len(), usize::saturating_add)
 }
 
 /// Returns the bits of a number, which are the same for 0 and -0 because the two are equal.

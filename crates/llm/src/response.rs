@@ -2,7 +2,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Delta, Message, ToolCall, guess, split_thinking};
+use crate::{Message, ToolCall, estimate, split_thinking};
 
 /// A model's response.
 ///
@@ -115,7 +115,7 @@ impl ChatResponse {
 
     /// Sets what a server may report in addition to the reply.
     #[cfg(feature = "http")]
-    pub(crate) fn with_told(self, usage: Option<Usage>, model: Option<String>) -> Self {
+    pub(crate) fn with_reported(self, usage: Option<Usage>, model: Option<String>) -> Self {
         Self {
             usage,
             model,
@@ -131,26 +131,6 @@ impl ChatResponse {
         }
     }
 
-    /// Returns the response as the deltas of a stream.
-    pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> + Send {
-        let reasoning = self.reasoning.clone().map(Delta::Reasoning);
-        let text = Some(self.text.clone())
-            .filter(|text| !text.is_empty())
-            .map(Delta::Text);
-        let calls: Vec<_> = self
-            .tool_calls
-            .iter()
-            .cloned()
-            .map(Delta::ToolCall)
-            .collect();
-
-        reasoning
-            .into_iter()
-            .chain(text)
-            .chain(calls)
-            .chain([Delta::End(self)])
-    }
-
     /// Returns the number of bytes that the model wrote.
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
@@ -163,7 +143,7 @@ impl ChatResponse {
     /// text, reasoning and tool calls. See
     /// [`ChatRequest::estimated_tokens`](crate::ChatRequest::estimated_tokens).
     pub fn estimated_tokens(&self) -> u64 {
-        guess::of_bytes(self.bytes())
+        estimate::tokens(self.bytes())
     }
 
     /// Returns the text of the reply.

@@ -22,6 +22,21 @@ pub enum Delta {
 }
 
 impl Delta {
+    /// Returns the deltas of a complete response.
+    pub(crate) fn all_of(response: ChatResponse) -> impl Iterator<Item = Self> + Send {
+        let reasoning = response.reasoning().map(str::to_owned);
+        let text = Some(response.text().to_owned()).filter(|text| !text.is_empty());
+        let calls = response.tool_calls().to_vec();
+
+        let reasoning = reasoning.into_iter().map(Self::Reasoning);
+        let text = text.into_iter().map(Self::Text);
+        let calls = calls.into_iter().map(Self::ToolCall);
+        reasoning
+            .chain(text)
+            .chain(calls)
+            .chain([Self::End(response)])
+    }
+
     /// Returns the number of bytes that the piece adds to the reply.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -153,39 +168,45 @@ impl ReplyStream {
             let message = "the reply broke off: the stream ended without its end marker";
             Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
         });
+
         Poll::Ready(Some(match delta {
-            Ok(Delta::End(response)) => {
-                self.deltas = None;
-                let text = std::mem::take(&mut self.text);
-                let reasoning = std::mem::take(&mut self.reasoning);
-                let calls = std::mem::take(&mut self.tool_calls);
-
-                Ok(Delta::End(
-                    response.with_texts(text, reasoning).with_tool_calls(calls),
-                ))
-            }
+            Ok(Delta::End(response)) => Ok(Delta::End(self.end(response))),
             Ok(delta) => {
-                match &delta {
-                    Delta::Text(text) => self.text.push_str(text),
-                    Delta::Reasoning(text) => self.reasoning.push_str(text),
-                    Delta::ToolCall(call) => self.tool_calls.push(call.clone()),
-                    Delta::End(_) => {}
-                }
-
+                self.collect_delta(&delta);
                 Ok(delta)
             }
-            Err(error) => {
-                self.deltas = None;
-                let text = std::mem::take(&mut self.text);
-
-                // A client inside a wrapper may have text that it hasn't emitted.
-                Err(if error.text_so_far().is_some() {
-                    error
-                } else {
-                    error.with_text_so_far(text)
-                })
-            }
+            Err(error) => Err(self.fail(error)),
         }))
+    }
+
+    fn collect_delta(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Text(text) => self.text.push_str(text),
+            Delta::Reasoning(text) => self.reasoning.push_str(text),
+            Delta::ToolCall(call) => self.tool_calls.push(call.clone()),
+            Delta::End(_) => {}
+        }
+    }
+
+    fn end(&mut self, response: ChatResponse) -> ChatResponse {
+        self.deltas = None;
+        let text = std::mem::take(&mut self.text);
+        let reasoning = std::mem::take(&mut self.reasoning);
+        let calls = std::mem::take(&mut self.tool_calls);
+
+        response.with_texts(text, reasoning).with_tool_calls(calls)
+    }
+
+    fn fail(&mut self, error: LlmError) -> LlmError {
+        self.deltas = None;
+        let text = std::mem::take(&mut self.text);
+
+        // A client inside a wrapper may have text that it hasn't emitted.
+        if error.text_so_far().is_some() {
+            error
+        } else {
+            error.with_text_so_far(text)
+        }
     }
 }
 
@@ -200,7 +221,7 @@ impl Stream for ReplyStream {
 impl From<ChatResponse> for ReplyStream {
     /// Creates a stream with the reasoning, if any, and the text as one piece each.
     fn from(response: ChatResponse) -> Self {
-        Self::new(stream::iter(response.into_deltas().map(Ok)))
+        Self::new(stream::iter(Delta::all_of(response).map(Ok)))
     }
 }
 

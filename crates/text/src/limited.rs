@@ -1,5 +1,28 @@
 use std::fmt::{self, Write};
 
+/// Implements the constructor and the setter of an adapter with a maximum number of characters.
+macro_rules! limited {
+    ($adapter:ident) => {
+        impl<T> $adapter<T> {
+            /// Creates an adapter that shows the whole text.
+            pub fn new(text: T) -> Self {
+                Self {
+                    text,
+                    max_chars: usize::MAX,
+                }
+            }
+
+            /// Sets the maximum number of characters shown, in which an escape counts as one. A longer
+            /// text is truncated and ends with `…`.
+            #[must_use]
+            pub fn with_max_chars(self, max_chars: usize) -> Self {
+                Self { max_chars, ..self }
+            }
+        }
+    };
+}
+pub(crate) use limited;
+
 /// An output with a maximum number of characters that records whether there were more.
 pub(crate) struct Limited<'a, 'f> {
     out: &'a mut fmt::Formatter<'f>,

@@ -1,7 +1,7 @@
 use std::fmt::{self, Write};
 
 use crate::is_invisible;
-use crate::limited::Limited;
+use crate::limited::{Limited, limited};
 
 /// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and at most the
 /// first 80 characters are shown.
@@ -46,21 +46,7 @@ pub struct Escaped<T> {
     max_chars: usize,
 }
 
-impl<T> Escaped<T> {
-    /// Creates an adapter that shows the whole text.
-    pub fn new(text: T) -> Self {
-        Self {
-            text,
-            max_chars: usize::MAX,
-        }
-    }
-
-    /// Sets the maximum number of characters shown. An escaped character counts as one.
-    #[must_use]
-    pub fn with_max_chars(self, max_chars: usize) -> Self {
-        Self { max_chars, ..self }
-    }
-}
+limited!(Escaped);
 
 impl<T: fmt::Display> fmt::Display for Escaped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,7 +88,7 @@ pub struct NameList<I> {
 
 impl<I> NameList<I> {
     /// The maximum number of names shown.
-    pub const MAX_NAMES: usize = 20;
+    const MAX_NAMES: usize = 20;
 
     /// Joins the names with `and`.
     pub fn and(names: impl IntoIterator<IntoIter = I>) -> Self {

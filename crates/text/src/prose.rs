@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-use crate::limited::Limited;
+use crate::limited::{Limited, limited};
 use crate::replace_unsafe;
 
 /// Prose on one line: each run of white space becomes one space, white space at either end is
@@ -18,21 +18,7 @@ pub struct OneLine<T> {
     max_chars: usize,
 }
 
-impl<T> OneLine<T> {
-    /// Creates an adapter that shows the whole text.
-    pub fn new(text: T) -> Self {
-        Self {
-            text,
-            max_chars: usize::MAX,
-        }
-    }
-
-    /// Sets the maximum number of characters shown. A longer text is truncated and ends with `…`.
-    #[must_use]
-    pub fn with_max_chars(self, max_chars: usize) -> Self {
-        Self { max_chars, ..self }
-    }
-}
+limited!(OneLine);
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,21 +87,7 @@ pub struct MultiLine<T> {
     max_chars: usize,
 }
 
-impl<T> MultiLine<T> {
-    /// Creates an adapter that shows the whole text.
-    pub fn new(text: T) -> Self {
-        Self {
-            text,
-            max_chars: usize::MAX,
-        }
-    }
-
-    /// Sets the maximum number of characters shown. A longer text is truncated and ends with `…`.
-    #[must_use]
-    pub fn with_max_chars(self, max_chars: usize) -> Self {
-        Self { max_chars, ..self }
-    }
-}
+limited!(MultiLine);
 
 impl<T: fmt::Display> fmt::Display for MultiLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -132,7 +132,7 @@ impl HookOutcome {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnFailure {
-    /// Keeps the payload, or the one that the hook last [accepted](crate::Moment::stand).
+    /// Keeps the payload, or the one that the hook last [accepted](crate::Moment::accept).
     #[default]
     #[schemars(description = "Keeps what was there.")]
     Keep,

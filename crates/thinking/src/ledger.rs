@@ -28,7 +28,7 @@ pub(crate) struct Entries {
     /// What the running hook has spent.
     hook_spent: Spent,
     /// The payload that the running hook has accepted so far.
-    pub(crate) standing: Option<Payload>,
+    pub(crate) accepted: Option<Payload>,
     pub(crate) problems: Vec<String>,
     /// The time that hooks and memory took.
     pub(crate) time: Duration,
@@ -77,7 +77,7 @@ impl Ledger {
             spent,
         });
 
-        entries.standing.take()
+        entries.accepted.take()
     }
 
     /// Adds problems since the end of the last hook to its report.

@@ -9,7 +9,7 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError};
 ///
 /// A hook receives the [`Moment`] (client, conversation, role, memory) and the [`Payload`], and
 /// returns a [`HookOutcome`]. It may be dropped at any `await`; payloads accepted with
-/// [`Moment::stand`] before that remain in effect.
+/// [`Moment::accept`] before that remain in effect.
 ///
 /// See the [crate documentation](crate) for an example.
 #[async_trait]

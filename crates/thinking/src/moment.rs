@@ -196,9 +196,9 @@ impl Moment<'_> {
 
     /// Accepts a payload as better than the one before it: if the hook fails from now on, it
     /// remains in effect. Its text is added to the drafts.
-    pub fn stand(&self, payload: &Payload) {
+    pub fn accept(&self, payload: &Payload) {
         self.draft(payload.shared_text());
-        self.ledger().entries().standing = Some(payload.clone());
+        self.ledger().entries().accepted = Some(payload.clone());
     }
 
     /// Adds a failure that doesn't end the hook to the [report](crate::Report).

@@ -56,9 +56,7 @@ pub(super) struct Pieces {
 impl Reader for Pieces {
     fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         let piece: Piece<'_> = json::read("event of a message", event.data.as_bytes(), secrets)?;
-        if let Some(error) = piece.error.filter(|error| !failure::says_nothing(error)) {
-            return Err(failure::of_value(error, secrets));
-        }
+        failure::check(piece.error, secrets)?;
 
         let kind = piece.kind.and_then(parse::<String>);
         let index = piece.index.and_then(count);

@@ -69,9 +69,7 @@ impl Block<'_> {
 /// Decodes a response with a success status.
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let reply: Reply<'_> = json::read("message", body, secrets)?;
-    if let Some(error) = reply.error.filter(|error| !failure::says_nothing(error)) {
-        return Err(failure::of_value(error, secrets));
-    }
+    failure::check(reply.error, secrets)?;
 
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let content = reply
@@ -118,7 +116,7 @@ pub(super) fn ended(
 
     Ok(ChatResponse::default()
         .with_finish_reason(reason)
-        .with_told(usage.total(), model))
+        .with_reported(usage.total(), model))
 }
 
 /// Token counts. A stream reports some at its beginning and some at its end.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-    Usage, guess,
+    Usage, estimate,
 };
 
 mod prices;
@@ -139,7 +139,7 @@ impl<C> Budget<C> {
         Ok(Account {
             prices: self.prices.clone(),
             spending: self.spending.clone(),
-            prompt: guess::of_request(request),
+            prompt: request.estimated_tokens(),
             written: 0,
             is_settled: false,
         })
@@ -173,15 +173,15 @@ impl Account {
     }
 
     fn settle(&mut self, response: &ChatResponse) {
-        let guessed = || Usage::new(self.prompt, guess::of_bytes(response.bytes()));
-        self.charge(response.model(), response.usage().unwrap_or_else(guessed));
+        let estimated = || Usage::new(self.prompt, response.estimated_tokens());
+        self.charge(response.model(), response.usage().unwrap_or_else(estimated));
     }
 
     fn fail(&mut self, error: &LlmError) {
         let bytes = error.text_so_far().map_or(0, str::len).max(self.written);
         let has_begun = bytes > 0;
         let prompt = if has_begun { self.prompt } else { 0 };
-        self.charge(None, Usage::new(prompt, guess::of_bytes(bytes)));
+        self.charge(None, Usage::new(prompt, estimate::tokens(bytes)));
     }
 
     fn charge(&mut self, model: Option<&str>, usage: Usage) {
@@ -195,7 +195,10 @@ impl Account {
 impl Drop for Account {
     fn drop(&mut self) {
         if !self.is_settled {
-            self.charge(None, Usage::new(self.prompt, guess::of_bytes(self.written)));
+            self.charge(
+                None,
+                Usage::new(self.prompt, estimate::tokens(self.written)),
+            );
         }
     }
 }

@@ -12,9 +12,51 @@ use crate::{LlmError, LlmErrorKind as Kind};
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
 /// The part of a message that is searched for phrases, in bytes.
-const TOLD: usize = 8 * 1024;
+const SEARCHED: usize = 8 * 1024;
 /// An `error` value of at least this many bytes counts as an error without further checks.
 const EMPTY_ERROR_BYTES: usize = 1024;
+
+/// The codes and categories of errors. Those of the first three kinds take precedence over the status.
+const CODES: [(Kind, &[&str]); 8] = [
+    (
+        Kind::Quota,
+        &[
+            "insufficient_quota",
+            "billing_hard_limit_reached",
+            "billing_error",
+        ],
+    ),
+    (
+        Kind::ContextLength,
+        &["context_length_exceeded", "exceed_context_size_error"],
+    ),
+    (
+        Kind::ContentFilter,
+        &[
+            "content_filter",
+            "content_policy_violation",
+            "responsible_ai_policy_violation",
+        ],
+    ),
+    (
+        Kind::Authentication,
+        &[
+            "authentication_error",
+            "permission_error",
+            "invalid_api_key",
+        ],
+    ),
+    (
+        Kind::RateLimit,
+        &["rate_limit_exceeded", "rate_limit_error"],
+    ),
+    (Kind::Overloaded, &["overloaded_error", "unavailable_error"]),
+    (Kind::Timeout, &["timeout_error"]),
+    (
+        Kind::InvalidRequest,
+        &["invalid_request_error", "not_found_error"],
+    ),
+];
 
 /// Returns the error for a response with this status.
 pub(super) fn of_status(
@@ -45,7 +87,7 @@ pub(super) fn of_status(
 
     let reason = message.trim_end_matches('.');
     let message = match status.as_u16() {
-        404 | 405 if details.tells_of_model() => format!("{address}: {message}"),
+        404 | 405 if details.mentions_model() => format!("{address}: {message}"),
         404 | 405 => {
             let path = protocol.path();
             let hint = protocol.hint;
@@ -57,8 +99,15 @@ pub(super) fn of_status(
     LlmError::new(kind, message)
 }
 
-/// Returns the error for an `error` value in a response with a success status.
-pub(crate) fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
+/// Returns the error for an `error` value in a response with a success status, if it is one.
+pub(crate) fn check(error: Option<&RawValue>, secrets: &Secrets) -> Result<(), LlmError> {
+    match error {
+        Some(error) if !is_absent(error) => Err(of_value(error, secrets)),
+        _ => Ok(()),
+    }
+}
+
+fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
     let details = Details::of(value);
     let status = details
         .code
@@ -83,7 +132,7 @@ pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
 
 /// Returns whether an `error` value means that there is none, as some servers write it into every
 /// successful response: `false`, `""`, `{}`, or an object with only such values.
-pub(crate) fn says_nothing(value: &RawValue) -> bool {
+fn is_absent(value: &RawValue) -> bool {
     type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
     let is_empty = |value: &RawValue| {
@@ -157,70 +206,49 @@ impl Details {
     }
 
     fn kind(&self, status: u16) -> Kind {
-        let says = |words: &[&str]| {
+        let is_quota = status == 402 || self.mentions(&["credit balance is too low"]);
+        let is_context = matches!(status, 200 | 400 | 413 | 422) && self.mentions_context();
+        let of_code = self.kind_of_code();
+
+        match (of_code, status) {
+            _ if is_quota => Kind::Quota,
+            (Some(kind @ (Kind::Quota | Kind::ContextLength)), _) => kind,
+            _ if is_context => Kind::ContextLength,
+            (Some(Kind::ContentFilter), _) => Kind::ContentFilter,
+            (_, 401 | 403) => Kind::Authentication,
+            (_, 429) => Kind::RateLimit,
+            (_, 408 | 504) => Kind::Timeout,
+            (_, 503 | 529) => Kind::Overloaded,
+            // The server doesn't support this at all, so a retry is pointless.
+            (_, 300..=499 | 501 | 505) => Kind::InvalidRequest,
+            (_, 500..) => Kind::Server,
+            (of_code, _) => of_code.unwrap_or(Kind::Server),
+        }
+    }
+
+    /// Returns the kind that the code or the category stands for. The order of `CODES` decides if
+    /// they differ.
+    fn kind_of_code(&self) -> Option<Kind> {
+        let is_given = |word: &str| {
             [&self.code, &self.category]
                 .into_iter()
                 .flatten()
-                .any(|said| words.contains(&said.as_str()))
+                .any(|given| given == word)
         };
 
-        if status == 402
-            || says(&[
-                "insufficient_quota",
-                "billing_hard_limit_reached",
-                "billing_error",
-            ])
-            || self.tells_of(&["credit balance is too low"])
-        {
-            return Kind::Quota;
-        }
-
-        if says(&["context_length_exceeded", "exceed_context_size_error"])
-            || matches!(status, 200 | 400 | 413 | 422) && self.tells_of_context()
-        {
-            return Kind::ContextLength;
-        }
-
-        if says(&[
-            "content_filter",
-            "content_policy_violation",
-            "responsible_ai_policy_violation",
-        ]) {
-            return Kind::ContentFilter;
-        }
-
-        match status {
-            401 | 403 => Kind::Authentication,
-            429 => Kind::RateLimit,
-            408 | 504 => Kind::Timeout,
-            503 | 529 => Kind::Overloaded,
-            // The server doesn't support this at all, so a retry is pointless.
-            300..=499 | 501 | 505 => Kind::InvalidRequest,
-            500.. => Kind::Server,
-            _ if says(&[
-                "authentication_error",
-                "permission_error",
-                "invalid_api_key",
-            ]) =>
-            {
-                Kind::Authentication
-            }
-            _ if says(&["rate_limit_exceeded", "rate_limit_error"]) => Kind::RateLimit,
-            _ if says(&["overloaded_error", "unavailable_error"]) => Kind::Overloaded,
-            _ if says(&["timeout_error"]) => Kind::Timeout,
-            _ if says(&["invalid_request_error", "not_found_error"]) => Kind::InvalidRequest,
-            _ => Kind::Server,
-        }
+        let mut kinds = CODES.iter();
+        let (kind, _) = kinds.find(|(_, words)| words.iter().any(|word| is_given(word)))?;
+        Some(*kind)
     }
 
     /// Servers also respond with 404 if the model doesn't exist; then the URL is correct.
-    fn tells_of_model(&self) -> bool {
-        self.tells_of(&["model"])
+    fn mentions_model(&self) -> bool {
+        self.mentions(&["model"])
     }
 
     /// Most servers have no code for this.
-    fn tells_of_context(&self) -> bool {
-        self.tells_of(&[
+    fn mentions_context(&self) -> bool {
+        self.mentions(&[
             "context length",
             "context window",
             "context size",
@@ -230,12 +258,12 @@ impl Details {
         ])
     }
 
-    fn tells_of(&self, phrases: &[&str]) -> bool {
+    fn mentions(&self, phrases: &[&str]) -> bool {
         let Some(message) = &self.message else {
             return false;
         };
 
-        let message = beginning(message, TOLD).to_lowercase();
+        let message = beginning(message, SEARCHED).to_lowercase();
 
         phrases.iter().any(|phrase| message.contains(phrase))
     }

@@ -171,7 +171,7 @@ impl Reading {
         let response = (self.protocol.decode)(whole, secrets)
             .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
 
-        self.deltas.extend(response.into_deltas());
+        self.deltas.extend(Delta::all_of(response));
         Ok(())
     }
 

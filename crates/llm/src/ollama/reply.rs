@@ -39,10 +39,9 @@ struct Said<'a> {
 impl<'a> Reply<'a> {
     fn read(body: &'a [u8], secrets: &Secrets) -> Result<Self, LlmError> {
         let reply: Self = json::read("chat reply", body, secrets)?;
-        match reply.error.filter(|error| !failure::says_nothing(error)) {
-            Some(error) => Err(failure::of_value(error, secrets)),
-            None => Ok(reply),
-        }
+        failure::check(reply.error, secrets)?;
+
+        Ok(reply)
     }
 
     fn is_done(&self) -> bool {
@@ -80,7 +79,7 @@ impl<'a> Reply<'a> {
             .then(|| Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
         ChatResponse::default()
             .with_finish_reason(reason.unwrap_or_default())
-            .with_told(usage, json::text(self.model))
+            .with_reported(usage, json::text(self.model))
     }
 }
 

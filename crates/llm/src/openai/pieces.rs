@@ -24,7 +24,7 @@ impl Pieces {
 
         let response = ChatResponse::default()
             .with_finish_reason(self.finish_reason.take().unwrap_or_default())
-            .with_told(self.usage, self.model.take());
+            .with_reported(self.usage, self.model.take());
         let calls = self.calls.finish().map(Delta::ToolCall);
 
         Ok(calls.chain([Delta::End(response)]).collect())
@@ -65,9 +65,7 @@ impl Reader for Pieces {
 
         let chunk: Completion<'_> =
             json::read("chunk of a chat completion", event.data.as_bytes(), secrets)?;
-        if let Some(error) = chunk.error.filter(|error| !failure::says_nothing(error)) {
-            return Err(failure::of_value(error, secrets));
-        }
+        failure::check(chunk.error, secrets)?;
 
         if event.name == "error" {
             return Err(failure::of_text(&event.data, secrets));

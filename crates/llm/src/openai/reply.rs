@@ -80,12 +80,7 @@ impl Said<'_> {
 pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, LlmError> {
     let wrong = |message: &str| LlmError::new(LlmErrorKind::Decode, message);
     let completion: Completion<'_> = json::read("chat completion", body, secrets)?;
-    if let Some(error) = completion
-        .error
-        .filter(|error| !failure::says_nothing(error))
-    {
-        return Err(failure::of_value(error, secrets));
-    }
+    failure::check(completion.error, secrets)?;
 
     let choice = completion
         .choices
@@ -113,9 +108,9 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         .into_iter()
         .flatten()
         .find_map(|content| content.0);
-    let says_nothing = text.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
+    let is_empty = text.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
 
-    if let Some(refusal) = refusal.filter(|_| says_nothing) {
+    if let Some(refusal) = refusal.filter(|_| is_empty) {
         return Err(refused(&refusal, secrets));
     }
 
@@ -131,7 +126,7 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         .with_finish_reason(reason)
         .with_reasoning(reasoning)
         .with_tool_calls(calls)
-        .with_told(
+        .with_reported(
             completion.usage.and_then(usage),
             json::text(completion.model),
         ))

@@ -8,7 +8,6 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-    guess,
 };
 
 mod queue;
@@ -92,7 +91,9 @@ impl<C> RateLimit<C> {
         let most_written = request.max_tokens().unwrap_or_default();
         let now = Instant::now();
         let asking = Asking {
-            tokens: guess::of_request(request).saturating_add(most_written.into()),
+            tokens: request
+                .estimated_tokens()
+                .saturating_add(most_written.into()),
             limits: self.limits,
             deadline: now + self.max_wait.min(LONGEST_WAIT),
         };

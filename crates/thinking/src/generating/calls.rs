@@ -96,13 +96,13 @@ impl Generating<'_> {
         payload: &Payload,
         error: ThinkingError,
     ) -> Result<Effect, LlmError> {
-        let standing = self.close(mode, hook, Outcome::Failed(error.to_string()));
+        let accepted = self.close(mode, hook, Outcome::Failed(error.to_string()));
         if mode.on_failure() == OnFailure::Fail {
             return Err(error.into_llm_error(mode.name(), hook));
         }
 
-        Ok(match standing {
-            Some(standing) => Effect::replaced(payload, standing),
+        Ok(match accepted {
+            Some(accepted) => Effect::replaced(payload, accepted),
             None => Effect::Kept,
         })
     }

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{says, some};
+use super::{is_just, some};
 use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
@@ -108,7 +108,7 @@ impl ThinkingMode for Critique {
             let found = moment
                 .ask(moment.aside(moment.conversation(&best, &prompt)))
                 .await?;
-            if says(found.text(), ALL_MET) {
+            if is_just(found.text(), ALL_MET) {
                 break;
             }
 
@@ -124,7 +124,7 @@ impl ThinkingMode for Critique {
             }
 
             best = best.with_text(revised.into_text());
-            moment.stand(&best);
+            moment.accept(&best);
         }
 
         Ok(if best == *draft {

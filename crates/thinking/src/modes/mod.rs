@@ -23,7 +23,7 @@ use crate::{Moment, Payload, ThinkingError};
 
 /// Returns whether the first line of a reply is just this word. Punctuation around it is ignored,
 /// unless the word itself is only punctuation.
-fn says(reply: &str, word: &str) -> bool {
+fn is_just(reply: &str, word: &str) -> bool {
     let bare = |text: &str| {
         text.trim_matches(|mark: char| !mark.is_alphanumeric())
             .to_lowercase()

@@ -6,7 +6,7 @@ use cogwork_llm::LlmClient;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ask, says, some};
+use super::{ask, is_just, some};
 use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 /// Shows the model its own draft, and replaces the draft by the reply.
@@ -136,7 +136,11 @@ impl Reflection {
 
     /// Returns the improved text, or `None` if the draft is accepted.
     fn better(&self, reply: &str) -> Result<Option<String>, ThinkingError> {
-        if self.verdict.as_ref().is_some_and(|word| says(reply, word)) {
+        if self
+            .verdict
+            .as_ref()
+            .is_some_and(|word| is_just(reply, word))
+        {
             return Ok(None);
         }
 
@@ -204,7 +208,7 @@ impl ThinkingMode for Reflection {
                 _ => break,
             }
 
-            moment.stand(&best);
+            moment.accept(&best);
         }
 
         Ok(if best == *draft {

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{says, some};
+use super::{is_just, some};
 use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
 
 const NO_CHANGE: &str = "NO CHANGE";
@@ -178,7 +178,7 @@ impl ThinkingMode for Verification {
         let reply = moment
             .ask(moment.answering(moment.conversation(draft, &prompt)))
             .await?;
-        match says(reply.text(), NO_CHANGE) {
+        match is_just(reply.text(), NO_CHANGE) {
             true => Ok(HookOutcome::Keep),
             false => {
                 moment.draft(reply.text());

@@ -227,7 +227,7 @@ impl ThinkingMode for Failing {
         moment: &Moment<'_>,
         draft: &Payload,
     ) -> Result<HookOutcome, ThinkingError> {
-        moment.stand(&draft.clone().with_text("better"));
+        moment.accept(&draft.clone().with_text("better"));
         moment.ask(moment.request().clone()).await?;
         Ok(HookOutcome::replace_text("best"))
     }
