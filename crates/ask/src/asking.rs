@@ -290,7 +290,7 @@ impl<'a> Asking<'a> {
         };
 
         let line = error.to_string();
-        note(|| format!("{refused} is refused, asking by {next}: {line}"));
+        note(|| format!("the server refused {refused}, trying {next}: {line}"));
         policy.on_refusal(refused, next, &error);
         self.record.refusals.push(FormRefusal {
             rung: refused,

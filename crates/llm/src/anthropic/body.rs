@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::turns::{Turn, turns};
-use crate::http::{Call, invalid, json, tools};
+use crate::http::{Call, Extra, invalid, json, tools};
 use crate::{ChatRequest, LlmError, Message, ReplyFormat, Role, ToolChoice, ToolDefinition};
 
 /// The default token limit, because the API requires one.
@@ -42,6 +42,22 @@ struct OutputConfig<'a> {
     format: Format<'a>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
+}
+
+impl<'a> OutputConfig<'a> {
+    fn of(format: Format<'a>, extra: &'a Extra) -> Self {
+        let others = extra.get(OUTPUT_CONFIG).and_then(Value::as_object);
+        let others = others
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value))
+            .filter(|(name, _)| *name != "format");
+
+        Self {
+            format,
+            extra: others.collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -119,23 +135,10 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
 
     let is_system = |message: &&Message| message.role() == Role::System;
     let leading = request.messages().iter().take_while(is_system).count();
-    let system: Vec<&str> = request
-        .messages()
-        .iter()
-        .take(leading)
-        .map(Message::text)
-        .collect();
+    let system = request.messages().iter().take(leading);
+    let system: Vec<&str> = system.map(Message::text).collect();
 
     let default = (!extra.contains_key("max_tokens")).then_some(MAX_TOKENS);
-    let others = extra
-        .get(OUTPUT_CONFIG)
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
-
-    let others = others
-        .map(|(name, value)| (name.as_str(), value))
-        .filter(|(name, _)| *name != "format");
     let format = request.format().map(Format::of).transpose()?;
     json::to_bytes(&Body {
         model: call.model,
@@ -145,10 +148,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Vec<u8>, LlmError> {
         temperature: request.temperature(),
         stop_sequences: request.stop(),
         stream: call.stream.then_some(true),
-        output_config: format.map(|format| OutputConfig {
-            format,
-            extra: others.collect(),
-        }),
+        output_config: format.map(|format| OutputConfig::of(format, extra)),
         tools: request
             .tools()
             .iter()

@@ -8,98 +8,104 @@ const AROUND: usize = 30;
 const LINES: usize = 20;
 
 /// The difference between a request and a recorded one.
+#[derive(Default)]
 pub(super) struct Difference {
-    /// The place, the recorded value and the requested value, in the order of the request.
-    parts: Vec<(String, String, String)>,
+    /// In the order of the request.
+    parts: Vec<Part>,
     equal_messages: usize,
     /// The length of the common prefix of the first differing message, in characters.
     equal_characters: usize,
 }
 
+/// A place with its recorded and its requested value.
+struct Part {
+    place: String,
+    before: String,
+    now: String,
+}
+
 impl Difference {
     pub(super) fn of(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
-        let (before, now): (Vec<_>, Vec<_>) = (
-            recorded.messages().iter().collect(),
-            asked.messages().iter().collect(),
-        );
-        let mut difference = Self {
-            parts: Vec::new(),
-            equal_messages: 0,
-            equal_characters: 0,
-        };
-
-        let longer = before.len().max(now.len());
-        for place in 0..longer {
-            let before = before.get(place).copied();
-            let now = now.get(place).copied();
-            if before == now {
-                difference.equal_messages += usize::from(difference.parts.is_empty());
-                continue;
-            }
-
-            let whole_before = before.map(whole);
-            let whole_now = now.map(whole);
-            let common = in_common(
-                whole_before.as_deref().unwrap_or_default(),
-                whole_now.as_deref().unwrap_or_default(),
-            );
-            if difference.parts.is_empty() {
-                difference.equal_characters = common;
-            }
-
-            let (before, now) = if whole_before == whole_now
-                && before.map(Message::role) == now.map(Message::role)
-            {
-                (
-                    said(before, 0),
-                    format!("{} with different data", said(now, 0)),
-                )
-            } else {
-                (said(before, common), said(now, common))
-            };
-
-            difference
-                .parts
-                .push((format!("messages[{place}]"), before, now));
-        }
-
-        let mut setting = |name: &str, before: String, now: String| {
-            if before != now {
-                difference.parts.push((name.to_owned(), before, now));
-            }
-        };
-
-        setting(
-            "max_tokens",
-            shown(recorded.max_tokens()),
-            shown(asked.max_tokens()),
-        );
-
-        setting(
-            "temperature",
-            shown(recorded.temperature()),
-            shown(asked.temperature()),
-        );
-
-        setting("seed", shown(recorded.seed()), shown(asked.seed()));
-        setting(
-            "stop",
-            format!("{:?}", recorded.stop()),
-            format!("{:?}", asked.stop()),
-        );
-
-        for (name, long) in [
-            ("format", form as fn(&ChatRequest) -> String),
-            ("tools", tools),
-        ] {
-            let before = long(recorded);
-            let now = long(asked);
-            let common = in_common(&before, &now);
-            setting(name, excerpt(&before, common), excerpt(&now, common));
-        }
-
-        setting("tool_choice", choice(recorded), choice(asked));
+        let mut difference = Self::default();
+        difference.add_messages(recorded, asked);
+        difference.add_settings(recorded, asked);
         difference
+    }
+
+    fn add_messages(&mut self, recorded: &ChatRequest, asked: &ChatRequest) {
+        let mut before = recorded.messages().iter();
+        let mut now = asked.messages().iter();
+        let longer = before.len().max(now.len());
+
+        for place in 0..longer {
+            let before = before.next();
+            let now = now.next();
+            if before == now {
+                self.equal_messages += usize::from(self.parts.is_empty());
+            } else {
+                self.add_message(format!("messages[{place}]"), before, now);
+            }
+        }
+    }
+
+    fn add_message(&mut self, place: String, before: Option<&Message>, now: Option<&Message>) {
+        let whole_before = before.map(whole);
+        let whole_now = now.map(whole);
+        let common = in_common(
+            whole_before.as_deref().unwrap_or_default(),
+            whole_now.as_deref().unwrap_or_default(),
+        );
+        if self.parts.is_empty() {
+            self.equal_characters = common;
+        }
+
+        let roles_are_equal = before.map(Message::role) == now.map(Message::role);
+        let part = if whole_before == whole_now && roles_are_equal {
+            Part {
+                place,
+                before: said(before, 0),
+                now: format!("{} with different data", said(now, 0)),
+            }
+        } else {
+            Part {
+                place,
+                before: said(before, common),
+                now: said(now, common),
+            }
+        };
+        self.parts.push(part);
+    }
+
+    fn add_settings(&mut self, recorded: &ChatRequest, asked: &ChatRequest) {
+        let short: [(&str, fn(&ChatRequest) -> String); 4] = [
+            ("max_tokens", |request| shown(request.max_tokens())),
+            ("temperature", |request| shown(request.temperature())),
+            ("seed", |request| shown(request.seed())),
+            ("stop", |request| format!("{:?}", request.stop())),
+        ];
+        for (name, setting) in short {
+            self.add_setting(name, setting(recorded), setting(asked));
+        }
+
+        let long: [(&str, fn(&ChatRequest) -> String); 2] = [("format", form), ("tools", tools)];
+        for (name, setting) in long {
+            let before = setting(recorded);
+            let now = setting(asked);
+            let common = in_common(&before, &now);
+            self.add_setting(name, excerpt(&before, common), excerpt(&now, common));
+        }
+
+        self.add_setting("tool_choice", choice(recorded), choice(asked));
+    }
+
+    fn add_setting(&mut self, name: &str, before: String, now: String) {
+        if before != now {
+            self.parts.push(Part {
+                place: name.to_owned(),
+                before,
+                now,
+            });
+        }
     }
 
     /// Returns a measure of similarity: larger is more similar.
@@ -114,7 +120,7 @@ impl Difference {
     /// Returns the whole difference, in lines.
     pub(super) fn whole(&self) -> String {
         let mut whole = String::new();
-        for (place, before, now) in self.parts.iter().take(LINES) {
+        for Part { place, before, now } in self.parts.iter().take(LINES) {
             // Writing to a string cannot fail.
             let _ = write!(whole, "{place}\n- {before}\n+ {now}\n");
         }
@@ -131,7 +137,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parts.first() {
-            Some((place, before, now)) => write!(
+            Some(Part { place, before, now }) => write!(
                 f,
                 "{place} is {before} in the recording and {now} in the request"
             ),

@@ -30,5 +30,5 @@ pub(crate) use connection::Connection;
 pub(crate) use environment::from_env;
 pub(crate) use errors::invalid;
 pub(crate) use excerpt::Secrets;
-pub(crate) use protocol::{Call, Framing, Protocol, Reader};
+pub(crate) use protocol::{Call, Extra, Framing, Protocol, Reader};
 pub(crate) use sse::Event;

@@ -110,6 +110,35 @@ impl Verification {
         }
     }
 
+    /// Answers the questions concurrently, and returns those with an answer as a text.
+    async fn answers(moment: &Moment<'_>, questions: &[String]) -> Result<String, ThinkingError> {
+        let answers = questions
+            .iter()
+            .map(|question| Self::answer(moment, question));
+        let answers = join_all(answers).await;
+
+        let mut known = Vec::new();
+        let mut last = ThinkingError::Empty;
+        for (question, answer) in questions.iter().zip(answers) {
+            match answer {
+                Ok(answer) => {
+                    let answer = answer.trim();
+                    known.push(format!("Question: {question}\nAnswer: {answer}"));
+                }
+                Err(error) => {
+                    moment.report(&error);
+                    last = error;
+                }
+            }
+        }
+
+        if known.is_empty() {
+            return Err(last);
+        }
+
+        Ok(known.join("\n\n"))
+    }
+
     /// Answers a question with the role and the user's attachments, but without the draft.
     async fn answer(moment: &Moment<'_>, question: &str) -> Result<String, ThinkingError> {
         let mut messages = Messages::new();
@@ -143,36 +172,12 @@ impl ThinkingMode for Verification {
     ) -> Result<HookOutcome, ThinkingError> {
         some(draft)?;
         let questions = self.questions(moment, draft).await?;
-        let answers = join_all(
-            questions
-                .iter()
-                .map(|question| Self::answer(moment, question)),
-        )
-        .await;
-
-        let mut known = Vec::new();
-        let mut last = ThinkingError::Empty;
-        for (question, answer) in questions.iter().zip(answers) {
-            match answer {
-                Ok(answer) => {
-                    known.push(format!("Question: {question}\nAnswer: {}", answer.trim()))
-                }
-                Err(error) => {
-                    moment.report(&error);
-                    last = error;
-                }
-            }
-        }
-
-        if known.is_empty() {
-            return Err(last);
-        }
-
+        let known = Self::answers(moment, &questions).await?;
         let prompt = format!(
             "These questions were answered independently of your answer:\n\n{}\n\nWhere your answer contradicts them, \
              correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with \
              {NO_CHANGE} and nothing else.",
-            known.join("\n\n"),
+            known,
         );
 
         let reply = moment

@@ -146,25 +146,24 @@ impl Check<'_> {
             return true;
         };
 
-        // Reports the problems of the closest choice.
+        self.add_closest(choices, value);
+        true
+    }
+
+    /// Adds the problems of the choice with the fewest problems.
+    fn add_closest(&mut self, choices: &[Value], value: &Value) {
+        let here = self.path.len();
         let tried = choices
             .iter()
             .map(|choice| found(self.root, choice, value, &self.path));
-        let here = self.path.len();
-        let fewest = tried.min_by_key(|found| {
-            (
-                found.len(),
-                found
-                    .iter()
-                    .filter(|problem| problem.path.len() == here)
-                    .count(),
-            )
+        let closest = tried.min_by_key(|problems| {
+            let at_top = problems.iter().filter(|problem| problem.path.len() == here);
+            (problems.len(), at_top.count())
         });
 
         let room = MOST.saturating_sub(self.problems.len());
         self.problems
-            .extend(fewest.into_iter().flatten().take(room));
-        true
+            .extend(closest.into_iter().flatten().take(room));
     }
 
     fn kind(&mut self, schema: &Map<String, Value>, value: &Value) -> bool {

@@ -399,7 +399,7 @@ async fn reporter_and_watchers_are_told() {
     assert_eq!(
         notes,
         [
-            "JSON Schema is refused, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
+            "the server refused JSON Schema, trying flat JSON Schema: invalid request: this response_format is unavailable now (status 400, request a\\nb)"
         ]
     );
 }
