@@ -274,6 +274,13 @@ async fn an_action_is_chosen_by_the_last_line() {
         ("Good.\n**Action:** `Accept`.\n\n", "accept", "Good."),
         ("action: revise", "revise", "revise"),
         (
+            "```\nGood.\nACTION: accept\n```",
+            "accept",
+            "```\nGood.\n```",
+        ),
+        ("Good.\n```text\nACTION: accept\n```", "accept", "Good."),
+        ("```\nACTION: accept\n```\n", "accept", "accept"),
+        (
             "ACTION: accept\nNo, rather:\nACTION: revise",
             "revise",
             "ACTION: accept\nNo, rather:",
@@ -316,7 +323,7 @@ async fn a_model_that_names_no_action_is_asked_again() {
     );
     assert_eq!(
         script.requests()[1].messages().last().unwrap().text(),
-        "Your reply ends with no line `ACTION: <label>`. Answer with this line alone. The label is one of: accept, revise."
+        "Your reply does not end with a line `ACTION: <label>`. Answer with this line alone. The label is one of: accept, revise."
     );
 
     let script = ScriptedClient::new(["Good.", "ACTION: dance", "<think>?</think>ACTION: revise"]);

@@ -6,6 +6,7 @@ mod good_files;
 mod guide;
 mod hostile;
 mod hostile_places;
+mod hostile_replies;
 mod running;
 mod schema;
 mod secrets;

@@ -2,7 +2,8 @@
 //!
 //! The rules, in order:
 //!
-//! 1. What stands before the first `</think>` is not looked at, if all keys of a reply follow it.
+//! 1. Thinking in `<think>` tags is skipped. Without the opening tag, it is skipped if all keys of a
+//!    reply follow it.
 //! 2. Fenced blocks in which a line begins with a key of a reply; else the text from the first such
 //!    line, or from a bracket before a key. Prose that merely echoes a key is none of these.
 //! 3. Of several blocks the last one counts: a model that begins a second block takes the first back.
@@ -10,6 +11,7 @@
 //! 5. Where no line begins with a key, the last fenced block, so that the complaint can say what is
 //!    wrong with it.
 
+use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
 use super::repair::{Key, top_key};
@@ -24,17 +26,27 @@ pub(super) struct Block<'t> {
     pub(super) open: bool,
 }
 
-/// The blocks that may be the reply, the one that counts first.
+/// Returns the blocks that may be the reply, the one that counts first.
 pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
-    let thought = end_of_thinking(text);
-    let rest = text.get(thought..).unwrap_or_default();
-    if thought == 0 || !top_keys(rest).is_all() {
-        return in_text(text);
-    }
+    let answer = answer(text);
+    let offset = text.len() - answer.len();
 
-    let mut found = in_text(rest);
-    found.iter_mut().for_each(|block| block.offset += thought);
+    let mut found = in_text(answer);
+    found.iter_mut().for_each(|block| block.offset += offset);
     found
+}
+
+/// Returns the text without the thinking of a reasoning model before it.
+fn answer(text: &str) -> &str {
+    charge(text.len());
+    let Some(split) = split_thinking(text) else {
+        return text;
+    };
+
+    // Without the opening tag, the closing one may be a word of a reply.
+    let is_thinking =
+        split.is_opened || !names_a_key(split.thinking) && top_keys(split.answer).is_all();
+    if is_thinking { split.answer } else { text }
 }
 
 fn in_text(text: &str) -> Vec<Block<'_>> {
@@ -88,21 +100,6 @@ fn end_of_fences(text: &str) -> usize {
         Some(at) if !text.get(at + 1..).is_some_and(names_a_key) => at + 1,
         _ => text.len(),
     }
-}
-
-/// Where the thinking of a reasoning model ends that stands before its reply; servers that cut the
-/// opening tag off leave the closing one.
-fn end_of_thinking(text: &str) -> usize {
-    charge(text.len());
-    let end = |tag: &str| text.find(tag).map(|at| (at, at + tag.len()));
-    let Some((begin, end)) = end("</think>").or_else(|| end("</thinking>")) else {
-        return 0;
-    };
-
-    // Without the opening tag it may be a word of a reply.
-    let is_thinking = text.trim_start_matches(is_blank).starts_with("<think")
-        || text.get(..begin).is_some_and(|before| !names_a_key(before));
-    if is_thinking { end } else { 0 }
 }
 
 /// `planning` does not count: it is a word of any prose.

@@ -16,11 +16,11 @@ fn read(text: &str) -> Result<Reply, ReplyProblem> {
     Reply::read(text, 1024 * 1024)
 }
 
-/// A block that goes on for half a mebibyte.
+/// A block of 128 KiB.
 fn block(beginning: &str, piece: &str) -> String {
     format!(
         "```yaml\n{beginning}{}\n```",
-        piece.repeat(512 * 1024 / piece.len())
+        piece.repeat(128 * 1024 / piece.len())
     )
 }
 

@@ -6,6 +6,7 @@ mod branches;
 mod built_in;
 mod drivers;
 mod exports;
+mod hostile_replies;
 mod limits;
 mod replies;
 mod sessions;

@@ -1,0 +1,52 @@
+//! The hostile replies that all readers of replies share.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use cogwork_agents::{Agent, FlowState};
+use cogwork_flow::Flow;
+use cogwork_llm::ScriptedClient;
+
+#[path = "../../../ask/tests/replies/mod.rs"]
+mod replies;
+use replies::{LONG_PROSE, Outcome, hostile_replies};
+
+const USABLE: &str = "\
+The rhyme is clean.
+
+ACTION: accept";
+
+async fn outcome(reply: &str) -> Outcome {
+    let client = ScriptedClient::new([reply, USABLE]);
+    let agent = Agent::new("judge", client.clone()).with_actions(["accept", "revise"]);
+    let flow = Flow::builder("flow")
+        .start("judge")
+        .node("judge", agent)
+        .end("judge", "accept")
+        .end("judge", "revise")
+        .build()
+        .unwrap();
+    let ended = flow.run(&mut FlowState::new("A poem.")).await;
+
+    match (ended.is_ok(), client.requests().len()) {
+        (true, 1) => Outcome::Read,
+        (true, _) => Outcome::AskedAgain,
+        (false, _) => Outcome::Refused,
+    }
+}
+
+#[tokio::test]
+async fn hostile_replies_are_read_asked_for_again_or_refused() {
+    for hostile in hostile_replies(USABLE) {
+        // An answer is a text of any length, and only its last line has a form.
+        let expected = match hostile.name {
+            LONG_PROSE => Outcome::Read,
+            _ => hostile.outcome,
+        };
+
+        let outcome = outcome(&hostile.reply).await;
+        assert_eq!(outcome, expected, "{}", hostile.name);
+    }
+}
