@@ -1,7 +1,7 @@
 //! A run that reached its limit is saved, read back, and goes on where it stopped.
 //!
 //! ```text
-//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts is reached without a conclusion; the thoughts are kept, and with a higher limit they go on
+//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit
 //! limit: Some(Thoughts(3))
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8

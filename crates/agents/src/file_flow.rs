@@ -6,7 +6,7 @@ use crate::quote::Name;
 use crate::yaml::Secrets;
 use crate::{FillError, FlowState, Output, Template};
 
-/// A flow that was loaded, ready to run as often as wanted; made by [`Loader::load`](crate::Loader::load).
+/// A flow that was loaded by [`Loader::load`](crate::Loader::load). It can run any number of times.
 pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
@@ -22,28 +22,28 @@ impl FileFlow {
         }
     }
 
-    /// The flow.
+    /// Returns the flow.
     pub fn flow(&self) -> &Flow<FlowState> {
         &self.flow
     }
 
-    /// The flow by value, to be a part of another.
+    /// Returns the flow by value, for use as a subflow.
     pub fn into_flow(self) -> Flow<FlowState> {
         self.flow
     }
 
-    /// What the flow says at the end of a run: by the `answer` of the file, or what was said last.
+    /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last output.
     ///
     /// # Errors
     ///
-    /// When the answer would have more than [`Template::MAX_FILLED`] bytes.
+    /// If the answer would exceed [`Template::MAX_FILLED`] bytes.
     pub fn answer(&self, state: &FlowState) -> Result<Output, FillError> {
         let what = || format!("the `answer` of the flow `{}`", Name(self.flow.name()));
         self.answer.fill(state).map_err(|error| error.of(what()))
     }
 
-    /// Returns a text with `${NAME}` in place of each value that the file took from the environment: for what
-    /// is shown of a run, such as the words of a server in an error.
+    /// Replaces each value that the file took from the environment with `${NAME}`. Use it for everything that
+    /// is shown of a run, such as a server's error message.
     ///
     /// A value is found [however it is written](cogwork_text::Mask), and so are all parts of it of eight
     /// characters, and the pieces of four bytes or more between `/`, `?`, `#`, `@`, `:`, `&` and `=`. Values of

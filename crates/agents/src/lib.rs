@@ -1,4 +1,4 @@
-//! Agents as nodes of a flow, and whole flows of agents, chains of thought, strategies and subflows from a YAML file.
+//! Agents as nodes of a flow, and flows of agents, chains of thought, strategies and subflows from YAML files.
 //!
 //! ```text
 //! Loader::load(path) -> FileFlow      // or every problem of the file, with its line and column
@@ -44,11 +44,11 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | load a file, or see all that is wrong with it | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
-//! | tell an editor what a file may hold | [`Loader::schema`], [`Loader::fingerprint`] |
-//! | have an agent in a flow of your own | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
-//! | put what was said into prompts | [`Template`] |
-//! | let files name more | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
+//! | load a file, or list its problems | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
+//! | support files in an editor | [`Loader::schema`], [`Loader::fingerprint`] |
+//! | use an agent in your own flow | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
+//! | use outputs in prompts | [`Template`] |
+//! | extend what files can use | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -12,13 +12,16 @@ use crate::settings::{RequestSettings, properties, schema_of};
 use crate::yaml::Environment;
 use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
 
-/// Reads flows from YAML, with the providers, node types, thinking modes and tools that files may name.
+/// Loads flows from YAML files. It holds the providers, node types, thinking modes and tools that files
+/// can name.
 ///
-/// What a file may hold is in the guide `flows-from-files`, and [`schema`](Self::schema) says it to editors. A file is checked whole, and every problem told at once, with file, line, column and path.
+/// The guide `flows-from-files` describes the format, and [`schema`](Self::schema) describes it for
+/// editors. A file is checked completely, and all problems are reported at once with file, line, column
+/// and path.
 ///
-/// `${NAME}` in a text of a file is taken from the [environment](Self::with_environment); `$$` is a dollar.
-/// A value that came from there is a secret: [no part of it](FileFlow::hide_secrets) is in an error, drawing or
-/// schema.
+/// `${NAME}` in a text is replaced from the [environment](Self::with_environment); `$$` is a dollar sign.
+/// Values from the environment are secrets: [no part of them](FileFlow::hide_secrets) appears in an
+/// error, a drawing or the schema.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader};
@@ -48,7 +51,7 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
 /// greeting.yaml:4:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`; did you mean `agent`?
-/// greeting.yaml:5:9: nodes[1].id: a node with the id `greeter` is in line 3 already; expected another id
+/// greeting.yaml:5:9: nodes[1].id: line 3 already has a node with the id `greeter`; choose another id
 /// greeting.yaml:7:55: nodes[1].config.temperature: expected a number, found a text");
 /// # Ok(())
 /// # }
@@ -61,42 +64,43 @@ pub struct Loader {
     modes: Registry,
     environment: Environment,
     connects: bool,
-    /// Made when it is first asked for, and anew after a change.
+    /// Created on first use and after each change.
     schema: OnceLock<Json>,
 }
 
-/// Something that cannot be added to a [`Loader`].
+/// An error of adding something to a [`Loader`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoaderError {
-    /// There is one of this name.
+    /// The name is already taken.
     #[error(
-        "there is a {kind} `{}` already; known {kind}s: {}; expected another name, or `replace`",
+        "the {kind} `{}` already exists; known {kind}s: {}; choose another name, or use `replace`",
         Name(name),
         list(known)
     )]
     NameTaken {
-        /// What it is: `provider` or `node type`.
+        /// `provider` or `node type`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// A setting of a node type is one of a provider, too, or of every request: they stand side by side.
+    /// A node type and a provider, or all requests, have a setting of the same name. Files list them
+    /// together.
     #[error(
-        "the setting `{}` of the {kind} `{}` is one of {other} too; expected another name for it",
+        "the setting `{}` of the {kind} `{}` is also a setting of {other}; choose another name",
         Name(setting),
         Name(name)
     )]
     SettingTaken {
-        /// What it is: `provider` or `node type`.
+        /// `provider` or `node type`.
         kind: &'static str,
         /// Its name.
         name: String,
         /// The setting.
         setting: String,
-        /// Who has it already.
+        /// What already has it.
         other: String,
     },
 }
@@ -108,7 +112,8 @@ impl Default for Loader {
 }
 
 impl Loader {
-    /// A loader with the crate's own providers and node types, no tools, and nothing in the environment.
+    /// Creates a loader with the built-in providers and node types, without tools, and with an empty
+    /// environment.
     pub fn new() -> Self {
         let mut providers = providers::built_in();
         let node_types = node_types::built_in();
@@ -124,7 +129,7 @@ impl Loader {
         }
     }
 
-    /// Where `${NAME}` in files is looked up. Default: nothing is set.
+    /// Sets where `${NAME}` is looked up. By default, no variable is set.
     #[must_use]
     pub fn with_environment(
         mut self,
@@ -134,13 +139,13 @@ impl Loader {
         self
     }
 
-    /// Looks `${NAME}` up in the environment of the process. A variable that is no UTF-8 counts as not set.
+    /// Looks `${NAME}` up in the environment of the process. Variables that are not UTF-8 count as unset.
     #[must_use]
     pub fn with_process_environment(self) -> Self {
         self.with_environment(|name| std::env::var(name).ok())
     }
 
-    /// The tools that files may name. Default: none.
+    /// Sets the tools that files can name. The default is none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
@@ -148,7 +153,7 @@ impl Loader {
         self
     }
 
-    /// The thinking modes that files may name. Default: [`Registry::with_built_in`].
+    /// Sets the thinking modes that files can name. The default is [`Registry::with_built_in`].
     #[must_use]
     pub fn with_modes(mut self, modes: Registry) -> Self {
         self.modes = modes;
@@ -156,8 +161,8 @@ impl Loader {
         self
     }
 
-    /// Loads flows to be looked at and not run: every `${NAME}` counts as set, and no client is made. A call of
-    /// a model is an error in such a flow.
+    /// Loads flows for inspection only: every `${NAME}` counts as set, and no client is created. Calls to a
+    /// model fail in such a flow.
     #[must_use]
     pub fn without_clients(mut self) -> Self {
         self.connects = false;
@@ -168,7 +173,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// When there is one of this name, or it has a setting that a node type or every request has.
+    /// If the name is taken, or if it has a setting of a node type or of requests.
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
         let known: Vec<_> = self
             .providers
@@ -183,11 +188,11 @@ impl Loader {
         Ok(self)
     }
 
-    /// Puts a provider in the place of the one with its name, which is given back, or adds it.
+    /// Adds a provider, and replaces and returns the existing one of the same name.
     ///
     /// # Errors
     ///
-    /// When it has a setting that a node type or every request has.
+    /// If it has a setting of a node type or of requests.
     pub fn replace_provider(
         &mut self,
         provider: Provider,
@@ -231,7 +236,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// When there is one of this name, or it has a client and a setting that a provider or every request has.
+    /// If the name is taken, or if it has a client and a setting of a provider or of requests.
     pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
         let known: Vec<_> = self
             .node_types
@@ -246,11 +251,11 @@ impl Loader {
         Ok(self)
     }
 
-    /// Puts a node type in the place of the one with its name, which is given back, or adds it.
+    /// Adds a node type, and replaces and returns the existing one of the same name.
     ///
     /// # Errors
     ///
-    /// When it has a client and a setting that a provider or every request has.
+    /// If it has a client and a setting of a provider or of requests.
     pub fn replace_node_type(
         &mut self,
         node_type: NodeType,
@@ -291,52 +296,52 @@ impl Loader {
             .sort_by(|one, other| one.name().cmp(other.name()));
     }
 
-    /// The providers, by name.
+    /// Returns the providers, by name.
     pub fn providers(&self) -> &[Provider] {
         &self.providers
     }
 
-    /// The node types, by name.
+    /// Returns the node types, by name.
     pub fn node_types(&self) -> &[NodeType] {
         &self.node_types
     }
 
-    /// The tools that files may name.
+    /// Returns the tools that files can name.
     pub fn tools(&self) -> &Tools {
         &self.tools
     }
 
-    /// The thinking modes that files may name.
+    /// Returns the thinking modes that files can name.
     pub fn modes(&self) -> &Registry {
         &self.modes
     }
 
-    /// Loads the flow of a file of at most 256 KiB, with the subflows that it names.
+    /// Loads the flow of a file of at most 256 KiB, including its subflows.
     ///
     /// # Errors
     ///
-    /// All problems of the file and of those it names, at once.
+    /// All problems of the file and its subflows.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<FileFlow, FileError> {
         Loading::new(self).load_file(path.as_ref())
     }
 
-    /// Loads the flow of a text, which can name no files. `name` stands for the file in errors.
+    /// Loads a flow from a text, which cannot name other files. Errors call the text `name`.
     ///
     /// # Errors
     ///
-    /// All problems of the text at once.
+    /// All problems of the text.
     pub fn load_text(&self, name: &str, text: &str) -> Result<FileFlow, FileError> {
         Loading::new(self).load_text(name, text)
     }
 
-    /// The JSON Schema (draft 2020-12) of a file, for editors: with the settings of every provider, node type
-    /// and mode there is. It holds its [fingerprint](Self::fingerprint) as `x-fingerprint`.
+    /// Returns the JSON Schema (draft 2020-12) of files, for editors, with the settings of every provider,
+    /// node type and mode. It contains its [fingerprint](Self::fingerprint) as `x-fingerprint`.
     pub fn schema(&self) -> &Json {
         self.schema.get_or_init(|| schema::of_file(self))
     }
 
-    /// What changes when files may hold something else: 16 hexadecimal digits, the 64-bit FNV-1a hash of the schema
-    /// as JSON with sorted keys and without the fingerprint itself.
+    /// Returns the fingerprint of the [schema](Self::schema): 16 hexadecimal digits, the 64-bit FNV-1a hash of
+    /// the schema as JSON with sorted keys and without the fingerprint.
     pub fn fingerprint(&self) -> &str {
         self.schema()
             .get(schema::FINGERPRINT)
@@ -377,7 +382,7 @@ fn free(kind: &'static str, name: &str, known: Vec<String>) -> Result<(), Loader
     Ok(())
 }
 
-/// Whether settings that stand side by side all have names of their own.
+/// Checks that settings that files list together have different names.
 fn apart<'s>(
     kind: &'static str,
     name: &str,

@@ -1,5 +1,4 @@
-//! The memories that a file names. They are made when they are first used: a file that is only checked
-//! leaves no trace on the disk.
+//! The memories that a file names. They are created on first use, so checking a file creates nothing on disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,11 +16,11 @@ use crate::load::FilePlace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// Gone with the run; finds by words.
+    /// Lost after the run; searched by words.
     InMemory,
-    /// Kept in a file of JSON lines; finds by words.
+    /// Kept in a file of JSON lines; searched by words.
     File,
-    /// Gone with the run; gives what is newest.
+    /// Lost after the run; returns the newest texts.
     Blackboard,
 }
 

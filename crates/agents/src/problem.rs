@@ -35,8 +35,8 @@ impl Found {
     }
 }
 
-/// The problems of one text. A text that is wrong all over tells so many and no more: nobody reads them, and
-/// each costs a search for the name that was meant.
+/// The problems of one text. Their number is limited: nobody reads thousands, and each costs a search for
+/// the intended name.
 #[derive(Default)]
 pub(crate) struct Problems(Vec<Found>);
 
@@ -65,12 +65,12 @@ impl Problems {
         self.0.len()
     }
 
-    /// Whether there is one of something in what the path leads to.
+    /// Returns whether there is a problem at the path or below.
     pub(crate) fn any_in(&self, path: &Path) -> bool {
         self.of(path).next().is_some()
     }
 
-    /// Those of what the path leads to, and of all in it.
+    /// Returns the problems at the path and below.
     pub(crate) fn of(&self, path: &Path) -> impl Iterator<Item = &Found> {
         self.0.iter().filter(move |found| found.path.is_in(path))
     }
@@ -85,17 +85,17 @@ impl IntoIterator for Problems {
     }
 }
 
-/// One thing that is wrong with a file, and where.
+/// A problem of a file, and its place.
 ///
 /// `Display` writes one line: `flow.yaml:12:15: nodes[0].config.thinking.type: unknown mode …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileProblem {
-    /// The file, as it was named.
+    /// The name of the file, as it was given.
     pub file: Arc<str>,
-    /// Where; nothing for a file that could not be read.
+    /// The place; `None` if the file could not be read.
     pub place: Option<Place>,
-    /// The way to the value from the top of the file, as `nodes[0].config.role`; empty for the whole file.
+    /// The path to the value, such as `nodes[0].config.role`; empty for the whole file.
     pub path: String,
     /// What is wrong, and what would have been accepted.
     pub message: String,
@@ -118,17 +118,17 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// Everything that is wrong with a file, and with the files it names; of each file the first 100 problems.
+/// All problems of a file and of the files it names, at most 100 per file.
 ///
-/// `{}` is one line: the first problem, and how many there are. `{:#}` is a line for each. No form shows
-/// a value that came from the environment.
+/// `{}` is one line: the first problem and the number of others. `{:#}` is one line per problem. Neither
+/// shows a value from the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileError {
     problems: Vec<FileProblem>,
 }
 
 impl FileError {
-    /// In the order of the places; a problem that is said twice of a place is said once.
+    /// Sorts the problems by place and removes duplicates.
     pub(crate) fn new(mut problems: Vec<FileProblem>) -> Self {
         problems.sort_by_key(|problem| problem.place);
         problems.dedup();
@@ -145,7 +145,7 @@ impl FileError {
         Self { problems }
     }
 
-    /// The problems, by file and place; at least one.
+    /// Returns the problems by file and place; at least one.
     pub fn problems(&self) -> &[FileProblem] {
         &self.problems
     }
@@ -173,7 +173,7 @@ impl fmt::Display for FileError {
 }
 
 impl fmt::Debug for FileError {
-    /// The lines of `{:#}`: what a program shows that returns the error from `main`.
+    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

@@ -11,10 +11,10 @@ use crate::settings::{schema_of, typed};
 
 type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Send + Sync;
 
-/// A kind of client that a file may name as `provider`, with settings of its own.
+/// A kind of client that files can name as `provider`, with its settings.
 ///
-/// The settings stand in the file beside those of the node. The doc comments of their type are what editors
-/// show; a field named `provider`, or as a setting of requests or of a node type, is refused when the
+/// Files list the settings together with those of the node. Editors show the doc comments of their type.
+/// A field named `provider`, or like a setting of requests or of a node type, is an error when the
 /// provider is added.
 ///
 /// ```
@@ -53,7 +53,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A provider. `make` makes a client for a node, or says what is wrong with its settings as a whole.
+    /// Creates a provider. `make` creates a client for a node, or returns what is wrong with its settings.
     pub fn new<C, M, E>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -70,7 +70,7 @@ impl Provider {
         Self::checking(name, summary, make)
     }
 
-    /// A provider like that of [`new`](Self::new), whose `make` says of each setting what is wrong with it.
+    /// Creates a provider as [`new`](Self::new) does, whose `make` returns problems of single settings.
     pub fn checking<C, M>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -89,17 +89,17 @@ impl Provider {
         }
     }
 
-    /// By what a file names it.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is, in a line.
+    /// Returns a description of one line.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// The JSON Schema of its settings.
+    /// Returns the JSON Schema of the settings.
     pub fn schema(&self) -> &Json {
         &self.schema
     }

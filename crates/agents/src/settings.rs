@@ -1,4 +1,4 @@
-//! Settings as types: their JSON Schema for the check, and the values once they are checked.
+//! Settings as types: their JSON Schema, and their values after the check.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -10,7 +10,7 @@ use cogwork_llm::ChatRequest;
 
 use crate::quote::one_line;
 
-/// Something that is wrong with the settings of a node or provider, which their type alone does not tell.
+/// A problem of the settings of a node or provider that their type does not rule out.
 ///
 /// ```
 /// use cogwork_agents::SettingProblem;
@@ -25,7 +25,8 @@ pub struct SettingProblem {
 }
 
 impl SettingProblem {
-    /// A problem of the settings as a whole. The message says what is wrong and what would be accepted.
+    /// Creates a problem of the settings as a whole. The message should say what is wrong and what would be
+    /// accepted.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             path: String::new(),
@@ -33,19 +34,19 @@ impl SettingProblem {
         }
     }
 
-    /// A problem of one setting, named from the settings on: `rounds`, `criteria[2].name`.
+    /// Sets the path of the setting, such as `rounds` or `criteria[2].name`.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// The setting; empty for all of them.
+    /// Returns the path of the setting; empty for the settings as a whole.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -89,15 +90,15 @@ pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestSettings {
-    /// The sampling temperature, 0 for the likeliest reply. Default: the server's own.
+    /// The sampling temperature; 0 selects the most likely reply. Default: that of the server.
     #[schemars(range(min = 0.0, max = 5.0))]
     temperature: Option<f32>,
-    /// The most tokens a reply may take. Default: the server's own.
+    /// The maximum number of tokens of a reply. Default: that of the server.
     #[schemars(range(min = 1))]
     max_tokens: Option<u32>,
-    /// The seed of the sampling, for servers that can repeat themselves. Default: a new one a call.
+    /// The seed of the sampling, for servers that support it. Default: a new one for each call.
     seed: Option<u64>,
-    /// Texts at which a reply ends. Default: none.
+    /// Texts that end a reply. Default: none.
     #[serde(default)]
     stop: Vec<String>,
 }

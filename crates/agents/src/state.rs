@@ -6,9 +6,9 @@ use cogwork_strategies::Solving;
 use cogwork_thinking::Report;
 use serde::{Deserialize, Serialize};
 
-/// The state of a flow of agents: what it was given, what each node has said, what it has cost.
+/// The state of a flow of agents: its input, the output of each node, and the cost.
 ///
-/// It can be saved and read back at any step of a run.
+/// It can be saved and restored at any step of a run.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Output};
@@ -25,7 +25,7 @@ pub struct FlowState {
     input: Output,
     #[serde(default)]
     outputs: BTreeMap<String, Output>,
-    /// The node that spoke last.
+    /// The node with the last output.
     #[serde(default)]
     last: Option<String>,
     #[serde(default)]
@@ -40,29 +40,29 @@ pub struct FlowState {
     inside: BTreeMap<String, FlowState>,
 }
 
-/// What a flow was given, or a node has said.
+/// The input of a flow, or the output of a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Output {
     /// The text.
     pub text: String,
-    /// Images and files that go with it.
+    /// Attached images and files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
-    /// The tools that were called for it, in order.
+    /// The tool calls that led to it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
-    /// What thinking and memory did for it, where there was any.
+    /// The report of thinking and memory, if there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Report>,
-    /// Whether it was cut off, at the limit of tokens or by a filter: the model had more to say. So is what a
-    /// subflow answers with a text that was.
+    /// Whether it was cut off, by the token limit or a filter. This is also set for the answer of a subflow
+    /// that contains such an output.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The calls of the model it took, failed ones included.
+    /// The number of calls to the model, including failed ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u32,
-    /// The tokens it took, as far as clients say. The state's sum has them too.
+    /// The tokens, as far as clients report them. The state's total includes them.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub usage: Usage,
 }
@@ -75,7 +75,7 @@ fn is_nothing(usage: &Usage) -> bool {
     *usage == Usage::default()
 }
 
-/// A call of a tool and what came of it.
+/// A tool call and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolUse {
@@ -83,7 +83,7 @@ pub struct ToolUse {
     pub name: String,
     /// The arguments, as the model wrote them.
     pub arguments: String,
-    /// What the tool gave, or why it failed.
+    /// The result, or why the call failed.
     pub result: String,
     /// Whether it failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -91,7 +91,7 @@ pub struct ToolUse {
 }
 
 impl Output {
-    /// A text alone.
+    /// Creates an output of a text alone.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -99,21 +99,21 @@ impl Output {
         }
     }
 
-    /// Adds images and files. Unset: none.
+    /// Adds images and files. The default is none.
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
         self
     }
 
-    /// Adds the calls of the model it took. Unset: none.
+    /// Adds calls to the model. The default is none.
     #[must_use]
     pub fn with_calls(mut self, calls: u32) -> Self {
         self.calls = calls;
         self
     }
 
-    /// Adds the tokens it took. Unset: none.
+    /// Adds tokens. The default is none.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
@@ -122,7 +122,7 @@ impl Output {
 }
 
 impl FlowState {
-    /// A flow that has not begun, with this input.
+    /// Creates the state of a flow that has not started, with this input.
     pub fn new(input: impl Into<String>) -> Self {
         Self {
             input: Output::new(input),
@@ -130,29 +130,29 @@ impl FlowState {
         }
     }
 
-    /// Adds images and files to the input. Unset: none.
+    /// Adds images and files to the input. The default is none.
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.input = self.input.with_blocks(blocks);
         self
     }
 
-    /// What the flow was given.
+    /// Returns the input of the flow.
     pub fn input(&self) -> &Output {
         &self.input
     }
 
-    /// What a node said when it last ran.
+    /// Returns the last output of a node.
     pub fn output(&self, node: &str) -> Option<&Output> {
         self.outputs.get(node)
     }
 
-    /// What each node said when it last ran, by its id.
+    /// Returns the last output of each node, by id.
     pub fn outputs(&self) -> &BTreeMap<String, Output> {
         &self.outputs
     }
 
-    /// What was said last; before any node has spoken, the input.
+    /// Returns the last output, or the input if there is none yet.
     pub fn last(&self) -> &Output {
         self.last
             .as_ref()
@@ -160,32 +160,32 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// The calls of the model by all nodes together, in visits that came to an answer.
+    /// Returns the number of calls to the model of all nodes, in visits that ended with an answer.
     pub fn calls(&self) -> u32 {
         self.calls
     }
 
-    /// The tokens of all nodes together, as far as their clients say.
+    /// Returns the tokens of all nodes, as far as clients report them.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// The thoughts of a `chain_of_thought` node when it last ran.
+    /// Returns the reasoning of the last visit of a `chain_of_thought` node.
     pub fn reasoning(&self, node: &str) -> Option<&Reasoning> {
         self.reasonings.get(node)
     }
 
-    /// The thoughts and calls of a `strategy` node when it last ran.
+    /// Returns the session of the last visit of a `strategy` node.
     pub fn solving(&self, node: &str) -> Option<&Solving> {
         self.solvings.get(node)
     }
 
-    /// The state of a `subflow` node when it last ran.
+    /// Returns the state of the last visit of a `subflow` node.
     pub fn inside(&self, node: &str) -> Option<&FlowState> {
         self.inside.get(node)
     }
 
-    /// Says something in the name of a node, and counts what it cost.
+    /// Sets the output of a node and adds its cost.
     pub fn put(&mut self, node: &str, output: Output) {
         self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;

@@ -8,16 +8,16 @@ use crate::load::NodeIds;
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::{FlowState, Output};
 
-/// What a node is asked: a text with slots for what was said before.
+/// A prompt with slots for earlier outputs.
 ///
 /// | slot | stands for |
 /// |---|---|
-/// | `{input}` | what the flow was given |
-/// | `{last}` | what was said last; before any node has spoken, the input |
-/// | `{node id}` | what the node of this id said when it last ran; nothing if it has not |
+/// | `{input}` | the input of the flow |
+/// | `{last}` | the last output, or the input if there is none yet |
+/// | `{node id}` | the last output of the node with this id; empty if there is none |
 ///
-/// `{{` and `}}` are braces. Images and files go with the texts they came with. What fills a slot is never
-/// looked at for slots.
+/// `{{` and `}}` are braces. Images and files are attached along with the texts they belong to. Slots inside
+/// filled-in texts are not replaced.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Output, Template};
@@ -43,27 +43,28 @@ enum Piece {
     Node(String),
 }
 
-/// Why a text is no template.
+/// An error of a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// A brace opens and does not close.
+    /// An opening brace is not closed.
     #[error("`{{` is not closed; expected a slot such as `{{last}}`, or `{{{{` for a brace")]
     Open,
-    /// A brace closes and did not open.
+    /// A closing brace has no opening one.
     #[error("`}}` closes nothing; expected `}}}}` for a brace")]
     Closed,
-    /// A slot names nothing.
+    /// A slot has an unknown name.
     #[error("{}", unknown(slot, known))]
     UnknownSlot {
-        /// What the slot names.
+        /// The name of the slot.
         slot: String,
-        /// The nodes there are.
+        /// The known names.
         known: Vec<String>,
     },
 }
 
-/// A template that its slots make too long. Loops over `{a}{a}` would else double a text until memory is gone.
+/// A filled template is too long. Without a limit, loops over `{a}{a}` would double a text until memory runs
+/// out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
 pub struct FillError {
@@ -71,7 +72,7 @@ pub struct FillError {
 }
 
 impl FillError {
-    /// Names the setting, where one is known.
+    /// Sets the name of the setting.
     pub(crate) fn of(self, what: impl Into<Cow<'static, str>>) -> Self {
         Self { what: what.into() }
     }
@@ -101,14 +102,14 @@ impl Default for Template {
 }
 
 impl Template {
-    /// The most bytes that the text may have once its slots are filled: 1 MiB.
+    /// The maximum number of bytes of a filled template: 1 MiB.
     pub const MAX_FILLED: usize = 1 << 20;
 
     /// Reads a template.
     ///
     /// # Errors
     ///
-    /// When a brace stands alone.
+    /// If a brace has no counterpart.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
         charge(text.len());
         let mut pieces = Vec::new();
@@ -156,11 +157,11 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// Holds the slots against the ids of the nodes.
+    /// Checks the slots against the ids of the nodes.
     ///
     /// # Errors
     ///
-    /// The first slot that names none of them.
+    /// The first slot with an unknown name.
     pub fn check<'n>(
         &self,
         nodes: impl IntoIterator<Item = &'n str> + Clone,
@@ -189,18 +190,18 @@ impl Template {
         })
     }
 
-    /// Reads a template and holds its slots against the ids of the nodes.
+    /// Reads a template and checks its slots against the ids of the nodes.
     pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
         let template = Self::new(text)?;
         template.check_slots(|node| nodes.contains(node), nodes.iter())?;
         Ok(template)
     }
 
-    /// The text with its slots filled, and the images and files of what fills them, each once.
+    /// Fills the slots. Each image and file of the filled-in outputs is attached once.
     ///
     /// # Errors
     ///
-    /// When the text would have more than [`MAX_FILLED`](Self::MAX_FILLED) bytes.
+    /// If the text would exceed [`MAX_FILLED`](Self::MAX_FILLED) bytes.
     pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
 
@@ -245,7 +246,7 @@ fn after_brace(text: &str, at: usize) -> Option<char> {
 }
 
 impl fmt::Display for Template {
-    /// As it was written.
+    /// Writes the template as it was read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|piece| match piece {
             Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),

@@ -1,10 +1,10 @@
-//! What the command line may hold.
+//! The command line.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// As `--help` and the guide say them.
+/// The exit codes, as shown by `--help` and in the guide.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  success
@@ -16,7 +16,7 @@ Exit codes:
 
 /// Checks, draws and runs flows that are written as YAML files.
 ///
-/// ${NAME} in a file is taken from the environment. What came from there is shown in no error, drawing or schema.
+/// ${NAME} in a file is replaced from the environment. No error, drawing or schema shows values from there.
 #[derive(Debug, Parser)]
 #[command(name = "cogwork", version, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -26,16 +26,16 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Tells everything that is wrong with files, each problem with its line and column.
+    /// Lists all problems of files, with line and column.
     ///
-    /// Only what hangs on a mistake waits for it: the settings of an unknown type of node or mode; and the slots
-    /// and edges of a node, where one of its settings is unknown or has the wrong form.
+    /// Some checks need another mistake to be fixed first: the settings of a node or mode of unknown type, and the
+    /// slots and edges of a node with an unknown or malformed setting.
     Check(Check),
     /// Draws the flow of a file.
     Draw(Draw),
-    /// Writes the JSON Schema of a file, for editors.
+    /// Prints the JSON Schema of files, for editors.
     Schema(Schema),
-    /// Runs the flow of a file and writes its answer.
+    /// Runs the flow of a file and prints its answer.
     Run(Run),
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct Check {
     /// The files.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Counts every ${NAME} as set, and makes no client: for machines that have no keys.
+    /// Treat every ${NAME} as set, and create no clients: for machines without keys.
     #[arg(long)]
     pub(crate) no_environment: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Draw {
-    /// The file. Nothing is taken from the environment for it.
+    /// The file. The environment is not used.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The language of the drawing.
+    /// The format of the drawing.
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     pub(crate) format: Format,
 }
@@ -69,7 +69,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// Writes only the fingerprint, which changes when files may hold something else.
+    /// Print only the fingerprint, which changes with the format of files.
     #[arg(long)]
     pub(crate) fingerprint: bool,
 }
@@ -79,20 +79,20 @@ pub(crate) struct Run {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// What the flow is given; `-` reads it from standard input.
+    /// The input of the flow; `-` reads it from standard input.
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) input: String,
-    /// Writes everything as JSON: what every node said, what it cost, and the error of a run that failed or was
+    /// Print everything as JSON: the outputs of all nodes, the cost, and the error if the run failed or was
     /// interrupted.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Shows no progress on standard error.
+    /// Show no progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// The most steps of the run.
+    /// The maximum number of steps.
     #[arg(long, value_name = "STEPS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_steps: u64,
-    /// The most time of the run, in seconds. Without it there is no limit.
+    /// The maximum time of the run, in seconds. By default, there is no limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) timeout: Option<u64>,
 }

@@ -15,10 +15,10 @@ use crate::arguments::{Check, Draw, Format, Run, Schema};
 use crate::output::{Outcome, tell, write};
 use crate::progress;
 
-/// The longest input that is read from standard input, in bytes: more could fill no slot.
+/// The maximum number of bytes read from standard input. More could not fill a slot.
 const MAX_INPUT: usize = Template::MAX_FILLED;
 
-/// How long is waited for a file that is being opened when the run ends.
+/// How long to wait for a file that is being opened when the run ends.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
 
-    // Otherwise a disk that does not answer would hold the program up beyond its time.
+    // Otherwise, an unresponsive disk would delay the exit beyond the timeout.
     runtime.shutdown_timeout(LAST_WORK);
     let failed = match &ended {
         Err(error) if error.is_cancelled() => Outcome::Interrupted,
@@ -129,14 +129,14 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     }
 }
 
-/// Tells what did not end the run but spoilt what it says.
+/// Prints warnings about what did not end the run but affects its answer.
 fn warn(loaded: &FileFlow, state: &FlowState) {
     for (node, said) in state.outputs() {
         let node = Name(node);
 
         if said.truncated {
             tell(format_args!(
-                "cogwork: what `{node}` says is cut off, at the limit of tokens or by a filter"
+                "cogwork: the output of `{node}` is cut off, by the token limit or a filter"
             ));
         }
 
@@ -145,7 +145,7 @@ fn warn(loaded: &FileFlow, state: &FlowState) {
             .iter()
             .flat_map(|report| &report.memory_failures);
 
-        // One that cannot be opened fails for each search and for what would be remembered.
+        // A memory that cannot be opened fails for every search and every addition.
         for failure in failures.collect::<BTreeSet<_>>() {
             let failure = loaded.hide_secrets(failure);
             tell(format_args!(
@@ -155,7 +155,7 @@ fn warn(loaded: &FileFlow, state: &FlowState) {
     }
 }
 
-/// The flow of a file; its problems are told.
+/// Loads the flow of a file, and prints its problems.
 fn load(loader: &Loader, file: &Path) -> Option<FileFlow> {
     let problems = match loader.load(file) {
         Ok(loaded) => return Some(loaded),
@@ -182,13 +182,13 @@ fn input(argument: &str) -> Result<String, String> {
         Ok(input)
     } else {
         Err(format!(
-            "the input has more than {MAX_INPUT} bytes; expected fewer"
+            "the input is longer than {MAX_INPUT} bytes; expected less"
         ))
     }
 }
 
-/// Runs the flow until it ends or the user interrupts it: a run that is cancelled is left in order, with its
-/// progress cleared and what it knows still told.
+/// Runs the flow until it ends or the user interrupts it. After an interruption, the progress is cleared and
+/// the state can still be printed.
 async fn work(
     loaded: &FileFlow,
     state: &mut FlowState,
@@ -199,7 +199,7 @@ async fn work(
         match tokio::signal::ctrl_c().await {
             Ok(()) => token.cancel(),
             Err(error) => tell(format_args!(
-                "cogwork: Ctrl-C will end the run in no order: {error}"
+                "cogwork: Ctrl-C will stop the program without cleaning up: {error}"
             )),
         }
 
@@ -207,7 +207,7 @@ async fn work(
     };
 
     tokio::select! {
-        // First, so that the signal is heard before the run begins.
+        // Biased, so that the signal handler is installed before the run starts.
         biased;
         never = interrupted => never,
         ended = finish(loaded, state, arguments, token.clone()) => ended,
@@ -239,7 +239,7 @@ async fn finish(
     let finished = async {
         let ended = run.finish(state).await;
 
-        // With the run goes its sink, and the telling ends.
+        // This drops the sink, which ends the progress display.
         drop(run);
         ended
     };
@@ -248,7 +248,7 @@ async fn finish(
     ended
 }
 
-/// All that is known of a run, without what came from the environment.
+/// Returns everything about a run, without values from the environment.
 fn result(
     loaded: &FileFlow,
     state: &FlowState,

@@ -1,6 +1,6 @@
 //! The command `cogwork`: checks, draws and runs flows that are written as YAML files.
 //!
-//! `cogwork help` says what it takes; its exit codes are in [`arguments::EXIT_CODES`].
+//! `cogwork help` describes the arguments; the exit codes are in [`arguments::EXIT_CODES`].
 
 mod arguments;
 mod commands;

@@ -1,4 +1,4 @@
-//! What goes to standard output and standard error, and the exit code.
+//! Standard output, standard error and the exit code.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -21,16 +21,16 @@ impl From<Outcome> for ExitCode {
         Self::from(match outcome {
             Outcome::Success => 0,
             Outcome::Problems => 1,
-            // 2 is of the command line.
+            // 2 is used for errors of the command line.
             Outcome::RunFailed => 3,
             Outcome::NotReadOrWritten => 4,
-            // As shells say it of a program that was ended by SIGINT.
+            // What shells report for a program that was ended by SIGINT.
             Outcome::Interrupted => 130,
         })
     }
 }
 
-/// Writes what was asked for. A pipe that its reader has closed is the reader's choice, and no failure.
+/// Prints a result. A closed pipe is not an error.
 pub(crate) fn write(text: impl Display) -> Outcome {
     let mut out = io::stdout().lock();
     let text = text.to_string();
@@ -52,15 +52,15 @@ pub(crate) fn write(text: impl Display) -> Outcome {
     }
 }
 
-/// Tells a person something. Where it cannot be told there is nobody to tell that to.
+/// Prints a message for people. Errors are ignored, because there is no other place to report them.
 pub(crate) fn tell(line: impl Display) {
-    // Also where this is no terminal now: logs are read on one later.
+    // Even if this is not a terminal: logs are read on one later.
     let line = harmless(&line.to_string());
 
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Returns a text without what could steer a terminal, whoever wrote it.
+/// Removes from a text what could control a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     MultiLine::new(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What a person sees on standard error while a flow runs.
+//! The progress on standard error while a flow runs.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -9,11 +9,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{harmless, tell};
 
-/// How much of a growing reply is shown, in characters from its end.
+/// The number of characters shown of a growing reply, from its end.
 const SHOWN: usize = 60;
 
-/// Shows what happens until the run is over: on a terminal the step that is at work with the end of what the
-/// model writes, elsewhere a line for each step.
+/// Shows progress until the run ends: on a terminal, the current step and the end of the reply that is being
+/// written; otherwise, one line for each step.
 pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
     let spinner = io::stderr().is_terminal().then(spinner);
     let mut said = String::new();
@@ -69,12 +69,12 @@ fn spinner() -> ProgressBar {
     spinner
 }
 
-/// The step without the name of the flow, which is the same for all.
+/// Returns the step without the name of the flow, which is the same for all.
 fn name(step: &StepName) -> String {
     format!("{}#{}", step.place(), step.number)
 }
 
-/// The last characters of a text, in one line.
+/// Returns the last characters of a text, on one line.
 fn end_of(text: &str) -> String {
     let line: String = text
         .chars()

@@ -7,25 +7,25 @@ use cogwork_llm::{ChatRequest, LlmClient};
 
 use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Reporter, Silent};
 
-/// The self-looping node: each turn it has the model judge the last thought, do the next step of
-/// the plan, and give back the plan; it ends with a conclusion.
+/// A node that reasons step by step: in each turn, the model judges its last thought, does the next
+/// step of the plan, and returns the updated plan, until it reaches a conclusion.
 ///
-/// It answers [`CONTINUE`](Self::CONTINUE) while another thought is needed and
-/// [`END`](Self::END) with the conclusion, after PocketFlow's chain-of-thought cookbook. Cloning
-/// it is cheap; one node may serve many runs at once.
+/// The node leaves by [`CONTINUE`](Self::CONTINUE) while more thoughts are needed, and by
+/// [`END`](Self::END) when there is an answer, as in PocketFlow's chain-of-thought cookbook. Cloning
+/// it is cheap, and many runs can share a node.
 ///
-/// On a state that has its answer it does nothing and answers `END`, so a finished run that is
-/// taken up again stays finished.
+/// If the state already has an answer, the node does nothing and leaves by `END`. A finished run that
+/// is resumed stays finished.
 ///
 /// # Errors of a run
 ///
-/// `prep` fails with a [`CotError`](crate::CotError) when the problem is empty, the prompts fail their check or a limit is reached, `exec` when a
-/// call to the model fails, no reply can be used, or the time is over. The thoughts made so far stay
-/// in the state.
+/// All are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts fail their
+/// check, or a limit is reached. `exec` fails if a call to the model fails, no reply can be used, or the
+/// time is up. The thoughts made so far stay in the state.
 ///
 /// # Example
 ///
-/// Inside a flow over a state of one's own:
+/// Inside a flow over a custom state:
 ///
 /// ```
 /// use cogwork_cot::{Action, BuildError, ChainOfThought, Flow, LlmClient, Node, Reasoning, from_fn};
@@ -55,17 +55,17 @@ pub struct ChainOfThought {
     pub(crate) early_end: EarlyEnd,
     pub(crate) streaming: bool,
     pub(crate) format: Format,
-    /// What the server is known to refuse, shared by all clones of the node.
+    /// The forms that the server has refused, shared by all clones of the node.
     pub(crate) ladder: Ladder,
 }
 
 impl ChainOfThought {
-    /// Another thought is needed.
+    /// The action if another thought is needed.
     pub const CONTINUE: Action = Action::from_static("continue");
-    /// The state has its answer.
+    /// The action if the state has an answer.
     pub const END: Action = Action::from_static("end");
 
-    /// A node that asks this client, with the English prompts, the default limits, and no report.
+    /// Creates a node that asks `client`, with the English prompts, the default limits and no reporter.
     pub fn new(client: impl LlmClient + 'static) -> Self {
         Self {
             client: Arc::new(client),
@@ -82,35 +82,36 @@ impl ChainOfThought {
         }
     }
 
-    /// Tells the model other texts. Default: [`Prompts::english`]. Texts that fail
-    /// [`Prompts::check`] are an error of the first turn, before the model is called.
+    /// Sets the prompts. The default is [`Prompts::english`].
+    ///
+    /// Prompts that fail [`Prompts::check`] are an error of the first turn, before the model is called.
     #[must_use]
     pub fn with_prompts(mut self, prompts: Prompts) -> Self {
         self.prompts = Arc::new(prompts);
         self
     }
 
-    /// Says what happens to a reporter. Default: [`Silent`].
+    /// Reports progress to `reporter`. The default is [`Silent`].
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
         self.reporter = Arc::new(reporter);
         self
     }
 
-    /// How tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to begin on, or
-    /// [`Format::Auto`]. Default: `Auto`, by JSON Schema where the client
-    /// [can](LlmClient::capabilities), else by JSON mode, else in YAML.
+    /// Sets how tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to start
+    /// on, or [`Format::Auto`]. The default is `Auto`: JSON Schema if the client
+    /// [supports it](LlmClient::capabilities), else JSON mode, else YAML.
     ///
-    /// Where a server refuses a request for its form (a bad request, or a failure whose message speaks of the
-    /// form), the next rung is asked for at once; that counts as no
-    /// [ask again](Limits::with_asks_again). The node and its clones remember where they stand, for as long as
-    /// they live; the [reporter](Reporter::format_refused), those who watch the run and the thought's
-    /// [`Trace`](crate::Trace) are told. If YAML is refused too, it was not for the form: the error is that of the last request,
-    /// and nothing is remembered.
+    /// If the server refuses a request because of the form (a bad request, or a failure whose message
+    /// mentions the form), the next rung is requested at once. This does not count as
+    /// [asking again](Limits::with_asks_again). The node and its clones remember the refusal. It is
+    /// passed to the [reporter](Reporter::format_refused) and the events of the run, and listed in the
+    /// [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well, the error of the last
+    /// request is returned and nothing is remembered.
     ///
-    /// A schema that cannot hold the last plan, which may come from elsewhere, is passed over in that turn.
-    /// Prompts without words for JSON ([`Prompts::json`]), and a [request](Self::with_request) with a format
-    /// of its own, keep to YAML.
+    /// A schema that cannot hold the last plan, which may come from elsewhere, is skipped in that turn.
+    /// Prompts without texts for JSON ([`Prompts::json`]), and a [request](Self::with_request) with its
+    /// own format, always use YAML.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Format>) -> Self {
         self.format = format.into();
@@ -118,53 +119,53 @@ impl ChainOfThought {
         self
     }
 
-    /// The settings of every request: tokens of a reply, temperature and so on. Its messages are
-    /// not used. Default: all left to the client.
+    /// Sets the options of every request, such as the maximum number of tokens and the temperature. Its
+    /// messages are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = request;
         self
     }
 
-    /// Where a run ends without a conclusion. Default: see [`Limits`].
+    /// Sets the limits of a run. See [`Limits`] for the defaults.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether replies are repaired before the model is asked again. Default: [`Reading::Repairing`]. What
-    /// was repaired is in the thought's [`Trace`](crate::Trace).
+    /// Sets whether replies are repaired before the model is asked again. The default is
+    /// [`Reading::Repairing`]. The [`Trace`](crate::Trace) of a thought lists the repairs.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
         self
     }
 
-    /// Which earlier thoughts a request carries. Default: [`History::All`].
+    /// Sets which earlier thoughts a request contains. The default is [`History::All`].
     #[must_use]
     pub fn with_history(mut self, history: History) -> Self {
         self.history = history;
         self
     }
 
-    /// What happens to an end while steps are not done. Default: [`EarlyEnd::Ask`].
+    /// Sets what happens when the model ends while steps are not done. The default is [`EarlyEnd::Ask`].
     #[must_use]
     pub fn with_early_end(mut self, policy: EarlyEnd) -> Self {
         self.early_end = policy;
         self
     }
 
-    /// Whether replies are asked for piece by piece from a client that says it can, so that the
-    /// [reporter](Reporter::delta) and those who watch the run (as notes of the step) see a thought grow.
-    /// What is read at the end is the same. Default: true.
+    /// Sets whether replies are streamed if the client supports it. The pieces go to the
+    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. The reply that is
+    /// read in the end is the same. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
         self
     }
 
-    /// The node alone as a flow: one node named `think` that leads to itself.
+    /// Returns a flow of this node alone, named `think`, with a loop on [`CONTINUE`](Self::CONTINUE).
     #[expect(
         clippy::expect_used,
         reason = "the wiring is fixed, and every test of the loop builds it"

@@ -6,11 +6,11 @@ use cogwork_text::ErrorText;
 
 use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, Trace, Try};
 
-/// Why a turn made no thought.
+/// An error of a turn.
 ///
-/// Nothing is lost: the state is as after the last thought, and the error holds what this turn
-/// has: every raw reply, what was wrong with each, and what they cost. `{}` is one line; `{:#}` adds
-/// the place in the last reply.
+/// Nothing is lost: the state is unchanged since the last thought, and the error contains every raw
+/// reply of this turn, what was wrong with each, and the cost. `{}` is one line; `{:#}` adds the place in
+/// the last reply.
 pub struct CotError(Box<Inner>);
 
 #[derive(Debug)]
@@ -43,12 +43,12 @@ impl CotError {
         self
     }
 
-    /// The number of the thought that was not made.
+    /// Returns the number of the thought that failed.
     pub fn thought_number(&self) -> u32 {
         self.0.thought_number
     }
 
-    /// The limit that was reached, if it was one.
+    /// Returns the limit that was reached, if any.
     pub fn limit(&self) -> Option<Limit> {
         match self.0.kind {
             Kind::Limit(limit) => Some(limit),
@@ -56,7 +56,7 @@ impl CotError {
         }
     }
 
-    /// What was wrong with the last reply, if no reply of the turn could be used.
+    /// Returns what was wrong with the last reply, if no reply of the turn could be used.
     pub fn reply_problem(&self) -> Option<&ReplyProblem> {
         match &self.0.kind {
             Kind::Reply(problem) => Some(problem),
@@ -64,7 +64,7 @@ impl CotError {
         }
     }
 
-    /// The client's error, if a call failed.
+    /// Returns the error of the client, if a call failed.
     pub fn llm_error(&self) -> Option<&LlmError> {
         match &self.0.kind {
             Kind::Client(error) => Some(error),
@@ -72,7 +72,7 @@ impl CotError {
         }
     }
 
-    /// What is wrong with the prompts, if they failed their check.
+    /// Returns what is wrong with the prompts, if they failed their check.
     pub fn prompt_error(&self) -> Option<&PromptError> {
         match &self.0.kind {
             Kind::Prompts(error) => Some(error),
@@ -80,22 +80,22 @@ impl CotError {
         }
     }
 
-    /// Whether the problem is empty.
+    /// Returns whether the problem is empty.
     pub fn is_empty_problem(&self) -> bool {
         matches!(self.0.kind, Kind::EmptyProblem)
     }
 
-    /// Every reply of the turn, in order, with the model's raw text.
+    /// Returns every reply of the turn with its raw text, in order.
     pub fn tries(&self) -> &[Try] {
         &self.0.trace.tries
     }
 
-    /// The forms of a reply that the server refused in the turn, in order, with what it said.
+    /// Returns the forms that the server refused in this turn, in order, with its errors.
     pub fn refusals(&self) -> &[FormRefusal] {
         &self.0.trace.refusals
     }
 
-    /// What the turn cost; [`Reasoning::charge`](crate::Reasoning::charge) adds it to the state's sum.
+    /// Returns the cost of the turn. [`Reasoning::charge`](crate::Reasoning::charge) adds it to a state.
     pub fn spent(&self) -> Spent {
         self.0.trace.spent
     }
@@ -112,13 +112,11 @@ impl fmt::Display for CotError {
         let tries = &trace.tries;
         write!(f, "thought {thought_number}: ")?;
         match kind {
-            Kind::EmptyProblem => {
-                f.write_str("the problem is empty; expected a text that says what to solve")
-            }
+            Kind::EmptyProblem => f.write_str("the problem is empty; expected a text"),
             Kind::Prompts(error) => fmt::Display::fmt(error, f),
             Kind::Limit(limit) => write!(
                 f,
-                "the limit of {limit} is reached without a conclusion; the thoughts are kept, and with a higher limit they go on"
+                "the limit of {limit} was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
             ),
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
@@ -134,7 +132,7 @@ impl fmt::Display for CotError {
 }
 
 impl fmt::Debug for CotError {
-    /// The sentence of `{:#}`: what a program shows that returns the error from `main`.
+    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

@@ -1,4 +1,4 @@
-//! What a reply is good for, and what the model is told where it is not.
+//! Whether a reply can be used, and what the model is told if not.
 
 use cogwork_ask::{Policy, Rung, Spent, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};

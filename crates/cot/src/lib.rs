@@ -1,5 +1,5 @@
-//! A self-looping chain-of-thought node: it plans, judges its last thought, does the next step,
-//! repairs the plan where it was wrong, and concludes; every thought is kept.
+//! A chain-of-thought node that loops over itself: it plans, judges its last thought, does the next
+//! step, repairs the plan, and concludes. Every thought is kept.
 //!
 //! ```text
 //! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the answer
@@ -10,7 +10,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Any `LlmClient` will do: `OpenAiClient`, one of your own, or a script for a test.
+//! // Any `LlmClient` works: `OpenAiClient`, a custom one, or a script for a test.
 //! let client = ScriptedClient::new(["\
 //! ```yaml
 //! current_thinking: 2 + 2 = 4.
@@ -32,12 +32,12 @@
 //! | to … | use |
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
-//! | look at thoughts, plan, cost; save and go on | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
+//! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
 //! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
-//! | bound it | [`Limits`], [`Limit`], [`CotError`] |
+//! | limit a run | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | see it work | [`Reporter`], `ConsoleReporter` (feature `console`) |
-//! | read a raw reply, repair it or not | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
+//! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`) |
+//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -93,7 +93,7 @@ pub use text_error::TextError;
 
 pub use cogwork_ask::{FormRefusal, Rung, Spent, Try};
 
-// What users of the node need from the crates it joins.
+// What users of the node need from other crates.
 pub use cogwork_flow::{
     Action, Backoff, BuildError, Ended, Flow, FlowBuilder, Node, Phase, Run, RunError, Stepped,
     from_fn, from_phases,

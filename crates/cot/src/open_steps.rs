@@ -5,20 +5,19 @@ use cogwork_text::OneLine;
 
 use crate::{Reply, ReplyProblem, ReplyProblemKind};
 
-/// Steps that are named; the others are counted.
+/// The maximum number of steps that are named. The others are counted.
 const NAMED: usize = 20;
-/// Characters shown of a description.
+/// The maximum number of characters shown of a description.
 const WIDTH: usize = 200;
 
-/// The steps of a plan that are not done, as far as a question about them names them. A step over one
-/// that is named is not.
+/// The steps of a plan that are not done. A step with open sub-steps is not listed itself.
 pub(crate) struct OpenSteps {
     named: Vec<String>,
     more: usize,
 }
 
 impl OpenSteps {
-    /// What a reply leaves undone; `None` if it goes on, or leaves nothing.
+    /// Returns the steps that a final reply leaves open; `None` if there are none or it is not final.
     pub(crate) fn left_by(reply: &Reply) -> Option<Self> {
         if reply.next_thought_needed {
             return None;
@@ -52,7 +51,7 @@ impl OpenSteps {
         (!named.is_empty()).then_some(Self { named, more })
     }
 
-    /// One a line, for the model.
+    /// Returns the steps for the model, one per line.
     pub(crate) fn lines(&self) -> String {
         let more = (self.more > 0).then(|| format!("and {} more", self.more));
         let lines = self

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::{Reading, ReplyReader};
 
-/// Where a run of thoughts ends even without a conclusion.
+/// The limits of a run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,19 +15,19 @@ use crate::{Reading, ReplyReader};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most thoughts. Default: 50. A flow's own limit of steps holds beside it.
+    /// The maximum number of thoughts. The default is 50. The step limit of the flow applies as well.
     pub thoughts: u32,
-    /// The most tokens, read and written, over all thoughts; looked at before each request, so
-    /// the last one may pass it. Default: 1,000,000.
+    /// The maximum number of tokens, read and written, of all thoughts. It is checked before each
+    /// request, so the last request may exceed it. The default is 1,000,000.
     pub tokens: u64,
-    /// The most time in `exec`, over all thoughts. Default: one hour.
+    /// The maximum time in `exec`, of all thoughts. The default is one hour.
     pub time: Duration,
-    /// How often a turn asks again when a reply cannot be used. Default: 2.
+    /// How often a turn asks again when a reply cannot be used. The default is 2.
     pub asks_again: u32,
-    /// The longest reply that is read, in bytes. Default: 256 KiB. Reading takes time in proportion to
-    /// the reply, whatever it says, and a deadline is met while a long one is read.
+    /// The maximum length of a reply, in bytes. The default is 256 KiB. Reading takes time proportional
+    /// to the length, and a deadline fires while a long reply is read.
     pub reply_bytes: usize,
-    /// The most steps of a reply's plan, on all levels. Default: 10,000.
+    /// The maximum number of steps in the plan of a reply, on all levels. The default is 10,000.
     pub reply_steps: usize,
 }
 
@@ -45,21 +45,21 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets the most thoughts.
+    /// Sets the maximum number of thoughts.
     #[must_use]
     pub fn with_thoughts(mut self, thoughts: u32) -> Self {
         self.thoughts = thoughts;
         self
     }
 
-    /// Sets the most tokens over all thoughts.
+    /// Sets the maximum number of tokens of all thoughts.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Sets the most time over all thoughts.
+    /// Sets the maximum time of all thoughts.
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = time;
@@ -73,21 +73,21 @@ impl Limits {
         self
     }
 
-    /// Sets the longest reply that is read, in bytes.
+    /// Sets the maximum length of a reply, in bytes.
     #[must_use]
     pub fn with_reply_bytes(mut self, bytes: usize) -> Self {
         self.reply_bytes = bytes;
         self
     }
 
-    /// Sets the most steps of a reply's plan.
+    /// Sets the maximum number of steps in the plan of a reply.
     #[must_use]
     pub fn with_reply_steps(mut self, steps: usize) -> Self {
         self.reply_steps = steps;
         self
     }
 
-    /// What reads a reply within these limits.
+    /// Returns a reader with these limits.
     pub(crate) fn reader(&self, reading: Reading) -> ReplyReader {
         ReplyReader::default()
             .with_reading(reading)
@@ -100,11 +100,11 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// So many thoughts were made.
+    /// The number of thoughts.
     Thoughts(u32),
-    /// So many tokens were used.
+    /// The number of tokens.
     Tokens(u64),
-    /// So much time was spent.
+    /// The time.
     Time(Duration),
 }
 
@@ -118,17 +118,17 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Which earlier thoughts a request carries. The last plan always travels, earlier ones never do.
+/// Which earlier thoughts a request contains. It always contains the last plan, and no earlier plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum History {
-    /// All of them: each request only appends to the one before, so that a server's prompt cache
-    /// has all but the last message.
+    /// All of them. Each request appends to the previous one, so the server can cache everything but
+    /// the last message.
     #[default]
     All,
-    /// The last so many.
+    /// This number of the newest thoughts.
     Window(usize),
-    /// The newest ones whose text comes to at most so many bytes, and always the last one.
+    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last one.
     Bytes(usize),
 }
 
@@ -136,12 +136,12 @@ pub enum History {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EarlyEnd {
-    /// Ask about it once in the turn. Accept it, and mark the thought, if the model stays with it or
-    /// the question brings nothing that can be used, be it for replies, a limit, or a failed call.
+    /// Ask about it once in the turn. If the model confirms it, or the question fails (unusable replies,
+    /// a limit, a failed call), accept it and mark the thought.
     #[default]
     Ask,
     /// Accept it and mark the thought.
     Accept,
-    /// Treat it as a reply that cannot be used.
+    /// Treat the reply as unusable.
     Refuse,
 }

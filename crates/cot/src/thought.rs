@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply};
 
-/// One thought: what the model said in one turn, and how it came about.
+/// The result of one turn, and how it was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thought {
@@ -17,7 +17,7 @@ pub struct Thought {
 }
 
 impl Thought {
-    /// Creates the thought that a reply makes.
+    /// Creates a thought from a reply.
     pub fn new(thought_number: u32, reply: Reply, trace: Trace) -> Self {
         let Reply {
             current_thinking,
@@ -53,34 +53,34 @@ impl Thought {
         self.next_thought_needed
     }
 
-    /// Returns how the thought came about: every raw reply, the repairs, and the cost.
+    /// Returns how the thought was reached: every raw reply, the repairs, and the cost.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 }
 
-/// How a thought came about.
+/// How a thought was reached.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Every reply of the turn, in order. The one without a complaint became the thought. If all
-    /// have one, the thought is the conclusion that the model was asked about.
+    /// Every reply of the turn, in order. The one without a complaint became the thought. If all have
+    /// a complaint, the thought is the early end that the model was asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
-    /// What the turn cost, all tries together.
+    /// The cost of the turn, including all tries.
     #[serde(skip_serializing_if = "Spent::is_zero")]
     pub spent: Spent,
-    /// Whether the thought ends the reasoning although steps of its plan are not done.
+    /// Whether the thought ends the reasoning while steps of its plan are not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,
-    /// What was repaired in the reply that became the thought.
+    /// The repairs of the reply that became the thought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// Whether the reply ends in the middle of a step, which was left out.
+    /// Whether the reply ends in the middle of a step. That step was removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// How the last reply was asked for.
+    /// The form in which the last reply was requested.
     #[serde(skip_serializing_if = "Rung::is_default")]
     pub rung: Rung,
     /// The forms that the server refused in this turn, in order.

@@ -6,27 +6,27 @@ use cogwork_text::ErrorText;
 use crate::FillError;
 use crate::quote::one_line;
 
-/// Why a visit of an agent brought no answer.
+/// An error of a visit of an agent.
 ///
-/// `{}` is one line; `{:#}` adds what the client's error adds.
+/// `{}` is one line; `{:#}` adds the details of the client's error.
 #[non_exhaustive]
 pub enum AgentError {
-    /// What it is asked is empty.
+    /// The prompt is empty.
     NothingAsked,
-    /// What it is asked is too long.
+    /// The prompt is too long.
     Prompt(FillError),
     /// A call to the model failed.
     Client(LlmError),
     /// Every reply of the model was empty: no text and no tool call.
     Empty,
-    /// The model still calls tools after so many rounds.
+    /// The model still calls tools after the maximum number of rounds.
     TooManyToolCalls {
         /// The limit.
         rounds: u32,
     },
     /// No reply of the model named an action.
     NoAction {
-        /// The labels it could choose from, as it was told.
+        /// The labels to choose from.
         labels: String,
     },
 }
@@ -34,11 +34,9 @@ pub enum AgentError {
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingAsked => {
-                f.write_str("there is nothing to ask: the prompt is empty; expected a text")
-            }
+            Self::NothingAsked => f.write_str("the prompt is empty; expected a text"),
             Self::Prompt(error) => ErrorText(error).fmt(f),
-            // A custom client may put anything into its errors.
+            // The error of a custom client may contain any text.
             Self::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
                 ErrorText(error).fmt(f)
@@ -63,7 +61,7 @@ impl fmt::Display for AgentError {
 }
 
 impl fmt::Debug for AgentError {
-    /// The sentence: what a program shows that returns the error from `main`.
+    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

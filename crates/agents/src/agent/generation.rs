@@ -1,4 +1,4 @@
-//! From a request to an answer: calls of the model, and of the tools it asks for.
+//! From a request to an answer: calls to the model and to tools.
 
 use cogwork_flow::Action;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ResponseLimits, ToolChoice};
@@ -55,7 +55,7 @@ impl Agent {
         self.choose(request, output).await
     }
 
-    /// Asks for the answer, and calls the tools that the model wants on the way.
+    /// Asks for the answer, and makes the tool calls on the way.
     async fn draft(&self, generating: &Generating<'_>) -> Result<Drafted, AgentError> {
         let mut request = generating.request().clone();
         let mut tools = Vec::new();
@@ -110,7 +110,7 @@ impl Agent {
         }
 
         if let Some((before, action)) = self.choice.read(&output.text) {
-            // A model that was told what it reads may answer with the line alone.
+            // The model may answer with the line alone.
             output.text = match before.is_empty() {
                 true => action.as_str().to_owned(),
                 false => before,
@@ -121,7 +121,7 @@ impl Agent {
         request.push(Message::assistant(output.text.as_str()));
         request.push(Message::user(self.choice.complaint()));
 
-        // Not the time for more tools.
+        // More tool calls would come too late.
         let request = request.with_tool_choice(ToolChoice::None);
         let mut question = Question::new(request, |response| {
             let read = self.choice.read(response.text());
@@ -151,9 +151,9 @@ impl Agent {
         }
     }
 
-    /// Side by side, and told in the order in which they were asked for.
+    /// Makes the calls concurrently and returns the results in the order of the calls.
     async fn call_tools(&self, response: &ChatResponse) -> Vec<(Message, ToolUse)> {
-        // What a call that is cut off would have said is not known, even where the rest can be read.
+        // A call that is cut off may lack something, even if the rest can be read.
         let cut = match response.finish_reason() {
             FinishReason::Length => Some("cut off at the limit of tokens"),
             FinishReason::ContentFilter => Some("withheld in part by a filter"),
@@ -203,7 +203,7 @@ impl Agent {
     }
 }
 
-/// An answer before the hooks after it were called.
+/// An answer before the hooks are called.
 struct Drafted {
     /// The conversation that led to the draft.
     request: ChatRequest,

@@ -19,28 +19,29 @@ use serde::{Deserialize, Serialize};
 use crate::{FlowState, Output, Template};
 use choice::Choice;
 
-/// A model with a role, as a node of a flow over [`FlowState`]: it is asked, may call tools, and its answer
-/// is what the node says.
+/// A model with a role, as a node of a flow over [`FlowState`]. It is asked, may call tools, and its
+/// answer is the output of the node.
 ///
-/// It is asked with what was said last, or with a [`Template`]. It leaves by [`Action::DEFAULT`], or by the
-/// [action](Self::with_actions) that it chooses.
+/// By default it is asked with the last output; [`with_prompt`](Self::with_prompt) sets a [`Template`].
+/// It leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions) that it chooses.
 ///
-/// - **Tools.** While the model calls tools they are run, side by side where it calls several at once, and it
-///   is asked again with what they gave: at most [8 times](Self::with_tool_rounds). A call that fails is an answer too.
-/// - **Thinking** is around the visit and not around each call of it: hooks see the question and the answer, with
-///   all calls of tools between them done, and the memory is searched once.
-/// - **A reply that streams** is told piece by piece to those who watch the run, drafts too.
+/// - **Tools.** While the model calls tools, they are run (concurrently, if it calls several at once) and
+///   the model is asked again with their results, at most [8 times](Self::with_tool_rounds). A failed
+///   call is also a result.
+/// - **Thinking** applies to the whole visit and not to each call: hooks see the question and the answer,
+///   after all tool calls, and the memory is searched once.
+/// - **Streamed replies** are passed to the events of the run piece by piece, including drafts.
 ///
-/// A reply that is cut off, at the limit of tokens or by a filter, is an answer still, and its output says so
-/// ([`Output::truncated`]): whether half an answer will do is for the program to say.
+/// A reply that is cut off, by the token limit or a filter, is still an answer. Its output is marked as
+/// [`truncated`](Output::truncated), and the program decides whether that is good enough.
 ///
-/// A visit is one step of a run. Where a run that is on record breaks off inside it, the visit begins again
-/// from its start, and so do its tools.
+/// A visit is one step of a run. If a recorded run stops during a visit, the visit is repeated from its
+/// start, including its tool calls.
 ///
 /// # Errors of a run
 ///
-/// An [`AgentError`]: a call to the model fails, the model says nothing, calls tools without end, or names no
-/// action. What was said before stays in the state.
+/// An [`AgentError`] if a call to the model fails, or if the model keeps replying with nothing, calling
+/// tools, or naming no action. Earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -81,7 +82,7 @@ pub struct Agent {
     choice: Choice,
 }
 
-/// What an agent brings back from a visit.
+/// The result of a visit of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentAnswer {
     output: Output,
@@ -89,8 +90,8 @@ pub struct AgentAnswer {
 }
 
 impl Agent {
-    /// An agent that asks this client. `id` is the name under which its answer is kept in the state, best
-    /// that of the node.
+    /// Creates an agent that asks `client`. Its answer is kept in the state under `id`, which should be the
+    /// id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
             id: id.into(),
@@ -105,36 +106,36 @@ impl Agent {
         }
     }
 
-    /// Who the agent is and what it does: the system text of every request. Default: none.
+    /// Sets the role: the system text of every request. The default is none.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
         self.role = Some(role.into());
         self
     }
 
-    /// What it is asked. Default: `{last}`, what was said last.
+    /// Sets the prompt. The default is `{last}`, the last output.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Template) -> Self {
         self.prompt = prompt;
         self
     }
 
-    /// The settings of every request: tokens of a reply, temperature and so on. Its messages and tools are
-    /// not used. Default: all left to the client.
+    /// Sets the options of every request, such as the maximum number of tokens and the temperature. Its
+    /// messages and tools are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = request;
         self
     }
 
-    /// The tools it may call. Default: none.
+    /// Sets the tools that the model may call. The default is none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
         self
     }
 
-    /// How often in a visit the model may call tools before it has to answer. Default: 8.
+    /// Sets the maximum number of rounds of tool calls in a visit. The default is 8.
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
         self.tool_rounds = rounds;
@@ -149,28 +150,28 @@ impl Agent {
         self
     }
 
-    /// Adds a way of thinking behind those there are. Default: none.
+    /// Adds a thinking mode after the existing ones. The default is none.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
         self.thinking = self.thinking.with_mode(mode);
         self
     }
 
-    /// What the hooks of a visit may take. Default: that of [`ModeLimits`].
+    /// Sets the limits of the hooks of a visit. The default is that of [`ModeLimits`].
     #[must_use]
     pub fn with_thinking_limits(mut self, limits: ModeLimits) -> Self {
         self.thinking = self.thinking.with_limits(limits);
         self
     }
 
-    /// The memory that is searched once a visit, with what the agent is asked. Default: none.
+    /// Sets the memory, which is searched once per visit with the prompt. The default is none.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
         self.thinking = self.thinking.with_memory(memory);
         self
     }
 
-    /// The actions it chooses from. Default: [`Action::DEFAULT`] alone, and nothing is chosen.
+    /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
     ///
     /// The model is told to end its reply with a line `ACTION: <label>`, which is removed from the
     /// text. If it names no action, it is asked for the line [again](Self::with_asks_again). If it still
@@ -234,7 +235,7 @@ impl Node<FlowState> for Agent {
 }
 
 impl fmt::Debug for Agent {
-    /// Without its texts, in which anything may stand.
+    /// Omits the texts, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
             .field("id", &self.id)

@@ -74,7 +74,7 @@ where
     }
 
     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<T, Unusable> {
-        // What the model thinks aloud is not part of its answer.
+        // The thinking is not part of the answer.
         match (self.read)(response.clone().separate_thinking()) {
             Ok(read) => Verdict::Usable(read),
             Err(problem) => {

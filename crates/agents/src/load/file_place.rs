@@ -1,4 +1,4 @@
-//! The places of files that a file names.
+//! Places of files that a flow file names.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use cogwork_files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
-/// The place of a file beneath a folder that is open: what is checked and what is used are the same folder,
-/// whatever is linked to where in between.
+/// The place of a file below an open folder. Because the folder stays open, a link that changes between the
+/// check and the use has no effect.
 #[derive(Clone)]
 pub(crate) struct FilePlace {
     folder: Folder,
@@ -16,7 +16,7 @@ pub(crate) struct FilePlace {
 }
 
 impl FilePlace {
-    /// Resolves a path that a file names, as far as it exists.
+    /// Resolves a path as far as it exists.
     pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
         match folder.file_beneath(path) {
             Ok((folder, name)) => Ok(Self {
@@ -37,20 +37,20 @@ impl FilePlace {
         }
     }
 
-    /// The open folder of the file, and its name there.
+    /// Returns the open folder of the file, and its name there.
     pub(super) fn resolved(&self) -> Result<(Folder, OsString), String> {
         self.folder
             .file_beneath(&self.path)
             .map_err(|error| told(&error))
     }
 
-    /// Checks that a memory can be kept here, as far as that shows without a trace.
+    /// Checks that a memory can be kept here, without creating anything.
     pub(crate) fn check_memory(&self) -> Result<(), String> {
         match self.folder.file_beneath(&self.path) {
             Ok((folder, name)) => {
                 FileMemory::check_place(&folder, name).map_err(|error| without_folder(&error))
             }
-            // It may be there when the memory is first used.
+            // It may exist when the memory is first used.
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(told(&error)),
         }
@@ -75,7 +75,7 @@ impl FilePlace {
     }
 }
 
-/// Where the folder is, the problem says already.
+/// Removes the folder, which the problem names already.
 fn without_folder(error: &MemoryError) -> String {
     let MemoryError::File { path, source } = error else {
         return error.to_string();
@@ -85,11 +85,11 @@ fn without_folder(error: &MemoryError) -> String {
     format!("{}: {source}", name.display())
 }
 
-/// What keeps a file from being read.
+/// Returns why a file cannot be read.
 pub(super) fn told(error: &Error) -> String {
     match error {
         Error::LeadsOut => {
-            "the path leads out of the folder of this file; expected a file there, or in a folder there"
+            "the path leads out of the folder of this file; expected a file in that folder or below"
                 .to_owned()
         }
         Error::Io(error) => format!("the file cannot be read: {error}"),

@@ -12,13 +12,13 @@ use crate::problem::{Found, Problems};
 use crate::yaml::{self, Path};
 use crate::{FileError, FileFlow, FileProblem};
 
-/// How many files may stand inside one another, the first counted.
+/// The maximum depth of nested files, including the first.
 const MAX_FILES_DEEP: usize = 16;
-/// How often files are read for one flow: a file that is named twice is read twice.
+/// The maximum number of times that files are read for one flow. A file that is named twice is read twice.
 const MAX_FILES: usize = 100;
 
 impl Loading<'_> {
-    /// The flow of a file, or all that is wrong with it.
+    /// Loads the flow of a file.
     pub(crate) fn load_file(mut self, path: &FilePath) -> Result<FileFlow, FileError> {
         let flow = match self.first_file(path) {
             Ok(flow) => flow,
@@ -30,7 +30,7 @@ impl Loading<'_> {
         self.whole(flow)
     }
 
-    /// The flow of a text, or all that is wrong with it.
+    /// Loads the flow of a text.
     pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
         let flow = self.text(
             &Source {
@@ -73,14 +73,18 @@ impl Loading<'_> {
         });
     }
 
-    /// The flow of the file that the program or its user named, maybe by a link to it.
+    /// Returns the flow of the first file, which may be named by a link.
     fn first_file(&mut self, path: &FilePath) -> Result<Option<Assembled>, String> {
         let (folder, name) = Folder::of_linked_file(path).map_err(|error| told(&error))?;
         self.file(&folder, &name, &path.display().to_string())
     }
 
-    /// The flow of a file in a folder, which messages call `shown`; nothing if it has problems, which are then
-    /// told; what keeps the file from being read.
+    /// Returns the flow of a file in a folder, or `None` if it has problems, which are reported. Messages call
+    /// the file `shown`.
+    ///
+    /// # Errors
+    ///
+    /// Why the file cannot be read.
     pub(super) fn file(
         &mut self,
         folder: &Folder,
@@ -122,13 +126,13 @@ impl Loading<'_> {
 
             let way = way.join(" → ");
             return Err(format!(
-                "the file is a part of itself: {way}; expected subflows without a circle"
+                "the file includes itself: {way}; remove the cycle of subflows"
             ));
         }
 
         if self.open.len() >= MAX_FILES_DEEP {
             return Err(format!(
-                "more than {MAX_FILES_DEEP} files stand inside one another; expected fewer"
+                "files are nested deeper than {MAX_FILES_DEEP} levels; expected fewer"
             ));
         }
 
@@ -161,7 +165,7 @@ impl Loading<'_> {
         flow
     }
 
-    /// Adds what is wrong with a text, each thing once.
+    /// Adds the problems of a text, each once.
     fn tell(&mut self, source: &Source, found: Problems) {
         let mut said = BTreeSet::new();
         for Found {

@@ -15,12 +15,12 @@ use crate::quote::{Name, one_line};
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
-/// Slots of prompts, and the end: no ids of nodes.
+/// The names of slots and of the end, which cannot be ids of nodes.
 const RESERVED: [&str; 3] = ["input", "last", END];
 
 impl Loading<'_> {
-    /// The flow that a mapping describes which the schema has checked already, or nothing, with more of what
-    /// is wrong: `found` has what the schema found.
+    /// Returns the flow that a mapping describes, or `None` if it has problems, which are added to `found`. The
+    /// mapping was checked against the schema before.
     pub(crate) fn flow(
         &mut self,
         source: &Source,
@@ -46,14 +46,14 @@ impl Loading<'_> {
         for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
             let path = nodes_path.index(index);
 
-            // An unknown provider leaves the rest of the settings as they are, and those are checked.
+            // With an unknown provider, the other settings can still be checked.
             let config = path.key("config");
             let provider = config.key("provider");
             let of_provider =
                 |found: &Found| found.is_tag && (found.path == config || found.path == provider);
             let is_sound = found.of(&path).all(of_provider);
 
-            // Each problem of a node costs a search for the name that was meant.
+            // Each problem of a node costs a search for the intended name.
             made.push(if is_sound && !found.is_full() {
                 self.node(source, node, id, &ids, &path, found)
             } else {
@@ -118,7 +118,8 @@ impl Loading<'_> {
         })
     }
 
-    /// The problem of a template. Where a value from the environment has a brace, the slot may be a part of it.
+    /// Returns the problem of a template. If a value from the environment contains a brace, the slot may be part
+    /// of it.
     pub(super) fn told(&self, error: &TemplateError) -> String {
         match error {
             TemplateError::UnknownSlot { .. } if self.secrets.hold(['{', '}']) => {
@@ -184,12 +185,11 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
 
         let path = path.index(index).key("id");
         if RESERVED.contains(&id) {
-            let message =
-                format!("`{id}` is no id of a node: it has a meaning of its own; expected another");
+            let message = format!("`{id}` is reserved; choose another node id");
             found.push(Found::new(tree.place, &path, message));
         } else if id.contains(['{', '}']) {
             let message =
-                "an id with a brace can stand in no slot of a prompt; expected one without"
+                "an id with a brace cannot be a slot of a prompt; choose an id without braces"
                     .to_owned();
             found.push(Found::new(tree.place, &path, message));
         } else if let Some(first) = ids.first(id).filter(|first| *first < index) {
@@ -198,7 +198,7 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
                 .and_then(|node| node.get("id"))
                 .map_or(0, |id| id.place.line);
             let message = format!(
-                "a node with the id `{}` is in line {line} already; expected another id",
+                "line {line} already has a node with the id `{}`; choose another id",
                 Name(id)
             );
             found.push(Found::new(tree.place, &path, message));
@@ -206,7 +206,7 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
     }
 }
 
-/// The edges that are well formed; the schema has told of the others.
+/// Returns the well-formed edges. The check against the schema has reported the others.
 fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
     let path = path.key("edges");
     let edges = tree.get("edges").map(Tree::items).unwrap_or_default();
@@ -260,7 +260,7 @@ fn build(
         };
     }
 
-    // All that a person can have done is found before, with its place; this is what is left.
+    // The checks before have found every mistake that a file can contain, with its place.
     builder
         .build()
         .map_err(|error| found.push(Found::new(tree.place, path, one_line(error.to_string()))))

@@ -8,10 +8,10 @@ use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};
 
-/// The nodes of a flow, with those of all its subflows.
+/// The maximum number of nodes of a flow, including its subflows.
 pub(super) const MAX_NODES: usize = 2_000;
 
-/// One load: of a file, and of those it names.
+/// The loading of a file and of the files it names.
 pub(crate) struct Loading<'l> {
     pub(super) loader: &'l Loader,
     pub(super) secrets: Secrets,
@@ -30,12 +30,12 @@ pub(super) struct OpenFile {
     pub(super) name: String,
 }
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Clone)]
 pub(crate) struct Source {
-    /// As people named it.
+    /// The name in messages.
     pub(super) name: Arc<str>,
-    /// The folder of the files that it may name; nothing for a text that does not come from a file.
+    /// The folder of the files that it may name; `None` for a text that is not from a file.
     pub(super) folder: Option<Folder>,
 }
 
@@ -53,7 +53,7 @@ impl<'l> Loading<'l> {
     }
 }
 
-/// A flow and what it says at its end.
+/// A flow and its answer.
 pub(crate) struct Assembled {
     pub(crate) flow: Flow<FlowState>,
     pub(crate) answer: Template,

@@ -16,7 +16,7 @@ use crate::settings::{RequestSettings, schema_of, take, typed};
 use crate::yaml::{Path, Tree};
 use crate::{NodeType, SettingProblem, Template};
 
-/// What a [`NodeType`] has at hand while it makes a node.
+/// The context in which a [`NodeType`] creates a node.
 pub struct Making<'m, 'l> {
     loading: &'m mut Loading<'l>,
     source: &'m Source,
@@ -53,8 +53,8 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Takes the settings of the client and of its requests out of those of the node. Whatever is wrong with
-    /// them, the node is made and so checked, though its flow never runs.
+    /// Removes the settings of the client and of its requests from those of the node. If they have problems,
+    /// the node is still created, so that the rest is checked.
     pub(super) fn prepare(
         &mut self,
         node_type: &NodeType,
@@ -78,7 +78,7 @@ impl<'m, 'l> Making<'m, 'l> {
             .and_then(Json::as_str)
             .and_then(|name| loader.provider(name))
         else {
-            // The schema has refused it; the settings may be of any.
+            // The check has reported it; the settings may belong to any provider.
             for provider in loader.providers() {
                 take(values, provider.schema());
             }
@@ -96,16 +96,16 @@ impl<'m, 'l> Making<'m, 'l> {
         problems
     }
 
-    /// The id of the node, under which it puts what it says into the state.
+    /// Returns the id of the node, under which its output is kept in the state.
     pub fn id(&self) -> &str {
         self.id
     }
 
-    /// The client that the settings name.
+    /// Returns the client that the settings name.
     ///
     /// # Errors
     ///
-    /// When the node type is not one [with a client](NodeType::with_client).
+    /// If the node type was not created [with a client](NodeType::with_client).
     pub fn client(&self) -> Result<Arc<dyn LlmClient>, SettingProblem> {
         let message =
             "nodes of this type have no client; expected a node type that is made with one";
@@ -114,27 +114,26 @@ impl<'m, 'l> Making<'m, 'l> {
             .ok_or_else(|| SettingProblem::new(message))
     }
 
-    /// The settings of its requests: temperature, tokens and so on.
+    /// Returns the options of its requests, such as the temperature.
     pub fn request(&self) -> ChatRequest {
         self.request.clone()
     }
 
-    /// Reads a prompt that stands in this setting, with slots for `{input}`, `{last}` and every node of the
-    /// flow.
+    /// Reads the prompt in this setting, with slots for `{input}`, `{last}` and every node of the flow.
     ///
     /// # Errors
     ///
-    /// When it is no template, or names a node that there is not.
+    /// If the text is not a template, or names an unknown node.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
         let template = Template::for_nodes(text, self.ids);
         template.map_err(|error| SettingProblem::new(self.loading.told(&error)).at(setting))
     }
 
-    /// Those of the loader's tools that this setting names.
+    /// Returns the tools that this setting names.
     ///
     /// # Errors
     ///
-    /// Every name that is none of them.
+    /// A problem for each unknown name.
     pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, Vec<SettingProblem>> {
         let tools = self.loading.loader.tools();
         let problem = |(place, name): (usize, &String)| {
@@ -152,11 +151,11 @@ impl<'m, 'l> Making<'m, 'l> {
             .map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
     }
 
-    /// Makes the thinking mode, or the modes in their order, that stand in this setting.
+    /// Creates the thinking modes in this setting, in order.
     ///
     /// # Errors
     ///
-    /// When a mode's own settings are wrong.
+    /// If the settings of a mode are wrong.
     pub fn modes(
         &self,
         setting: &str,
@@ -196,19 +195,19 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Those who name the same store share it, in subflows too; the first to name it makes it.
+    /// Returns the store of this key. The first caller creates it, and others share it, also in subflows.
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }
 
-    /// The flow that the settings themselves describe, by `nodes` and `edges`; nothing if it has problems,
-    /// which are then told.
+    /// Returns the flow that the settings describe by `nodes` and `edges`, or `None` if it has problems, which
+    /// are reported.
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
         self.loading
             .flow(self.source, self.config, self.path, self.found)
     }
 
-    /// The flow of a file beside this one; nothing if it has problems, which are then told.
+    /// Returns the flow of a file next to this one, or `None` if it has problems, which are reported.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
         let (folder, name) = self.beside(file)?.resolved()?;
         let shown = match FilePath::new(self.source.name.as_ref()).parent() {
@@ -218,11 +217,11 @@ impl<'m, 'l> Making<'m, 'l> {
         self.loading.file(&folder, &name, &shown)
     }
 
-    /// The place of a file beside this one, or in a folder there, which need not be there yet.
+    /// Returns the place of a file in the folder of this file or below. It does not have to exist yet.
     pub(crate) fn beside(&self, file: &str) -> Result<FilePlace, String> {
         let Some(folder) = &self.source.folder else {
             return Err(
-                "this text is no file, so no file is beside it; expected a setting without a file"
+                "this flow was not loaded from a file, so it cannot name files; remove the setting"
                     .to_owned(),
             );
         };
@@ -239,7 +238,7 @@ impl fmt::Debug for Making<'_, '_> {
     }
 }
 
-/// The client of a flow that is loaded to be looked at.
+/// The client of flows that are loaded for inspection.
 struct NotConnected;
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! The wiring of one flow, checked with the places of its edges. The flow's own check would find the same,
-//! but only once every node is made, and by names alone.
+//! Checks the wiring of one flow, with the places of its edges. The check of the flow builder would find the
+//! same problems, but only after every node is created, and without places.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,14 +12,14 @@ use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::yaml::Path;
 
-/// What `to` names to end the flow.
+/// The `to` of an edge that ends the flow.
 pub(super) const END: &str = "end";
 
-/// A node, as the wiring sees it.
+/// A node in the wiring.
 pub(super) struct Part<'a> {
     pub(super) id: &'a str,
     pub(super) place: Place,
-    /// Nothing for a node that could not be made: what it declares is not known.
+    /// `None` if the node could not be created, so its actions are unknown.
     pub(super) actions: Option<&'a [Action]>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn wire(
     let before = found.len();
     wire.names(start, path, found);
 
-    // Where edges are wrong everything may seem to be out of reach.
+    // If edges are wrong, everything may seem unreachable.
     let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
     wire.known_actions(found);
     wire.wired_actions(path, found);
@@ -93,7 +93,7 @@ impl<'a> Wire<'a> {
             .unwrap_or_default()
     }
 
-    /// The end of a message about an unknown node.
+    /// Returns the end of a message about an unknown node.
     fn known_nodes(&self, name: &str, end: Option<&'static str>) -> String {
         let all = || self.ids.iter().chain(end);
         format!(
@@ -106,7 +106,7 @@ impl<'a> Wire<'a> {
     fn names(&self, start: Option<(&str, Place)>, path: &Path, found: &mut Problems) {
         if let Some((start, place)) = start.filter(|(start, _)| !self.ids.contains(start)) {
             let known = self.known_nodes(start, None);
-            let message = format!("the start `{}` is no node; {known}", Name(start));
+            let message = format!("the start `{}` is not a node; {known}", Name(start));
             found.push(Found::new(place, &path.key("start"), message));
         }
 
@@ -121,7 +121,7 @@ impl<'a> Wire<'a> {
             let action = edge.action.as_str();
             if let Some(first) = seen.get(&(edge.from.as_str(), action)) {
                 let message = format!(
-                    "an edge leaves `{}` on `{}` in line {} already; expected one for each action",
+                    "line {2} already has an edge that leaves `{0}` on `{1}`; expected one for each action",
                     Name(&edge.from),
                     Name(action),
                     first.places[0].line
@@ -145,7 +145,7 @@ impl<'a> Wire<'a> {
         if !self.ids.contains(from) {
             let known = self.known_nodes(from, None);
             let message = format!(
-                "the edge leaves `{}`, which is no node; {known}",
+                "the edge leaves `{}`, which is not a node; {known}",
                 Name(from)
             );
             found.push(Found::new(*from_place, &path.key("from"), message));
@@ -154,14 +154,14 @@ impl<'a> Wire<'a> {
         if to != END && !self.ids.contains(to) {
             let known = self.known_nodes(to, Some(END));
             let message = format!(
-                "the edge leads to `{}`, which is no node; {known}",
+                "the edge leads to `{}`, which is not a node; {known}",
                 Name(to)
             );
             found.push(Found::new(*to_place, &path.key("to"), message));
         }
     }
 
-    /// Whether every edge leaves on an action that its node has.
+    /// Checks that every edge leaves on an action of its node.
     fn known_actions(&self, found: &mut Problems) {
         let has: Vec<Option<HashSet<&str>>> = self.parts.iter().map(Part::labels).collect();
 
@@ -195,7 +195,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Whether an edge leaves on every action of a node that any edge leaves.
+    /// Checks that if edges leave a node, one leaves on each of its actions.
     fn wired_actions(&self, path: &Path, found: &mut Problems) {
         for (index, part) in self.parts.iter().enumerate() {
             let wired: HashSet<&str> = self

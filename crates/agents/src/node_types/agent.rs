@@ -10,29 +10,29 @@ use crate::memory::{Backing, Kind, Store, StoreKey};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
 
-/// The settings of an agent, beside those of its client.
+/// The settings of an agent, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// Who the agent is and what it does: the system text. Default: none.
+    /// The role of the agent: the system text. Default: none.
     role: Option<String>,
-    /// What it is asked, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    /// The prompt, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
-    /// The actions it chooses from, by a line `ACTION: <label>` at the end of its reply. Default: none; it leaves by `default`.
+    /// The actions to choose from, by a line `ACTION: <label>` at the end of the reply. Default: none; it leaves by `default`.
     #[serde(default)]
     #[schemars(length(max = 50), schema_with = "labels")]
     actions: Vec<String>,
-    /// The tools it may call. Default: none.
+    /// The tools that the model may call. Default: none.
     #[serde(default)]
     #[schemars(schema_with = "tools")]
     tools: Vec<String>,
-    /// The thinking around its visit. Default: none.
+    /// The thinking modes of a visit. Default: none.
     #[serde(default)]
     #[schemars(schema_with = "thinking")]
     thinking: Option<Json>,
-    /// The memory that is searched once a visit. Default: none.
+    /// The memory, which is searched once per visit. Default: none.
     memory: Option<MemorySettings>,
-    /// How often in a visit it may call tools before it has to answer. Default: 8.
+    /// The maximum number of rounds of tool calls in a visit. Default: 8.
     #[schemars(range(min = 1, max = 100))]
     tool_rounds: Option<u32>,
     /// How often the model is asked again when a reply is empty or names no action. Default: 2.
@@ -45,24 +45,24 @@ struct Settings {
 struct MemorySettings {
     /// The kind of store.
     r#type: Kind,
-    /// Agents whose memories have the same type and name share one store; the first says its other settings. Default: a store of its own.
+    /// Agents whose memories have the same type and name share a store, with the settings of the first. Default: a separate store.
     name: Option<String>,
-    /// For the type `file`: the file, beside this one or in a folder there. It is made when the memory is first used.
+    /// For the type `file`: the file, in the folder of this file or below. It is created when the memory is first used.
     #[schemars(extend("x-environment" = false))]
     file: Option<String>,
-    /// What the store knows from the start. Not for the type `file`. Default: nothing.
+    /// The texts in the store at the start. Not for the type `file`. Default: none.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     texts: Vec<String>,
-    /// How much the store keeps.
+    /// The limits of the store.
     #[serde(default)]
     limits: MemoryLimits,
-    /// How the agent uses it.
+    /// How the agent uses the memory.
     #[serde(default)]
     recall: RecallSettings,
 }
 
-/// Labels stand in drawings, so none is taken from the environment.
+/// Drawings show labels, so none is taken from the environment.
 fn labels(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",
@@ -131,10 +131,10 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let labels = settings.actions;
     for (place, label) in labels.iter().enumerate() {
         if labels.iter().take(place).any(|other| other == label) {
-            let message = format!("the action `{label}` is there already; expected each once");
+            let message = format!("the action `{label}` is listed twice; expected each once");
             problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
         } else if label.trim() != label || label.contains(['\n', '\r']) {
-            let message = "a label begins or ends with a space, or has more than one line; expected one without";
+            let message = "the label begins or ends with a space, or has more than one line; expected one trimmed line";
             problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
         }
     }
@@ -174,17 +174,14 @@ impl MemorySettings {
         let backing = match (self.r#type, &self.file) {
             (Kind::File, Some(file)) => return self.file(making, file),
             (Kind::File, None) => {
-                return Err(at(
-                    "type",
-                    "a memory of this type is a file; expected `file`",
-                ));
+                return Err(at("type", "a memory of this type needs a file; add `file`"));
             }
             (Kind::InMemory, None) => Backing::InMemory,
             (Kind::Blackboard, None) => Backing::Blackboard,
             (Kind::InMemory | Kind::Blackboard, Some(_)) => {
                 return Err(at(
                     "file",
-                    "a memory of this type is no file; expected none",
+                    "a memory of this type has no file; remove `file`",
                 ));
             }
         };
@@ -200,7 +197,7 @@ impl MemorySettings {
         if !self.texts.is_empty() {
             return Err(at(
                 "texts",
-                "a memory of this type is a file; expected them in it",
+                "a memory of this type reads its texts from the file; remove `texts`",
             ));
         }
 

@@ -13,25 +13,25 @@ use super::inside::{filled, inside};
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Output, Template};
 
-/// The settings of a chain of thought, beside those of its client.
+/// The settings of a chain of thought, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     /// Which text is the answer of the node. Default: full.
     #[serde(default)]
     answer: AnswerText,
-    /// Where the reasoning ends even without a conclusion.
+    /// The limits of the reasoning.
     #[serde(default)]
     limits: LimitSettings,
-    /// Which earlier thoughts a request carries. Default: all.
+    /// Which earlier thoughts a request contains. Default: all.
     #[serde(default)]
     history: HistorySettings,
     /// The language of the instructions to the model. Default: english.
     #[serde(default)]
     language: Language,
-    /// What happens to an end while steps are not done. Default: ask.
+    /// What happens when the model ends while steps are not done. Default: ask.
     #[serde(default)]
     early_end: EarlyEndSettings,
     /// Whether replies are repaired before the model is asked again. Default: repairing.
@@ -52,16 +52,16 @@ enum AnswerText {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct LimitSettings {
-    /// The most thoughts. Default: 50.
+    /// The maximum number of thoughts. Default: 50.
     #[schemars(range(min = 1))]
     thoughts: Option<u32>,
-    /// The most tokens, read and written, over all thoughts. Default: 1000000.
+    /// The maximum number of tokens, read and written, of all thoughts. Default: 1000000.
     #[schemars(range(min = 1))]
     tokens: Option<u64>,
-    /// The most seconds with the model, over all thoughts. Default: 3600.
+    /// The maximum time with the model, of all thoughts, in seconds. Default: 3600.
     #[schemars(range(min = 0.001, max = 31_536_000.0))]
     time: Option<f64>,
-    /// How often a thought is asked for again when a reply cannot be used. Default: 2.
+    /// How often a turn asks again when a reply cannot be used. Default: 2.
     asks_again: Option<u32>,
 }
 
@@ -71,9 +71,9 @@ enum HistorySettings {
     /// All of them.
     #[default]
     All,
-    /// The last so many.
+    /// This number of the newest thoughts.
     Window(usize),
-    /// The newest ones whose text comes to at most so many bytes, and always the last one.
+    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last one.
     Bytes(usize),
 }
 
@@ -88,12 +88,12 @@ enum Language {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EarlyEndSettings {
-    /// Ask about it once, and accept it if the model stays with it.
+    /// Ask about it once, and accept it if the model confirms it.
     #[default]
     Ask,
     /// Accept it.
     Accept,
-    /// Treat it as a reply that cannot be used.
+    /// Treat the reply as unusable.
     Refuse,
 }
 

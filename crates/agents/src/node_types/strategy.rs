@@ -14,25 +14,24 @@ use super::inside::{NoAnswer, filled, inside};
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Output, Template};
 
-/// The settings of a strategy, beside those of its client.
+/// The settings of a strategy, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The strategy, by name. Instead of it there may be a table.
+    /// The name of the strategy. Either this or `table`.
     #[serde(default)]
     #[schemars(schema_with = "strategies")]
     strategy: Option<String>,
-    /// A strategy of one's own: its stages, each with description, prompt, parameters and the stages that may
-    /// follow, and the one that is the start.
+    /// A custom strategy: its start, and its stages with description, prompt, parameters and next stages.
     #[serde(default)]
     #[schemars(schema_with = "table")]
     table: Option<Json>,
-    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
-    /// How much a problem may cost.
+    /// The budget of a problem.
     #[serde(default)]
     budget: BudgetSettings,
-    /// What happens when the budget is spent, or nothing moves any more. Default: answer.
+    /// What happens when the budget is spent, or there is no progress. Default: answer.
     #[serde(default)]
     when_stopped: WhenStopped,
     /// The tools that the model may use. Default: none.
@@ -44,7 +43,7 @@ struct Settings {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct BudgetSettings {
-    /// Calls of the model. Default: 100.
+    /// Calls to the model. Default: 100.
     #[schemars(range(min = 1))]
     calls: Option<u32>,
     /// Tokens read and written. Default: 500000.
@@ -61,7 +60,7 @@ struct BudgetSettings {
 #[derive(Default, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum WhenStopped {
-    /// The node says the best answer so far, and fails if there is none.
+    /// The node returns the best answer so far, and fails if there is none.
     #[default]
     Answer,
     /// The node fails.

@@ -11,14 +11,14 @@ use crate::load::Assembled;
 use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Template};
 
-/// A whole flow in the place of a node: of a file, or described here.
+/// A flow as a node: from a file, or described here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The file of the flow, beside this one or in a folder there.
+    /// The file of the flow, in the folder of this file or below.
     #[schemars(extend("x-environment" = false))]
     file: Option<String>,
-    /// What the flow is given, with slots: {input}, {last}, and the id of any node. Default: {last}, what was said last.
+    /// The input of the flow, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     /// The nodes of a flow that is described here.
     #[serde(default)]
@@ -28,7 +28,7 @@ struct Settings {
     #[serde(default)]
     #[schemars(schema_with = "edges")]
     edges: Option<Json>,
-    /// What a flow that is described here says at its end, with slots for its own nodes. Default: {last}.
+    /// The answer of a flow that is described here, with slots for its nodes. Default: {last}.
     answer: Option<String>,
     /// The start of a flow that is described here. Default: its first node.
     #[schemars(extend("x-environment" = false))]
@@ -58,7 +58,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
                 || settings.start.is_some()
                 || settings.answer.is_some() =>
         {
-            let message = "`edges`, `start` and `answer` are of a flow that is described here; expected them in the file";
+            let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
             return Err(SettingProblem::new(message).into());
         }
         (Some(file), None) => {
@@ -69,7 +69,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
     };
 
-    // What is wrong inside is told already.
+    // Problems inside have been reported.
     let Some(Assembled { flow, answer }) = flow else {
         return Err(Vec::new());
     };

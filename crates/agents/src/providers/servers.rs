@@ -15,17 +15,17 @@ use crate::{Provider, SettingProblem};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Server {
-    /// The server's name of the model.
+    /// The name of the model.
     #[schemars(length(min = 1))]
     name: String,
-    /// The key, best from the environment: `${API_KEY}`. Default: none, for servers of one's own.
+    /// The key, preferably from the environment: `${API_KEY}`. Default: none, for local servers.
     api_key: Option<String>,
-    /// What goes before the path of the protocol. Default: the address of the provider itself.
+    /// The base URL. Default: that of the provider.
     base_url: Option<String>,
-    /// How long a call may take, in seconds. Default: 120.
+    /// The timeout of a call, in seconds. Default: 120.
     #[schemars(range(min = 0.001, max = 86_400.0))]
     timeout: Option<f64>,
-    /// How often a call is made again that failed for a reason that may pass. Default: 2.
+    /// The maximum number of retries after temporary failures. Default: 2.
     #[schemars(range(max = 20))]
     retries: Option<u32>,
 }

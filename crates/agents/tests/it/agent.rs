@@ -207,7 +207,7 @@ async fn a_prompt_that_asks_nothing_is_an_error() {
     let error = ended.unwrap_err().to_string();
     assert_eq!(
         error,
-        "flow `flow`, node `a`: prep failed: there is nothing to ask: the prompt is empty; expected a text"
+        "flow `flow`, node `a`: prep failed: the prompt is empty; expected a text"
     );
     assert!(script.requests().is_empty());
 }

@@ -151,7 +151,7 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
     assert_eq!(
         project.problems(),
         [
-            "nodes[0].config.file: the file is a part of itself: flow.yaml → flow.yaml; expected subflows without a circle"
+            "nodes[0].config.file: the file includes itself: flow.yaml → flow.yaml; remove the cycle of subflows"
         ]
     );
 
@@ -160,7 +160,7 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
     assert_eq!(
         project.problems(),
         [
-            "nodes[0].config.file: the file is a part of itself: flow.yaml → other.yaml; expected subflows without a circle"
+            "nodes[0].config.file: the file includes itself: flow.yaml → other.yaml; remove the cycle of subflows"
         ]
     );
 }
@@ -168,7 +168,8 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
 #[test]
 fn paths_stay_in_the_folder() {
     let theirs = Theirs::new();
-    let leads_out = "the path leads out of the folder of this file; expected a file there, or in a folder there";
+    let leads_out =
+        "the path leads out of the folder of this file; expected a file in that folder or below";
 
     for path in [
         "../notes",

@@ -87,8 +87,8 @@ fn check_says_what_waits_for_what() {
     let (code, out, _) = output(&["check", "--help"]);
     assert_eq!(code, 0);
     let told = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let waits = "Only what hangs on a mistake waits for it: the settings of an unknown type of node or mode; and the \
-                 slots and edges of a node, where one of its settings is unknown or has the wrong form.";
+    let waits = "Some checks need another mistake to be fixed first: the settings of a node or mode of unknown \
+                 type, and the slots and edges of a node with an unknown or malformed setting.";
 
     assert!(told.contains(waits), "{out}");
 }
@@ -259,7 +259,7 @@ edges: [{from: a, to: b}]
 
     let (_folder, file) = in_folder(flow);
     let told = output(&["run", "-q", &file, "--input", "A tale"]);
-    let warning = "cogwork: what `a` says is cut off, at the limit of tokens or by a filter\n";
+    let warning = "cogwork: the output of `a` is cut off, by the token limit or a filter\n";
     assert_eq!(told, (0, "The end.\n".to_owned(), warning.to_owned()));
 }
 
@@ -384,15 +384,15 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
     insta::assert_snapshot!(out, @"
     Checks, draws and runs flows that are written as YAML files.
 
-    ${NAME} in a file is taken from the environment. What came from there is shown in no error, drawing or schema.
+    ${NAME} in a file is replaced from the environment. No error, drawing or schema shows values from there.
 
     Usage: cogwork <COMMAND>
 
     Commands:
-      check   Tells everything that is wrong with files, each problem with its line and column
+      check   Lists all problems of files, with line and column
       draw    Draws the flow of a file
-      schema  Writes the JSON Schema of a file, for editors
-      run     Runs the flow of a file and writes its answer
+      schema  Prints the JSON Schema of files, for editors
+      run     Runs the flow of a file and prints its answer
       help    Print this message or the help of the given subcommand(s)
 
     Options:

@@ -11,11 +11,12 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 
-/// Shows a person each thought as it comes: its number, the evaluation and the thinking, the plan
-/// as a tree with its progress, what changed, what it cost, and the answer at the end.
+/// Prints each thought: its number, the evaluation and the thinking, the plan as a tree with its
+/// progress, what changed, the cost, and the answer at the end.
 ///
-/// On a terminal it writes in colour and turns a spinner on standard error while the model works;
-/// plain text otherwise, and when `NO_COLOR` is set. What a model wrote cannot steer the terminal.
+/// On a terminal, the output is in colour, with a spinner on standard error while the model works.
+/// Otherwise, or if `NO_COLOR` is set, it is plain text. Control characters in the texts of the model
+/// are replaced.
 ///
 /// ```no_run
 /// use cogwork_cot::{ChainOfThought, ConsoleReporter, ScriptedClient};
@@ -29,8 +30,8 @@ pub struct ConsoleReporter {
 }
 
 impl ConsoleReporter {
-    /// Writes to standard output, in colour if it is a terminal and `NO_COLOR` is not set, with a
-    /// spinner if standard error is a terminal.
+    /// Creates a reporter that writes to standard output: in colour if it is a terminal and `NO_COLOR`
+    /// is not set, with a spinner if standard error is a terminal.
     pub fn stdout() -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let spinners = io::stderr().is_terminal().then(MultiProgress::new);
@@ -42,7 +43,7 @@ impl ConsoleReporter {
         }
     }
 
-    /// Writes plain text anywhere, without a spinner.
+    /// Creates a reporter that writes plain text to `out`, without a spinner.
     pub fn to(out: impl Write + Send + 'static) -> Self {
         Self {
             out: Mutex::new(Box::new(out)),
@@ -51,7 +52,7 @@ impl ConsoleReporter {
         }
     }
 
-    /// Whether to write in colour. Default: as the constructor says.
+    /// Sets whether the output is in colour. The default depends on the constructor.
     #[must_use]
     pub fn with_colors(mut self, colored: bool) -> Self {
         self.styles = if colored {
@@ -62,8 +63,8 @@ impl ConsoleReporter {
         self
     }
 
-    /// Writes a piece at once, so that runs side by side do not mix their lines. A closed pipe is
-    /// the reader's choice and no reason to end a run.
+    /// Writes a piece in one go, so that the lines of concurrent runs do not mix. A closed pipe is not
+    /// an error of the run.
     fn print(&self, text: &str) {
         let write = || {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +134,7 @@ impl Drop for Spinner {
     }
 }
 
-/// How each kind of text looks; by default all alike.
+/// The style of each kind of text. By default, all are plain.
 #[derive(Debug, Clone, Copy, Default)]
 struct Styles {
     heading: Style,
@@ -325,7 +326,7 @@ impl Styles {
         for change in &changes {
             match change.kind {
                 ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
-                // The result or mark that came with the status stands in the tree above.
+                // The tree above shows the result or mark that came with the status.
                 ChangeKind::ResultChanged { from: None, .. }
                 | ChangeKind::MarkChanged { from: None, .. }
                     if other_status == Some(&change.path) =>
@@ -342,7 +343,7 @@ impl Styles {
     }
 }
 
-/// Tokens and seconds. Guessed tokens are not shown as if they were counted.
+/// Tokens and seconds. Estimated tokens are marked as such.
 struct Cost(Spent);
 
 impl fmt::Display for Cost {

@@ -1,4 +1,4 @@
-//! What a person is told while thoughts are made.
+//! Progress reports of a running chain of thought.
 
 #[cfg(feature = "console")]
 mod console;
@@ -12,15 +12,15 @@ use cogwork_llm::LlmError;
 
 use crate::{Reasoning, ReplyProblem, Rung};
 
-/// Hears what happens in the turns of a [`ChainOfThought`](crate::ChainOfThought).
+/// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
-/// Every method has a default that does nothing. One reporter may serve many runs at once. Calls
-/// come from inside the run: a reporter that blocks holds it up.
+/// The default of every method does nothing. Many runs can share a reporter. Methods are called inside
+/// the run, so a reporter that blocks also blocks the run.
 ///
 /// ```
 /// use cogwork_cot::{Reasoning, Reporter};
 ///
-/// /// Counts what is done, for a progress bar of one's own.
+/// /// Prints how many steps are done.
 /// struct Progress;
 ///
 /// impl Reporter for Progress {
@@ -32,52 +32,52 @@ use crate::{Reasoning, ReplyProblem, Rung};
 /// }
 /// ```
 pub trait Reporter: Send + Sync {
-    /// A problem is about to be thought about for the first time.
+    /// Called before the first thought about a problem.
     fn started(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 
-    /// The model begins to work on a thought; it has stopped when the answer is dropped, be it
-    /// with a thought, an error, or because the run was given up.
+    /// Called when the model starts to work on a thought. The returned guard is dropped when it stops:
+    /// with a thought, with an error, or because the run was dropped.
     fn working(&self, thought_number: u32) -> Working {
         let _ = thought_number;
         Working::default()
     }
 
-    /// The next piece of the reply, from a client that gives it piece by piece. The pieces of one
-    /// reply are its raw text; what follows [`asking_again`](Reporter::asking_again) is another reply.
+    /// Called with each piece of a streamed reply. Together, the pieces are the raw text of the reply.
+    /// After [`asking_again`](Reporter::asking_again), a new reply begins.
     fn delta(&self, thought_number: u32, text: &str) {
         let _ = (thought_number, text);
     }
 
-    /// A reply could not be used, and the model is asked again.
+    /// Called when a reply could not be used and the model is asked again.
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let _ = (thought_number, problem);
     }
 
-    /// The server refused the form in which the reply was asked for; it is now asked for by the `next` rung.
+    /// Called when the server refused the form of the reply. The `next` rung is requested instead.
     fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
         let _ = (thought_number, refused, next, error);
     }
 
-    /// The last of the thoughts was added.
+    /// Called after a thought was added.
     fn thought(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 
-    /// The last thought brought the answer. Called after [`thought`](Reporter::thought).
+    /// Called after the last [`thought`](Reporter::thought), when there is an answer.
     fn answered(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 }
 
-/// Held while the model works; dropped when it stops.
+/// A guard that is dropped when the model stops working.
 #[derive(Default)]
-#[must_use = "dropping it says that the model has stopped"]
+#[must_use = "dropping the guard means that the model has stopped"]
 pub struct Working(Option<Box<dyn Send + Sync>>);
 
 impl Working {
-    /// Lasts as long as `guard`, whose `Drop` does what is to be done when the model stops.
+    /// Wraps `guard`, which is dropped when the model stops.
     pub fn until_dropped(guard: impl Send + Sync + 'static) -> Self {
         Self(Some(Box::new(guard)))
     }
@@ -89,7 +89,7 @@ impl fmt::Debug for Working {
     }
 }
 
-/// The reporter that says nothing: the library prints nothing unasked.
+/// A reporter that does nothing. This is the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

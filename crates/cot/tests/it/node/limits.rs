@@ -1,4 +1,4 @@
-//! Where a run ends without a conclusion; the thoughts are kept, and with a higher limit they go on, and what is still there then.
+//! Where a run ends without a conclusion; the thoughts are kept, so the run can continue with a higher limit, and what is still there then.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
 
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: prep failed: thought 51: the limit of 50 thoughts is reached \
-         without a conclusion; the thoughts are kept, and with a higher limit they go on"
+        "flow `chain of thought`, node `think`: prep failed: thought 51: the limit of 50 thoughts was reached \
+         without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
     assert_eq!(error.phase(), Some(Phase::Prep));
@@ -104,8 +104,8 @@ async fn tokens_are_held_against_their_limit_before_each_request() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: prep failed: thought 3: the limit of 150 tokens is reached \
-         without a conclusion; the thoughts are kept, and with a higher limit they go on"
+        "flow `chain of thought`, node `think`: prep failed: thought 3: the limit of 150 tokens was reached \
+         without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
     assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(150)));
@@ -169,8 +169,8 @@ async fn the_limit_of_tokens_ends_the_asking_again_too() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 200 tokens is reached \
-         without a conclusion; the thoughts are kept, and with a higher limit they go on"
+        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 200 tokens was reached \
+         without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
     let error = cot_error(&error);
@@ -231,8 +231,8 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
     assert_eq!(started.elapsed(), limit);
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 25s is reached without a \
-         conclusion; the thoughts are kept, and with a higher limit they go on"
+        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 25s was reached without a \
+         conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
     let error = cot_error(&error);
@@ -328,7 +328,7 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
         .unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
-        "thought 1: the limit of 3600s is reached without a conclusion; the thoughts are kept, and with a higher limit they go on"
+        "thought 1: the limit of 3600s was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
     let limits = Limits::default()
         .with_time(Duration::MAX)
@@ -346,15 +346,15 @@ async fn limits_of_nothing_make_no_call() {
     for (limits, said) in [
         (
             Limits::default().with_thoughts(0),
-            "thought 1: the limit of 0 thoughts is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
+            "thought 1: the limit of 0 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
         ),
         (
             Limits::default().with_tokens(0),
-            "thought 1: the limit of 0 tokens is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
+            "thought 1: the limit of 0 tokens was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
         ),
         (
             Limits::default().with_time(Duration::ZERO),
-            "thought 1: the limit of 0ns is reached without a conclusion; the thoughts are kept, and with a higher limit they go on",
+            "thought 1: the limit of 0ns was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
         ),
     ] {
         let client = ScriptedClient::new([LAST]);

@@ -237,7 +237,7 @@ async fn a_problem_without_a_word_is_an_error_before_any_call() {
         assert_eq!(
             error.to_string(),
             "flow `chain of thought`, node `think`: prep failed: thought 1: the problem is empty; \
-             expected a text that says what to solve"
+             expected a text"
         );
 
         assert_eq!(error.phase(), Some(Phase::Prep));
