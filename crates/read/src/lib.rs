@@ -9,6 +9,9 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "testing")]
+pub mod testing;
+
 mod work;
 pub use work::{charge, measure};
 

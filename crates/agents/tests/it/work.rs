@@ -7,14 +7,7 @@
 
 use cogwork_agents::{Loader, Template};
 use cogwork_read::measure;
-
-fn work(text: &str) -> u64 {
-    let loader = Loader::new();
-
-    // The schema is made when it is first asked for.
-    let _ = loader.load_text("flow.yaml", "nodes: []");
-    measure(|| loader.load_text("flow.yaml", text).is_ok()).1
-}
+use cogwork_read::testing::{assert_at_most_doubled, assert_linear};
 
 fn each(n: usize, piece: impl Fn(usize) -> String) -> String {
     (0..n).map(piece).collect()
@@ -123,19 +116,14 @@ fn slow_files(n: usize) -> Vec<(&'static str, String)> {
 
 #[test]
 fn reading_twice_the_file_takes_twice_the_work() {
-    for ((what, short), (_, long)) in slow_files(150).into_iter().zip(slow_files(300)) {
-        let once = work(&short);
-        let twice = work(&long);
+    let loader = Loader::new();
 
-        let growth = twice as f64 / once as f64;
-        assert!(
-            growth < 2.3,
-            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
-        );
-        assert!(
-            once >= short.len() as u64,
-            "{what}: {once} units of work are not all of it"
-        );
+    // The schema is made when it is first asked for.
+    let _ = loader.load_text("flow.yaml", "nodes: []");
+    let read = |text: &str| drop(loader.load_text("flow.yaml", text));
+
+    for ((what, short), (_, long)) in slow_files(150).into_iter().zip(slow_files(300)) {
+        assert_linear(what, &short, &long, read);
     }
 }
 
@@ -143,11 +131,6 @@ fn reading_twice_the_file_takes_twice_the_work() {
 fn reading_twice_the_template_takes_twice_the_work() {
     for piece in ["{a}", "{", "{{", "}}", "a{b}", "{a"] {
         let work = |n: usize| measure(|| Template::new(&piece.repeat(n)).is_ok()).1;
-        let once = work(1000);
-        let twice = work(2000);
-        assert!(
-            once > 0 && twice <= 2 * once,
-            "{piece}: {once} units of work became {twice}"
-        );
+        assert_at_most_doubled(piece, work(1000), work(2000));
     }
 }

@@ -1,10 +1,12 @@
 use std::fmt;
 
+use cogwork_read::{YamlGuard, charge};
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
 use super::template::names;
 use crate::Reply;
+use crate::reply::bounds::Bounds;
 
 /// Every text the model is told, as data: replace any of it, in another language too.
 ///
@@ -133,9 +135,48 @@ pub enum PromptError {
         /// The name that stands for it.
         name: &'static str,
     },
+    /// The text has more bytes than are read.
+    #[error("prompts: the text has {bytes} bytes; expected at most {most}")]
+    TooLong {
+        /// The length of the text.
+        bytes: usize,
+        /// The maximum length.
+        most: usize,
+    },
+    /// The text has YAML that no prompts need, such as anchors, tags or deep nesting.
+    #[error("prompts: line {line}: {reason}")]
+    Refused {
+        /// The line, from 1.
+        line: usize,
+        /// What is refused, and what would have been accepted.
+        reason: String,
+    },
     /// The text is not prompts in YAML.
     #[error("prompts: {}", OneLine::new(.0).with_max_chars(MESSAGE))]
     Yaml(#[from] serde_yaml::Error),
+}
+
+/// The maximum length of prompts in YAML, in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// The levels of YAML around the reply of an example.
+const LEVELS_AROUND_REPLY: usize = 4;
+
+/// Refuses texts that the YAML library would take long to read.
+fn guard(yaml: &str) -> Result<(), PromptError> {
+    if yaml.len() > MAX_BYTES {
+        return Err(PromptError::TooLong {
+            bytes: yaml.len(),
+            most: MAX_BYTES,
+        });
+    }
+
+    let nesting = Bounds::default().nesting + LEVELS_AROUND_REPLY;
+    let guard = YamlGuard::new(nesting).allow_trailing_comments();
+    guard.check(yaml).map_err(|refusal| PromptError::Refused {
+        line: refusal.line(yaml),
+        reason: refusal.reason.to_string(),
+    })
 }
 
 /// What names a text may use, and which of them it must.
@@ -175,10 +216,15 @@ impl Prompts {
 
     /// Reads prompts from YAML, in the form of the crate's own files, and checks them.
     ///
+    /// Comments are allowed; anchors, aliases and tags are not.
+    ///
     /// # Errors
     ///
-    /// When the text is not such YAML (with the line), or a check fails.
+    /// When the text is longer than 1 MiB or not such YAML (with the line), or a check fails.
     pub fn from_yaml(yaml: &str) -> Result<Self, PromptError> {
+        guard(yaml)?;
+        charge(yaml.len());
+
         let prompts: Self = serde_yaml::from_str(yaml)?;
         prompts.check()?;
         Ok(prompts)

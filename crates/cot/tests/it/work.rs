@@ -1,18 +1,18 @@
 //! The work that reading a reply takes, counted: it grows with the length of the reply, whatever it says.
 
-use std::future::poll_fn;
-use std::pin::pin;
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
 
-use cogwork_cot::{ChainOfThought, CotError, Limits, Reasoning, ReplyReader, ScriptedClient};
+use cogwork_cot::{
+    ChainOfThought, CotError, Limits, Prompts, Reasoning, ReplyReader, ScriptedClient,
+};
 use cogwork_read::measure;
+use cogwork_read::testing::{assert_linear, most_work_of_a_poll};
 
 /// The maximum work for each byte of a text. The worst text known takes about half of it.
 const PER_BYTE: u64 = 200;
-
-fn work(text: &str) -> u64 {
-    let reader = ReplyReader::default().with_max_bytes(usize::MAX);
-    measure(|| drop(reader.read(text))).1
-}
 
 /// Texts of about `n` pieces that once took the square of their length.
 fn slow_texts(n: usize) -> Vec<(&'static str, String)> {
@@ -120,23 +120,17 @@ fn slow_texts(n: usize) -> Vec<(&'static str, String)> {
 
 #[test]
 fn reading_twice_the_text_takes_twice_the_work() {
-    for ((what, short), (_, long)) in slow_texts(1000).into_iter().zip(slow_texts(2000)) {
-        let once = work(&short);
-        let twice = work(&long);
+    let reader = ReplyReader::default().with_max_bytes(usize::MAX);
+    let read = |text: &str| drop(reader.read(text));
 
-        let growth = twice as f64 / once as f64;
-        let per_byte = twice / long.len() as u64;
-        assert!(
-            growth < 2.3,
-            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
-        );
+    for ((what, short), (_, long)) in slow_texts(1000).into_iter().zip(slow_texts(2000)) {
+        assert_linear(what, &short, &long, read);
+
+        let (_, work) = measure(|| read(&long));
+        let per_byte = work / long.len() as u64;
         assert!(
             per_byte <= PER_BYTE,
             "{what}: {per_byte} units of work for each byte"
-        );
-        assert!(
-            once >= short.len() as u64,
-            "{what}: {once} units of work are not all of it"
         );
     }
 }
@@ -144,27 +138,10 @@ fn reading_twice_the_text_takes_twice_the_work() {
 #[test]
 fn reading_a_saved_state_takes_work_in_proportion_to_it() {
     let state = |n: usize| format!("problem: x\nthoughts:\n{}", "- {a: [b, c]}\n".repeat(n));
-    let (_, once) = measure(|| Reasoning::from_yaml(&state(1000)).is_err());
-    let (_, twice) = measure(|| Reasoning::from_yaml(&state(2000)).is_err());
 
-    assert!(
-        once > 0 && twice < once * 23 / 10,
-        "{once} units of work became {twice}"
-    );
-}
-
-/// The most work that one poll of a future takes on the thread that polls it.
-async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
-    let mut future = pin!(future);
-    let mut most = 0;
-
-    let value = poll_fn(|context| {
-        let (poll, work) = measure(|| future.as_mut().poll(context));
-        most = most.max(work);
-        poll
+    assert_linear("thoughts", &state(1000), &state(2000), |text| {
+        assert!(Reasoning::from_yaml(text).is_err());
     });
-
-    (value.await, most)
 }
 
 /// A long reply is read elsewhere: it takes none of the time between two looks at the deadline.
@@ -188,4 +165,101 @@ async fn a_deadline_is_never_far_while_a_turn_reads_a_reply() {
         };
         assert_eq!(tries[0].reply, text, "{what}");
     }
+}
+
+/// The prompts of this crate with something in the place of the example.
+fn prompts(example: &str) -> String {
+    let english = include_str!("../../prompts/english.yaml");
+    let (before, rest) = english.split_once("example:\n").unwrap();
+    let (_, after) = rest.split_once("\nproblem:").unwrap();
+
+    format!("{before}example: {example}\nproblem:{after}")
+}
+
+/// Prompts of about `n` pieces that the YAML library reads slowly, or that make much of little, each with the
+/// reason why it is refused before the library sees it, if it is.
+fn slow_prompts(n: usize) -> Vec<(&'static str, String, &'static str)> {
+    let each = |piece: &dyn Fn(usize) -> String| (0..n).map(piece).collect::<String>();
+    let word = "x".repeat(n);
+    let too_deep = "the nesting is too deep";
+
+    vec![
+        ("brackets", prompts(&"[".repeat(n)), too_deep),
+        ("braces", prompts(&"{a: ".repeat(n)), too_deep),
+        ("dashes", "- ".repeat(n), too_deep),
+        (
+            "explicit keys",
+            prompts(&"\n? ".repeat(n)),
+            "keys after a `?`",
+        ),
+        (
+            "anchors",
+            prompts(&format!("[{}]", each(&|n| format!("&a{n} x, ")))),
+            "anchors (`&name`)",
+        ),
+        (
+            "aliases",
+            prompts(&format!("[&a {word}, {}]", "*a, ".repeat(n))),
+            "anchors (`&name`)",
+        ),
+        ("tags", "!a ".repeat(n), "tags (`!name`)"),
+        (
+            "directives",
+            "%TAG !a! x\n".repeat(n),
+            "directives (`%NAME`)",
+        ),
+        (
+            "documents",
+            "--- a\n".repeat(n),
+            "more than one YAML document",
+        ),
+        ("a huge plain text", prompts(&word), ""),
+        ("a huge text in quotes", prompts(&format!("'{word}'")), ""),
+        ("an open quote", prompts(&"\"a\n".repeat(n)), ""),
+        (
+            "steps",
+            prompts(&format!(
+                "{{problem: a, replies: [{}]}}",
+                "{a: b}, ".repeat(n)
+            )),
+            "",
+        ),
+        ("lines", prompts(&"  a\n".repeat(n)), ""),
+        (
+            "keys that are not known",
+            each(&|n| format!("a{n}: b\n")),
+            "",
+        ),
+        ("a key again and again", "system: a\n".repeat(n), ""),
+        ("names", format!("system: '{}'\n", "{form}".repeat(n)), ""),
+        ("open braces", format!("system: '{}'\n", "{a".repeat(n)), ""),
+        ("comments", "# a\n".repeat(n), ""),
+    ]
+}
+
+#[test]
+fn reading_twice_the_prompts_takes_twice_the_work() {
+    for ((what, short, reason), (_, long, _)) in
+        slow_prompts(3000).into_iter().zip(slow_prompts(6000))
+    {
+        assert_linear(what, &short, &long, |text| {
+            let error = Prompts::from_yaml(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{what}: {error}");
+            assert_eq!(error.contains(": line "), !reason.is_empty(), "{error}");
+        });
+    }
+}
+
+#[test]
+fn prompts_may_have_comments_and_are_not_longer_than_a_mebibyte() {
+    let english = include_str!("../../prompts/english.yaml");
+    let commented = english.replace("example:\n", "example: # of a thought\n  # or two\n");
+    assert_ne!(commented, english);
+    assert_eq!(Prompts::from_yaml(&commented).unwrap(), Prompts::english());
+
+    let long = english.to_owned() + "#".repeat(1 << 20).as_str();
+    insta::assert_snapshot!(
+        Prompts::from_yaml(&long).unwrap_err().to_string().replace(&long.len().to_string(), "N"),
+        @"prompts: the text has N bytes; expected at most 1048576"
+    );
 }

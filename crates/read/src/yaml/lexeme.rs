@@ -61,3 +61,8 @@ fn closing_quote(line: &[u8], mut at: usize, quote: u8) -> Option<usize> {
         }
     }
 }
+
+/// YAML 1.1 has unusual line breaks, and structure may follow each of them.
+pub(super) fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}

@@ -4,6 +4,7 @@ mod scan;
 mod refusal;
 pub use refusal::{Refused, YamlRefusal};
 
+use lexeme::is_break;
 use scan::{Rules, Scan};
 
 /// Refuses YAML that is expensive to parse, before parsers see it.
@@ -96,11 +97,6 @@ impl YamlGuard {
 
         Ok(())
     }
-}
-
-/// YAML 1.1 has unusual line breaks, and structure may follow each of them.
-fn is_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 fn is_allowed(c: char) -> bool {

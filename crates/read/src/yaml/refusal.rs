@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::lexeme::is_break;
+
 /// A construct that a [`YamlGuard`](super::YamlGuard) refuses, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct YamlRefusal {
@@ -7,6 +9,18 @@ pub struct YamlRefusal {
     pub offset: usize,
     /// The construct.
     pub reason: Refused,
+}
+
+impl YamlRefusal {
+    /// Returns the line of the problem in `text`, which is the text that was checked, from 1.
+    pub fn line(&self, text: &str) -> usize {
+        let before = text.get(..self.offset).unwrap_or(text);
+        crate::charge(before.len());
+
+        let breaks = before.matches(is_break).count();
+        let pairs = before.matches("\r\n").count();
+        breaks.saturating_sub(pairs) + 1
+    }
 }
 
 /// A construct that a [`YamlGuard`](super::YamlGuard) refuses. `Display` describes it and what would be accepted.

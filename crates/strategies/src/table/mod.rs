@@ -30,7 +30,7 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
         .allow_trailing_comments()
         .allow_anchors();
     guard.check(text).map_err(|refusal| {
-        let line = line_at(text, refusal.offset);
+        let line = refusal.line(text);
         TableError::syntax(refusal.reason.to_string(), Some(line))
     })?;
 
@@ -72,12 +72,6 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 /// Returns a problem that isn't from a text.
 pub(crate) fn problem(strategy: &str, kind: TableProblemKind) -> TableProblem {
     TableProblem::new(&[strategy], kind)
-}
-
-/// Returns the line of an offset, counted from 1.
-fn line_at(text: &str, offset: usize) -> usize {
-    let before = text.bytes().take(offset);
-    before.filter(|byte| *byte == b'\n').count() + 1
 }
 
 fn check_length(text: &str) -> Result<(), TableError> {

@@ -7,11 +7,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::future::poll_fn;
-use std::pin::pin;
-
 use cogwork_llm::{Messages, ScriptedClient};
 use cogwork_read::measure;
+use cogwork_read::testing::{assert_at_most_doubled, assert_linear, most_work_of_a_poll};
 use cogwork_strategies::{
     Ask, ConflictRule, Parameter, ParameterType, Session, SessionPolicy, SolveBudget, Solver,
     StrategyName, ThoughtDraft,
@@ -121,36 +119,11 @@ fn slow_replies(n: usize) -> Vec<(&'static str, String)> {
 #[test]
 fn reading_twice_the_reply_takes_twice_the_work() {
     let asks = asks();
-    let work = |reply: &str| measure(|| asks.iter().for_each(|ask| drop(ask.read(reply)))).1;
+    let read = |reply: &str| asks.iter().for_each(|ask| drop(ask.read(reply)));
 
     for ((what, short), (_, long)) in slow_replies(1000).into_iter().zip(slow_replies(2000)) {
-        let once = work(&short);
-        let twice = work(&long);
-
-        let growth = twice as f64 / once as f64;
-        assert!(
-            growth < 2.3,
-            "{what}: {once} units of work became {twice}, {growth:.2} times as many"
-        );
-        assert!(
-            once >= short.len() as u64,
-            "{what}: {once} units of work are not all of it"
-        );
+        assert_linear(what, &short, &long, read);
     }
-}
-
-/// The most work that one poll of a future takes on the thread that polls it.
-async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
-    let mut future = pin!(future);
-    let mut most = 0;
-
-    let value = poll_fn(|context| {
-        let (poll, work) = measure(|| future.as_mut().poll(context));
-        most = most.max(work);
-        poll
-    });
-
-    (value.await, most)
 }
 
 /// A long reply is read elsewhere. What the drivers make of a reply that could be used is all that is left.
@@ -219,10 +192,7 @@ fn reading_twice_the_session_takes_twice_the_work() {
 
     let once = work(&session(500));
     let twice = work(&session(1000));
-    assert!(
-        twice < once * 23 / 10,
-        "{once} units of work became {twice}"
-    );
+    assert_at_most_doubled("a session", once, twice);
 }
 
 /// Thoughts that each change the strategy, and many strategies that nobody needs.
@@ -266,8 +236,5 @@ fn a_snapshot_with_strategies_that_nobody_needs_takes_work_in_proportion_to_it()
         error.contains("no thought is in the strategy `s1`"),
         "{error}"
     );
-    assert!(
-        twice < once * 23 / 10,
-        "{once} units of work became {twice}"
-    );
+    assert_at_most_doubled("strategies", once, twice);
 }

@@ -91,12 +91,16 @@ fn show_prompts(shown: &Shown, text: &str) {
         name: "form",
     };
     let unread = Prompts::from_yaml(&format!("{}: 1", scalar(text))).unwrap_err();
+    let refused = Prompts::from_yaml(&format!("!a {text}")).unwrap_err();
+    let too_long = Prompts::from_yaml(&"a".repeat(2 << 20)).unwrap_err();
 
-    for error in [unknown, empty, unread] {
+    for error in [unknown, empty, unread, refused, too_long] {
         shown.error(&error);
         shown.variant(match error {
             PromptError::Name { .. } => "PromptError::Name",
             PromptError::Empty { .. } => "PromptError::Empty",
+            PromptError::TooLong { .. } => "PromptError::TooLong",
+            PromptError::Refused { .. } => "PromptError::Refused",
             PromptError::Yaml(_) => "PromptError::Yaml",
             _ => unreachable!("a new variant belongs into this list"),
         });
