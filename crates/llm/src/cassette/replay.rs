@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
+use cogwork_read::{YamlGuard, charge};
 
 use super::difference::Difference;
 use super::{Recording, message, wrong};
@@ -14,6 +15,8 @@ use crate::{
 
 /// The maximum size of a cassette in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
+/// How many collections within one another are read: some more than a recording has.
+const NESTING: usize = 32;
 
 /// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
 ///
@@ -56,17 +59,13 @@ impl Replay {
     ///
     /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) if the path isn't a regular
     /// file, or the file cannot be read, is larger than 64 MiB, isn't a cassette, or contains a
-    /// truncated recording.
+    /// truncated recording or YAML that no recording needs, such as anchors, tags or deep nesting.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
         let text =
             read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
 
-        // The cassette of a recorder without calls contains only two lines of comment.
-        let recordings: Option<Vec<Recording>> =
-            serde_yaml::from_str(&text).map_err(|error| wrong(&path, error))?;
-
-        let recordings = recordings.unwrap_or_default();
+        let recordings = recordings(&text).map_err(|error| wrong(&path, error))?;
         for (number, recording) in (1..).zip(&recordings) {
             if let Some(problem) = recording.problem() {
                 return Err(wrong(&path, format_args!("recording {number} {problem}")));
@@ -118,6 +117,21 @@ impl Unplayed {
             count: recordings.len(),
         }
     }
+}
+
+/// Reads the text of a cassette.
+fn recordings(text: &str) -> Result<Vec<Recording>, String> {
+    let guard = YamlGuard::new(NESTING).allow_trailing_comments();
+    guard
+        .check(text)
+        .map_err(|refusal| format!("line {}: {}", refusal.line(text), refusal.reason))?;
+
+    charge(text.len());
+
+    // The cassette of a recorder without calls contains only two lines of comment.
+    let recordings: Option<Vec<Recording>> =
+        serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    Ok(recordings.unwrap_or_default())
 }
 
 fn read(path: &Path) -> Result<String, cogwork_files::Error> {

@@ -10,8 +10,10 @@ use cogwork_llm::{
     ReplyFormat, ScriptedClient, Usage,
 };
 
+use cogwork_read::testing::{assert_at_most_doubled, assert_linear};
 use cogwork_text::Escaped;
 use cogwork_text::testing::{Shown, texts};
+use proptest::prelude::*;
 
 use crate::around::{asks, fails, hello, saying, with_tools};
 
@@ -329,6 +331,148 @@ fn nothing_unsafe_is_shown_of_a_path_or_a_request() {
         for error in errors {
             shown.error(&error);
             assert!(error.message().contains(&name), "{error}");
+        }
+    }
+}
+
+/// Recordings of a message of about `n` pieces.
+fn recording(content: &str) -> String {
+    format!(
+        "- request: {{messages: [{{role: user, content: {content}}}]}}\n  response: {{text: Hi.}}\n  complete: true\n"
+    )
+}
+
+/// Cassettes of about `n` pieces that a YAML library reads slowly, or that make much of little.
+fn slow_cassettes(n: usize) -> Vec<(&'static str, String)> {
+    let each = |piece: &dyn Fn(usize) -> String| (0..n).map(piece).collect::<String>();
+    let word = "x".repeat(n);
+
+    vec![
+        ("brackets", "[".repeat(n)),
+        ("braces", "{a: ".repeat(n)),
+        ("dashes", "- ".repeat(n)),
+        ("keys", each(&|n| format!("{}a:\n", " ".repeat(n % 500)))),
+        ("explicit keys", "? ".repeat(n)),
+        ("anchors", each(&|n| format!("- &a{n} x\n"))),
+        (
+            "aliases",
+            format!("- &a {word}\n- [{}*a]\n", "*a, ".repeat(n)),
+        ),
+        ("tags", "- !a x\n".repeat(n)),
+        ("directives", "%TAG !a! x\n".repeat(n)),
+        ("documents", "--- a\n".repeat(n)),
+        ("a huge plain text", recording(&word)),
+        ("a huge text in quotes", recording(&format!("\"{word}\""))),
+        (
+            "a text of escapes",
+            recording(&format!("\"{}\"", "\\n".repeat(n))),
+        ),
+        (
+            "an open quote",
+            format!("- request: \"{}", "\\\"\n".repeat(n)),
+        ),
+        (
+            "a text of many lines",
+            format!("- request: x\n{}", "  x\n".repeat(n)),
+        ),
+        (
+            "a block of many lines",
+            format!("- request: |\n{}", "    x\n".repeat(n)),
+        ),
+        ("empty lines", format!("- request: x{}", "\n".repeat(n))),
+        ("a huge key", format!("- {word}: x\n")),
+        (
+            "keys that are not known",
+            format!("- request: {{{}}}\n", each(&|n| format!("a{n}: 1, "))),
+        ),
+        (
+            "a key again and again",
+            "- request: 1\n  request: 1\n".repeat(n),
+        ),
+        ("comments", "# x\n".repeat(n)),
+        ("recordings", recording("x").repeat(n)),
+    ]
+}
+
+#[test]
+fn opening_twice_the_cassette_takes_twice_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let read = |text: &str| drop(open(&path, text.as_bytes()));
+
+    // What the guard doesn't count is what the YAML library does. It allocates for all that it keeps.
+    let allocated = |text: &str| allocation_counter::measure(|| read(text)).bytes_total;
+
+    for ((what, short), (_, long)) in slow_cassettes(1000).into_iter().zip(slow_cassettes(2000)) {
+        assert_linear(what, &short, &long, read);
+        assert_at_most_doubled(what, allocated(&short), allocated(&long));
+    }
+}
+
+#[test]
+fn structure_that_no_recording_has_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let refused = [
+        ("brackets", "the nesting is too deep"),
+        ("braces", "the nesting is too deep"),
+        ("dashes", "the nesting is too deep"),
+        ("keys", "the nesting is too deep"),
+        ("explicit keys", "keys after a `?`"),
+        ("anchors", "anchors (`&name`)"),
+        ("aliases", "anchors (`&name`)"),
+        ("tags", "tags (`!name`)"),
+        ("directives", "directives (`%NAME`)"),
+        ("documents", "more than one YAML document"),
+    ];
+
+    for (what, text) in slow_cassettes(1000) {
+        let Some((_, reason)) = refused.iter().find(|(name, _)| *name == what) else {
+            continue;
+        };
+
+        let error = open(&path, text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(": line "), "{what}: {error}");
+        assert!(error.contains(reason), "{what}: {error}");
+    }
+}
+
+#[test]
+fn comments_may_be_added_to_a_cassette() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let text = "# Said hello.\n- request: # as it was sent\n    messages:\n    # the only one\n    - role: user # a person\n      content: Hello # to all\n  response:\n    text: Hi. # or so\n  complete: true # whole\n";
+
+    let replay = open(&path, text.as_bytes()).unwrap();
+    let said = runtime().block_on(replay.complete(hello())).unwrap();
+    assert_eq!(said.text(), "Hi.");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) })]
+
+    /// What the guard refuses is never in what a recorder writes.
+    #[test]
+    fn whatever_is_said_is_played_back(mut said in proptest::collection::vec(any::<String>(), 5)) {
+        said[0] += &texts().concat();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.yaml");
+        let asked = ChatRequest::new([Message::system(&*said[0]), Message::user(&*said[1])])
+            .with_format(ReplyFormat::schema(&*said[2], &*said[3]))
+            .with_stop([&*said[4]]);
+        let failed = LlmError::new(LlmErrorKind::Other, &*said[0]).with_body(&*said[1]);
+        let outcomes: [Outcome; 2] = [Ok(ChatResponse::new(&*said[4])), Err(failed)];
+        let expected = outcomes.each_ref().map(told);
+
+        let recorder = Recorder::create(ScriptedClient::new(outcomes), &path).unwrap();
+        for _ in 0..2 {
+            let _ = runtime().block_on(recorder.complete(asked.clone()));
+        }
+
+        let replay = Replay::open(&path).unwrap();
+        for expected in expected {
+            let played = runtime().block_on(replay.complete(asked.clone()));
+            prop_assert_eq!(told(&played), expected);
         }
     }
 }
