@@ -44,12 +44,8 @@ impl Items {
         self.items.push(item, text.len(), limits);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().map(|item| item.text.as_ref())
+    pub(super) fn texts(&self) -> impl Iterator<Item = Arc<str>> {
+        self.items.iter().map(|item| Arc::clone(&item.text))
     }
 
     /// Returns the items with the highest scores. A score is the fraction of the query's words that

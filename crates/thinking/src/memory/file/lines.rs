@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
+use cogwork_read::charge;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
@@ -46,6 +47,8 @@ impl Lines {
             if bytes == 0 {
                 return Ok(lines);
             }
+
+            charge(bytes);
 
             if is_damaged {
                 return Err(lines.damaged(place));

@@ -1,10 +1,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
+use tokio::runtime::Handle;
 
+use super::words::Items;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 mod lines;
@@ -22,9 +24,11 @@ use self::place::{Place, file_error};
 /// remains. Opening blocks while reading the file, and for up to 250 ms if the file is locked;
 /// async code should call it on a thread for blocking work.
 ///
-/// Each item is appended with one write, without syncing. An incomplete last item is forgotten; any
-/// other damage is an error, so that no foreign file is truncated by mistake. When the file has
-/// twice as many lines as items are kept, it is replaced by a new file.
+/// Each item is appended with one write, without syncing, on a thread for blocking work. A call that
+/// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
+/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, so that no
+/// foreign file is truncated by mistake. When the file has twice as many lines as items are kept, it
+/// is replaced by a new file.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
@@ -49,7 +53,35 @@ use self::place::{Place, file_error};
 #[derive(Debug, Clone)]
 pub struct FileMemory {
     limits: MemoryLimits,
-    open: Arc<Mutex<Open>>,
+    shared: Arc<Shared>,
+}
+
+/// What the clones of a memory share.
+#[derive(Debug)]
+struct Shared {
+    /// With a lock of its own, so that a search doesn't wait for the disk.
+    items: Mutex<Items>,
+    open: Mutex<Open>,
+}
+
+impl Shared {
+    /// Blocks while the item is written.
+    fn append(&self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.append(text)?;
+        self.items().add(text, limits);
+
+        if open.is_long(limits) {
+            let kept: Vec<_> = self.items().texts().collect();
+            open.rewrite(&kept)?;
+        }
+
+        Ok(())
+    }
+
+    fn items(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl FileMemory {
@@ -92,10 +124,13 @@ impl FileMemory {
             folder: folder.clone(),
             name: name.into(),
         };
-        let open = Open::take(place, limits)?;
+        let (open, items) = Open::take(place, limits)?;
         Ok(Self {
             limits,
-            open: Arc::new(Mutex::new(open)),
+            shared: Arc::new(Shared {
+                items: Mutex::new(items),
+                open: Mutex::new(open),
+            }),
         })
     }
 
@@ -122,14 +157,27 @@ impl Memory for FileMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(open.search(query, top_k, threshold))
+        Ok(self.shared.items().search(query, top_k, threshold))
     }
 
-    // Contains no await, so that a cancelled call leaves no partial line.
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.append(text, self.limits)
+
+        let shared = Arc::clone(&self.shared);
+        let limits = self.limits;
+        let text = text.to_owned();
+        let append = move || shared.append(&text, limits);
+
+        let Ok(runtime) = Handle::try_current() else {
+            return append();
+        };
+
+        // It runs to its end when this future is dropped, so that no line is left half written.
+        match runtime.spawn_blocking(append).await {
+            Ok(appended) => appended,
+            Err(error) => Err(MemoryError::Other(format!(
+                "the item was not written to the memory file: {error}"
+            ))),
+        }
     }
 }

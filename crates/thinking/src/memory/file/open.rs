@@ -2,13 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_files::{Access, LockFile};
 
 use super::lines::{Lines, line, most_bytes};
 use super::place::Place;
-use crate::memory::{Found, MemoryError, MemoryLimits};
+use crate::memory::words::Items;
+use crate::memory::{MemoryError, MemoryLimits};
 
 /// How long to wait for a lock that is about to be released.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -19,11 +21,14 @@ pub(super) struct Open {
     /// Locked as well, because the lock file may be removed by hand.
     file: File,
     _lock: LockFile,
-    lines: Lines,
+    /// How many lines the file has, forgotten ones included.
+    count: usize,
+    /// Where the last whole line ends.
+    end: u64,
 }
 
 impl Open {
-    pub(super) fn take(place: Place, limits: MemoryLimits) -> Result<Self, MemoryError> {
+    pub(super) fn take(place: Place, limits: MemoryLimits) -> Result<(Self, Items), MemoryError> {
         // Before creating a lock file for something that isn't a memory file.
         place.check()?;
 
@@ -43,43 +48,40 @@ impl Open {
         place.folder.remove_leftovers(&place.name).map_err(failed)?;
 
         check_size(&file, &place, limits)?;
-        let lines = Lines::read(&file, &place, limits)?;
-        Ok(Self {
+        let Lines { items, count, end } = Lines::read(&file, &place, limits)?;
+        let open = Self {
             place,
             file,
             _lock: lock,
-            lines,
-        })
+            count,
+            end,
+        };
+
+        Ok((open, items))
     }
 
-    pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
-        self.lines.items.search(query, top_k, threshold)
-    }
-
-    pub(super) fn append(&mut self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
+    pub(super) fn append(&mut self, text: &str) -> Result<(), MemoryError> {
         self.write(text)
             .map_err(|source| self.place.error(source))?;
 
         // Checked after the write, which may have gone to a file that was deleted.
-        self.must_be_there()?;
-        self.lines.items.add(text, limits);
+        self.must_be_there()
+    }
 
-        if self.lines.count < limits.items().saturating_mul(2) {
-            return Ok(());
-        }
-
-        self.rewrite().map_err(|source| self.place.error(source))
+    /// Returns whether the file holds twice as many lines as are kept.
+    pub(super) fn is_long(&self, limits: MemoryLimits) -> bool {
+        self.count >= limits.items().saturating_mul(2)
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
         let line = line(text)?;
-        if self.file.seek(SeekFrom::End(0))? != self.lines.end {
-            self.file.set_len(self.lines.end)?;
+        if self.file.seek(SeekFrom::End(0))? != self.end {
+            self.file.set_len(self.end)?;
         }
 
         self.file.write_all(&line)?;
-        self.lines.end += line.len() as u64;
-        self.lines.count += 1;
+        self.end += line.len() as u64;
+        self.count += 1;
 
         Ok(())
     }
@@ -96,14 +98,16 @@ impl Open {
     }
 
     /// Replaces the file by one that contains only the items that are kept.
-    fn rewrite(&mut self) -> io::Result<()> {
-        let lines: Vec<_> = self
-            .lines
-            .items
-            .texts()
-            .map(line)
-            .collect::<io::Result<_>>()?;
+    pub(super) fn rewrite(&mut self, kept: &[Arc<str>]) -> Result<(), MemoryError> {
+        self.replace(kept)
+            .map_err(|source| self.place.error(source))
+    }
 
+    fn replace(&mut self, kept: &[Arc<str>]) -> io::Result<()> {
+        let lines: Vec<_> = kept
+            .iter()
+            .map(|text| line(text))
+            .collect::<io::Result<_>>()?;
         let whole = lines.concat();
 
         let mut new = self.place.folder.temporary(&self.place.name)?;
@@ -114,8 +118,8 @@ impl Open {
         new.file().sync_all()?;
 
         self.file = new.put_in_place()?;
-        self.lines.count = self.lines.items.len();
-        self.lines.end = whole.len() as u64;
+        self.count = kept.len();
+        self.end = whole.len() as u64;
         self.place.folder.sync()?;
 
         Ok(())

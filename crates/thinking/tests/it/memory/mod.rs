@@ -15,7 +15,7 @@ mod processes;
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cogwork_thinking::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits,
@@ -314,4 +314,79 @@ proptest! {
         prop_assert!(found.iter().all(|found| (0.25..=1.0).contains(&found.score())));
         prop_assert!(found.is_sorted_by(|one, other| one.score() >= other.score()));
     }
+}
+
+/// Polls a future once, and returns what it returned if it was ready.
+fn polled_once<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+
+    match future.poll(&mut context) {
+        std::task::Poll::Ready(value) => Some(value),
+        std::task::Poll::Pending => None,
+    }
+}
+
+#[tokio::test]
+async fn an_item_is_written_on_another_thread() {
+    let notes = notes("");
+    let memory = FileMemory::open(&notes.path).unwrap();
+
+    {
+        let mut adding = std::pin::pin!(memory.add("note"));
+        assert!(
+            polled_once(adding.as_mut()).is_none(),
+            "the calling task has written the item itself"
+        );
+        adding.await.unwrap();
+    }
+
+    let written = fs::read_to_string(&notes.path).unwrap();
+    assert_eq!(written, "{\"text\":\"note\"}\n");
+    assert_eq!(texts(&memory, "note", 9, 0.0).await, ["note"]);
+}
+
+/// Clones add at once while the file is written anew now and then, and some give up.
+#[tokio::test]
+async fn calls_that_are_dropped_leave_whole_items() {
+    let limits = MemoryLimits::default().with_items(10);
+    let notes = notes("");
+    let memory = FileMemory::open_with(&notes.path, limits).unwrap();
+
+    for number in 0..100 {
+        let text = format!("dropped {number}");
+        drop(polled_once(std::pin::pin!(memory.clone().add(&text))));
+        memory.add(&format!("kept {number}")).await.unwrap();
+    }
+
+    drop(memory);
+    let memory = reopened(&notes.path, limits).await;
+    let found = texts(&memory, "kept dropped", 99, 0.0).await;
+    let distinct: std::collections::BTreeSet<_> = found.iter().collect();
+
+    assert_eq!(found.len(), 10, "{found:?}");
+    assert_eq!(distinct.len(), 10, "{found:?}");
+    assert!(found.iter().any(|text| text == "kept 99"), "{found:?}");
+}
+
+/// The memory, when the last call that was dropped is done with it.
+async fn reopened(path: &Path, limits: MemoryLimits) -> FileMemory {
+    loop {
+        match FileMemory::open_with(path, limits) {
+            Err(MemoryError::InUse { .. }) => tokio::task::yield_now().await,
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_file_is_written_without_a_runtime() {
+    let notes = notes("");
+    let memory = FileMemory::open(&notes.path).unwrap();
+
+    let added = polled_once(std::pin::pin!(memory.add("note")));
+    assert!(matches!(added, Some(Ok(()))));
+    assert_eq!(
+        fs::read_to_string(&notes.path).unwrap(),
+        "{\"text\":\"note\"}\n"
+    );
 }
