@@ -12,9 +12,11 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_read::measure;
 use cogwork_strategies::{Session, SolveBudget, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
+
+pub mod work;
+use work::{FIXED, READERS};
 
 /// The main function of a target: fed by libFuzzer where cargo-fuzz builds it, by files elsewhere.
 #[macro_export]
@@ -67,31 +69,30 @@ pub fn reply(data: &[u8]) {
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
 }
 
-/// The reader of replies, measured: the work that it counts is in proportion to the length of the reply,
-/// whatever the reply says. The text is repeated until it is long enough for its growth to show.
+/// A reader, measured: the work that it counts is in proportion to the length of the text, whatever the text says.
+/// The first byte chooses the [reader](work::READERS). The rest is repeated until it is long enough for its growth
+/// to show.
 ///
 /// # Panics
 ///
 /// Where that does not hold.
-pub fn reply_work(data: &[u8]) {
-    /// The worst text known takes about half of this.
-    const PER_BYTE: u64 = 200;
-
+pub fn work(data: &[u8]) {
     const LENGTH: usize = 8 * 1024;
 
-    let once = String::from_utf8_lossy(data);
+    let [reader, rest @ ..] = data else { return };
+    let reader = &READERS[usize::from(*reader) % READERS.len()];
+    let once = String::from_utf8_lossy(rest);
     if once.is_empty() {
         return;
     }
 
     let text = once.repeat(LENGTH.div_ceil(once.len()));
-    let reader = ReplyReader::default().with_max_bytes(usize::MAX);
-    let (_, work) = measure(|| drop(reader.read(&text)));
-
-    let most = PER_BYTE * text.len() as u64;
+    let work = reader.work(&text);
+    let most = reader.per_byte * text.len() as u64 + FIXED;
     assert!(
         work <= most,
-        "{work} units of work for {} bytes",
+        "{}: {work} units of work for {} bytes",
+        reader.name,
         text.len()
     );
 }

@@ -1,19 +1,12 @@
 //! Every target over texts made of what it could stumble over. `PROPTEST_CASES` sets how many.
 
+use cogwork_fuzz::work::{READERS, tokens};
 use proptest::prelude::*;
 
 /// The pieces that the dictionaries give to the fuzzer.
 fn pieces(dictionary: &'static str) -> impl Strategy<Value = Vec<u8>> {
-    let pieces: Vec<Vec<u8>> = dictionary
-        .lines()
-        .filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'))
-        .map(|piece| {
-            piece
-                .replace("\\x0a", "\n")
-                .replace("\\x09", "\t")
-                .replace("\\\"", "\"")
-                .replace("\\\\", "\\")
-        })
+    let pieces: Vec<Vec<u8>> = tokens(dictionary)
+        .into_iter()
         .map(String::into_bytes)
         .collect();
 
@@ -44,11 +37,6 @@ proptest! {
     }
 
     #[test]
-    fn work(data in pieces(REPLY)) {
-        cogwork_fuzz::reply_work(&data);
-    }
-
-    #[test]
     fn stages(data in pieces(TABLE)) {
         cogwork_fuzz::stage_replies(&data);
     }
@@ -62,5 +50,21 @@ proptest! {
     #[test]
     fn flow_files(data in pieces(FLOW)) {
         cogwork_fuzz::flow_file(&data);
+    }
+}
+
+/// The pieces of a reader, behind the byte that chooses it.
+fn work_of_readers() -> impl Strategy<Value = Vec<u8>> {
+    let data = (0_u8..).zip(&READERS).map(|(place, reader)| {
+        pieces(reader.dictionary).prop_map(move |data| [&[place], &data[..]].concat())
+    });
+
+    prop::strategy::Union::new(data)
+}
+
+proptest! {
+    #[test]
+    fn work(data in work_of_readers()) {
+        cogwork_fuzz::work(&data);
     }
 }

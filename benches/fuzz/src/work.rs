@@ -1,0 +1,202 @@
+//! The readers whose work is counted, and how much of it they may do.
+
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use cogwork_agents::Loader;
+use cogwork_cot::{Prompts, Reasoning, ReplyReader};
+use cogwork_llm::{Messages, Replay};
+use cogwork_read::measure;
+use cogwork_strategies::{Ask, Parameter, ParameterType, Session, Strategies};
+use cogwork_thinking::FileMemory;
+
+/// A reader of text from elsewhere.
+pub struct Reader {
+    /// What it reads.
+    pub name: &'static str,
+    /// The tokens of its grammar, as a dictionary of libFuzzer.
+    pub dictionary: &'static str,
+    /// What its texts may begin with, so that what follows is read at all.
+    pub beginnings: &'static [&'static str],
+    /// The maximum work for each byte: about twice that of the worst text known.
+    pub per_byte: u64,
+    /// The part of it that a limit bounds, and that grows faster than the text up to there: the levels of nesting,
+    /// each of which a YAML library may look at for each token, and the problems, each of which the text may be
+    /// searched for.
+    pub bounded: u64,
+    read: fn(&str),
+}
+
+/// Work that is not of the text, such as a schema that is made when a file is read first.
+pub const FIXED: u64 = 100_000;
+
+/// Every reader of what a model says or a file holds.
+pub const READERS: [Reader; 10] = [
+    Reader {
+        name: "replies",
+        dictionary: include_str!("../dictionaries/reply.dict"),
+        beginnings: &[
+            "",
+            "```yaml\ncurrent_thinking: a\nplanning:\n- description: b\n",
+        ],
+        per_byte: 200,
+        bounded: 20,
+        read: |text| drop(ReplyReader::default().with_max_bytes(usize::MAX).read(text)),
+    },
+    Reader {
+        name: "stage replies",
+        dictionary: include_str!("../dictionaries/table.dict"),
+        beginnings: &["", "thought: a\nplan: "],
+        per_byte: 100,
+        bounded: 0,
+        read: |text| stage_asks().iter().for_each(|ask| drop(ask.read(text))),
+    },
+    Reader {
+        name: "tables in YAML",
+        dictionary: include_str!("../dictionaries/table.dict"),
+        beginnings: &["", "a:\n  description: b\n  stages:\n    c:\n"],
+        per_byte: 220,
+        bounded: 100,
+        read: |text| drop(Strategies::from_yaml(text)),
+    },
+    Reader {
+        name: "tables in JSON",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"a\": {\"description\": \"b\", \"stages\": {"],
+        per_byte: 220,
+        bounded: 100,
+        read: |text| drop(Strategies::from_json(text)),
+    },
+    Reader {
+        name: "flow files",
+        dictionary: include_str!("../dictionaries/flow.dict"),
+        beginnings: &["", "nodes:\n- id: a\n  type: agent\n  config:\n"],
+        per_byte: 100,
+        bounded: 64,
+        read: |text| drop(LOADER.load_text("flow.yaml", text)),
+    },
+    Reader {
+        name: "cassettes",
+        dictionary: include_str!("../dictionaries/cassette.dict"),
+        beginnings: &["", "- request:\n    messages:\n"],
+        per_byte: 50,
+        bounded: 32,
+        read: |text| in_file(text, |path| drop(Replay::open(path))),
+    },
+    Reader {
+        name: "prompts",
+        dictionary: include_str!("../dictionaries/prompts.dict"),
+        beginnings: &["", "system: |\n"],
+        per_byte: 100,
+        bounded: 76,
+        read: |text| drop(Prompts::from_yaml(text)),
+    },
+    Reader {
+        name: "saved states",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"problem\": \"a\", \"thoughts\": ["],
+        per_byte: 100,
+        bounded: 72,
+        read: |text| {
+            drop(Reasoning::from_json(text));
+            drop(Reasoning::from_yaml(text));
+        },
+    },
+    Reader {
+        name: "snapshots of sessions",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"version\": 1, \"strategy\": \"linear\", "],
+        per_byte: 20,
+        bounded: 0,
+        read: |text| drop(Session::from_json(text)),
+    },
+    Reader {
+        name: "memories",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"text\":\"a\"}\n"],
+        per_byte: 10,
+        bounded: 0,
+        read: |text| in_file(text, |path| drop(FileMemory::open(path))),
+    },
+];
+
+/// With the schema, which is made when it is first asked for.
+static LOADER: LazyLock<Loader> = LazyLock::new(Loader::new);
+
+impl Reader {
+    /// Reads a text, and returns the work that it took.
+    pub fn work(&self, text: &str) -> u64 {
+        measure(|| (self.read)(text)).1
+    }
+
+    /// The tokens of the grammar.
+    pub fn tokens(&self) -> Vec<String> {
+        tokens(self.dictionary)
+    }
+}
+
+/// The tokens of a dictionary of libFuzzer.
+pub fn tokens(dictionary: &str) -> Vec<String> {
+    dictionary
+        .lines()
+        .filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'))
+        .map(|token| {
+            token
+                .replace("\\x0a", "\n")
+                .replace("\\x09", "\t")
+                .replace("\\\"", "\"")
+                .replace("\\\\", "\\")
+        })
+        .collect()
+}
+
+/// A question for each type of field.
+fn stage_asks() -> Vec<Ask> {
+    let text = || ParameterType::Text {
+        choices: Vec::new(),
+    };
+    let list = |items| ParameterType::List {
+        items: Box::new(items),
+        min_items: 0,
+    };
+    let number = ParameterType::Number {
+        min: None,
+        max: None,
+    };
+
+    let kinds = [
+        text(),
+        number,
+        ParameterType::Boolean,
+        ParameterType::Any,
+        list(text()),
+        ParameterType::Map {
+            values: Box::new(list(ParameterType::Any)),
+        },
+    ];
+
+    let ask = || Ask::new(Messages::new(), "Go on.");
+    let field = |kind| Parameter::new(kind, "A field.");
+    let of_kinds = kinds.into_iter().map(|kind| {
+        ask()
+            .with_field("plan", field(kind.clone()))
+            .with_field("thought", field(text()))
+    });
+    of_kinds.chain([ask()]).collect()
+}
+
+/// Reads a text with a reader that opens a file.
+fn in_file(text: &str, read: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir();
+    let written = folder.and_then(|folder| {
+        let path = folder.path().join("file");
+        fs::write(&path, text)?;
+        Ok((folder, path))
+    });
+
+    match written {
+        Ok((_folder, path)) => read(&path),
+        Err(error) => panic!("a file for the reader cannot be written: {error}"),
+    }
+}
