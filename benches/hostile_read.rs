@@ -43,8 +43,8 @@ const SLOWEST: [(&str, &str, &str); 22] = [
     ("saved states", "", "\"\\"),
     (
         "snapshots of sessions",
-        "{\"version\": 1, \"thoughts\": [",
-        "{\"id\": 1, \"thought\": \"x\"},",
+        "{\"version\": 1, \"strategy\": \"linear\", \"thoughts\": [",
+        "{\"id\": 1, \"branch\": 0, \"number\": 1, \"kind\": \"stay\", \"strategy\": \"linear\", \"stage\": \"a\", \"thought\": \"x\", \"next_thought_needed\": true, \"parameters\": {}},",
     ),
     ("memories", "", "{\"text\":\"a b c\"}\n"),
 ];
