@@ -4,6 +4,7 @@ mod program;
 mod support;
 
 mod links;
+mod names;
 mod outputs;
 mod packages;
 mod read_reply;
