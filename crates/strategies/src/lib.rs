@@ -1,5 +1,5 @@
-//! Reasoning strategies for language models: tables of stages, sessions whose thoughts follow a table, and
-//! drivers that solve problems.
+//! Reasoning strategies for language models: tables of stages, sessions whose thoughts follow a
+//! table, and drivers that solve problems.
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
@@ -38,8 +38,8 @@
 //! # Ok::<(), cogwork_strategies::SessionError>(())
 //! ```
 //!
-//! A [`Solver`] solves a problem with a model, within a [`SolveBudget`]. It takes the name of a strategy, a
-//! driver with settings, or a custom [`Driver`]:
+//! A [`Solver`] solves a problem with a model, within a [`SolveBudget`]. It takes the name of a
+//! strategy, a driver with settings, or a custom [`Driver`]:
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
@@ -59,8 +59,9 @@
 //! # }
 //! ```
 //!
-//! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON. The size and
-//! the depth of tables are limited by constants, and those of sessions by [`SessionLimits`].
+//! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
+//! The size and the depth of tables are limited by constants, and those of sessions by
+//! [`SessionLimits`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::{Parameter, ParameterType, Stage, Strategy};
 
 impl Strategy {
-    /// Returns the JSON Schema (draft 2020-12) of a thought in this strategy, for prompts and for clients
-    /// that constrain a model's reply to a schema.
+    /// Returns the JSON Schema (draft 2020-12) of a thought in this strategy, for prompts and for
+    /// clients that constrain a model's reply to a schema.
     ///
-    /// The schema doesn't express which stage may follow which, since that depends on the previous thought.
+    /// The schema doesn't express which stage may follow which, since that depends on the previous
+    /// thought.
     pub fn json_schema(&self) -> Value {
         of_strategy(self)
     }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{EndReason, StageReply};
 
-/// The result of an [`Ask`].
+/// The result of an [`Ask`](super::Ask).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The [name](Ask::with_name) of the question.
+    /// The [name](super::Ask::with_name) of the question.
     pub name: String,
     /// The raw replies of the model, each with the problem for which it couldn't be used.
     pub tries: Vec<Try>,
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Why there is no reply to an [`Ask`].
+/// Why there is no reply to an [`Ask`](super::Ask).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -43,8 +43,8 @@ pub trait Driver: Send + Sync {
 
     /// Returns the system message that precedes the problem.
     ///
-    /// With `native_tools`, the client sends the tools of a [question](Ask::with_tools) to the
-    /// model itself, and they needn't be described here.
+    /// With `native_tools`, the client sends the tools of a [question](super::Ask::with_tools) to
+    /// the model itself, and they needn't be described here.
     ///
     /// # Default
     ///

@@ -7,14 +7,15 @@ use super::{Branch, BranchStatus, Session, SessionError, SessionLimit};
 const MAX_NAME: usize = 64;
 
 impl Session {
-    /// Creates a branch that continues from `from`, in the stage of that thought, and returns its id.
+    /// Creates a branch that continues from `from`, in the stage of that thought, and returns its
+    /// id.
     ///
     /// The current branch doesn't change.
     ///
     /// # Errors
     ///
-    /// Returns an error if the thought doesn't exist or was forgotten, if the name is empty, longer than
-    /// 64 characters or already in use, or if the session has reached its limit of branches.
+    /// Returns an error if the thought doesn't exist or was forgotten, if the name is empty, longer
+    /// than 64 characters or already in use, or if the session has reached its limit of branches.
     pub fn fork(
         &mut self,
         from: ThoughtId,
@@ -73,7 +74,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error if the branch doesn't exist, was merged or pruned, or if the score is out of range.
+    /// Returns an error if the branch doesn't exist, was merged or pruned, or if the score is out
+    /// of range.
     pub fn score(&mut self, branch: BranchId, score: f64) -> Result<(), SessionError> {
         self.check_in_use(branch)?;
         if !(0.0..=10.0).contains(&score) {
@@ -86,8 +88,8 @@ impl Session {
 
     /// Returns up to `count` branches with the highest scores, the highest first.
     ///
-    /// Only open and complete branches with a score are considered. Of branches with the same score, the
-    /// older one comes first.
+    /// Only open and complete branches with a score are considered. Of branches with the same
+    /// score, the older one comes first.
     pub fn best(&self, count: usize) -> Vec<&Branch> {
         let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
         let mut scored: Vec<(f64, &Branch)> = in_use
@@ -99,7 +101,8 @@ impl Session {
         best.map(|(_, branch)| branch).collect()
     }
 
-    /// Switches to the branch with the highest score, the oldest if there are several, and returns its id.
+    /// Switches to the branch with the highest score, the oldest if there are several, and returns
+    /// its id.
     ///
     /// The other branches stay open. Use [`prune`](Self::prune) to abandon them.
     ///
@@ -119,8 +122,9 @@ impl Session {
 
     /// Abandons a branch.
     ///
-    /// Its thoughts can still be read and forked from until they are forgotten to make room, which happens
-    /// only if the [policy](super::SessionPolicy) allows it. Forks of the branch aren't affected.
+    /// Its thoughts can still be read and forked from until they are forgotten to make room, which
+    /// happens only if the [policy](super::SessionPolicy) allows it. Forks of the branch aren't
+    /// affected.
     ///
     /// # Errors
     ///

@@ -10,15 +10,16 @@ use super::id::{BranchId, ThoughtId};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConflictRule {
-    /// Keeps the value of the target, or that of the first source if the target hasn't set the parameter.
+    /// Keeps the value of the target, or that of the first source if the target hasn't set the
+    /// parameter.
     #[default]
     KeepTarget,
     /// Takes the value of the last source that set the parameter.
     TakeSource,
     /// Takes the value of the branch with the highest score.
     ///
-    /// A branch without a score ranks below all others. If scores are equal, the target wins, and then
-    /// the first source.
+    /// A branch without a score ranks below all others. If scores are equal, the target wins, and
+    /// then the first source.
     HighestScore,
     /// Refuses the merge with a list of all conflicts.
     Refuse,
@@ -35,8 +36,8 @@ pub struct Merged {
     pub parents: Vec<ThoughtId>,
     /// How conflicts were resolved.
     pub rule: ConflictRule,
-    /// The parameters that the sources had set since they diverged from the target, with the values that
-    /// the merge chose.
+    /// The parameters that the sources had set since they diverged from the target, with the values
+    /// that the merge chose.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
     /// The parameters whose values differed.

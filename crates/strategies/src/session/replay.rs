@@ -1,5 +1,5 @@
-//! Restores a session from a snapshot: every thought is added again, with the checks that it passed when it
-//! was new.
+//! Restores a session from a snapshot: every thought is added again, with the checks that it passed
+//! when it was new.
 
 use std::collections::HashMap;
 use std::slice;
@@ -219,7 +219,8 @@ impl Replay<'_> {
         ))
     }
 
-    /// Merges again, with the recorded decisions, since they may depend on scores that have changed.
+    /// Merges again, with the recorded decisions, since they may depend on scores that have
+    /// changed.
     fn check_merged(&self, merged: &Merged, into: BranchId) -> Result<(), String> {
         let decided = |name: &str| {
             let mut conflicts = merged.conflicts.iter();
