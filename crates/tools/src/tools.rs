@@ -52,48 +52,44 @@ impl Tools {
     /// `_` and `-`, as servers require, if the schema isn't a JSON object, or if there are 128
     /// tools.
     pub fn with(mut self, tool: impl Tool + 'static) -> Result<Self, ToolError> {
-        self.add(tool)?;
+        let definition = tool.definition();
+        self.check(&definition).map_err(ToolError::Registry)?;
+
+        let name = definition.name().to_owned();
+        self.by_name.insert(name, Arc::new(tool));
         Ok(self)
     }
 
-    /// Adds a tool.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`with`](Self::with).
-    pub fn add(&mut self, tool: impl Tool + 'static) -> Result<(), ToolError> {
-        let definition = tool.definition();
+    fn check(&self, definition: &ToolDefinition) -> Result<(), String> {
         let name = definition.name();
-        let wrong = |message: String| Err(ToolError::Registry(message));
         let is_part =
             |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
 
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
-            return wrong(format!(
+            return Err(format!(
                 "`{}` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`",
                 Name(name)
             ));
         }
 
         if self.by_name.contains_key(name) {
-            return wrong(format!(
+            return Err(format!(
                 "there is already a tool `{name}`; choose another name"
             ));
         }
 
         if let Err(error) = serde_json::from_str::<Map<String, Value>>(definition.input_schema()) {
-            return wrong(format!(
+            return Err(format!(
                 "the input schema of the tool `{name}` is not a JSON object: {error}"
             ));
         }
 
         if self.by_name.len() >= MAX_TOOLS {
-            return wrong(format!(
+            return Err(format!(
                 "no room for the tool `{name}`; expected at most {MAX_TOOLS} tools"
             ));
         }
 
-        self.by_name.insert(name.to_owned(), Arc::new(tool));
         Ok(())
     }
 
@@ -154,19 +150,20 @@ impl Tools {
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
         let arguments = match call.arguments().trim() {
-            "" => Value::Object(Map::new()),
-            text => serde_json::from_str::<Map<_, _>>(text)
-                .map(Value::Object)
-                .map_err(|error| {
-                    // An unknown tool is the more important error.
-                    let problem = format!("{error}; expected a JSON object");
-                    self.find(call.name()).err().unwrap_or(ToolError::Input {
-                        tool: call.name().to_owned(),
-                        problem,
-                    })
-                })?,
+            "" => Ok(Map::new()),
+            text => serde_json::from_str::<Map<_, _>>(text),
         };
-        self.call_with(call.name(), arguments).await
+        let arguments = arguments.map_err(|error| self.wrong_arguments(call, &error))?;
+
+        self.call_with(call.name(), Value::Object(arguments)).await
+    }
+
+    fn wrong_arguments(&self, call: &ToolCall, error: &serde_json::Error) -> ToolError {
+        // An unknown tool is the more important error.
+        self.find(call.name()).err().unwrap_or(ToolError::Input {
+            tool: call.name().to_owned(),
+            problem: format!("{error}; expected a JSON object"),
+        })
     }
 
     /// Calls a tool with parsed input.
