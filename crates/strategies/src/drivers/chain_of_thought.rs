@@ -141,7 +141,7 @@ impl Driver for ChainOfThoughtDriver {
         answered(solving)
     }
 
-    /// Returns `None`, since the table has no cycle.
+    /// Returns `None`: the table has no cycle, and the results of several steps may be equal.
     fn progress(&self, _: &Thought) -> Option<String> {
         None
     }
@@ -165,7 +165,7 @@ impl Driver for ChainOfThoughtDriver {
         {
             // It is unknown which step is wrong, but the answer came from the last one.
             last.status = Status::VerificationNeeded;
-            last.mark = Some("the check came to another answer".to_owned());
+            last.mark = Some("the check gave a different answer".to_owned());
         }
 
         Some(plan).filter(|plan| !plan.is_empty())

@@ -38,7 +38,7 @@ async fn steps_results_and_check_are_three_calls() {
     insta::assert_snapshot!(solved.trace().plan().unwrap().outline(), @"
     - [Done] Multiply the tens.: 30
     - [Done] Multiply the ones.: 28
-    - [Verification Needed] Add.: 58 (the check came to another answer)
+    - [Verification Needed] Add.: 58 (the check gave a different answer)
     ");
 
     assert!(only_append(&client.requests()));
