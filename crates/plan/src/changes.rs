@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_text::OneLine;
 
-use crate::matching::{Pair, pair};
+use crate::matching::{At, Pair, pair};
 use crate::{Status, Step, StepPath};
 
 /// A change of a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). `Display`
@@ -102,61 +102,83 @@ fn write_texts(
 
 /// Walks both plans at once, with a list instead of recursion.
 pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
-    let mut changes = Vec::new();
+    let mut comparison = Comparison::default();
     let mut levels = vec![pair(earlier, later).into_iter()];
-    let mut old_parents: Vec<usize> = Vec::new();
-    let mut new_parents: Vec<usize> = Vec::new();
-    let path = |parents: &[usize], at: usize| {
-        StepPath::from_positions(parents.iter().copied().chain([at]))
-    };
-    let mut report = |path: StepPath, step: &Step, kind: ChangeKind| {
-        changes.push(Change {
-            path,
-            description: step.description.clone(),
-            kind,
-        });
-    };
 
     while let Some(level) = levels.last_mut() {
-        match level.next() {
-            None => {
-                levels.pop();
-                old_parents.pop();
-                new_parents.pop();
-            }
-            Some(Pair::Added(at, step)) => report(path(&new_parents, at), step, ChangeKind::Added),
-            Some(Pair::Removed(at, step)) => {
-                report(path(&old_parents, at), step, ChangeKind::Removed)
-            }
-            Some(Pair::Kept {
-                old: (old_at, old),
-                new: (new_at, new),
-                moved,
-            }) => {
-                if moved {
-                    let from = path(&old_parents, old_at);
-                    report(path(&new_parents, new_at), new, ChangeKind::Moved { from });
-                }
+        let Some(next) = level.next() else {
+            levels.pop();
+            comparison.old_parents.pop();
+            comparison.new_parents.pop();
+            continue;
+        };
 
-                compare_fields(old, new, |kind| {
-                    report(path(&new_parents, new_at), new, kind)
-                });
-                let was_leaf = old.sub_steps.is_empty();
-                if !was_leaf {
-                    levels.push(pair(&old.sub_steps, &new.sub_steps).into_iter());
-                    old_parents.push(old_at);
-                    new_parents.push(new_at);
-                } else if !new.sub_steps.is_empty() {
-                    let kind = ChangeKind::Refined {
-                        sub_steps: new.sub_steps.len(),
-                    };
-                    report(path(&new_parents, new_at), new, kind);
-                }
+        let (old, new) = match next {
+            Pair::Added(new) => {
+                comparison.report(new, ChangeKind::Added);
+                continue;
             }
+            Pair::Removed(old) => {
+                comparison.report_removed(old);
+                continue;
+            }
+            Pair::Kept { old, new, moved } => {
+                comparison.compare_steps(old, new, moved);
+                (old, new)
+            }
+        };
+
+        if !old.step.sub_steps.is_empty() {
+            levels.push(pair(&old.step.sub_steps, &new.step.sub_steps).into_iter());
+            comparison.old_parents.push(old.index);
+            comparison.new_parents.push(new.index);
         }
     }
 
-    changes
+    comparison.changes
+}
+
+#[derive(Default)]
+struct Comparison {
+    changes: Vec<Change>,
+    old_parents: Vec<usize>,
+    new_parents: Vec<usize>,
+}
+
+impl Comparison {
+    fn compare_steps(&mut self, old: At<'_>, new: At<'_>, moved: bool) {
+        if moved {
+            let from = path(&self.old_parents, old);
+            self.report(new, ChangeKind::Moved { from });
+        }
+
+        compare_fields(old.step, new.step, |kind| self.report(new, kind));
+
+        let sub_steps = new.step.sub_steps.len();
+        if old.step.sub_steps.is_empty() && sub_steps > 0 {
+            self.report(new, ChangeKind::Refined { sub_steps });
+        }
+    }
+
+    fn report(&mut self, new: At<'_>, kind: ChangeKind) {
+        self.changes.push(Change {
+            path: path(&self.new_parents, new),
+            description: new.step.description.clone(),
+            kind,
+        });
+    }
+
+    fn report_removed(&mut self, old: At<'_>) {
+        self.changes.push(Change {
+            path: path(&self.old_parents, old),
+            description: old.step.description.clone(),
+            kind: ChangeKind::Removed,
+        });
+    }
+}
+
+fn path(parents: &[usize], at: At<'_>) -> StepPath {
+    StepPath::from_positions(parents.iter().copied().chain([at.index]))
 }
 
 fn compare_fields(old: &Step, new: &Step, mut report: impl FnMut(ChangeKind)) {

@@ -1,106 +1,126 @@
 //! Matches the steps of two lists; the rules are documented at `Plan::changes_since`.
 
 use std::collections::{HashMap, VecDeque};
+use std::iter::Peekable;
+use std::mem;
+use std::vec;
 
 use crate::Step;
 
-/// The match of a step. Positions are indices in the list of the step, starting at 0.
+/// A step and its index in its list, starting at 0.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) index: usize,
+    pub(crate) step: &'a Step,
+}
+
+/// The match of a step.
 pub(crate) enum Pair<'a> {
     Kept {
-        old: (usize, &'a Step),
-        new: (usize, &'a Step),
+        old: At<'a>,
+        new: At<'a>,
         moved: bool,
     },
-    Added(usize, &'a Step),
-    Removed(usize, &'a Step),
+    Added(At<'a>),
+    Removed(At<'a>),
 }
 
-/// An unmatched step of the new list.
-struct Waiting<'a> {
-    new: (usize, &'a Step),
-    moved_from: Option<(usize, &'a Step)>,
-}
-
-/// The pairs in the order of the new list, a removed step before its former successor.
+/// Returns the pairs in the order of the new list, a removed step before its former successor.
 pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
-    let mut by_description: HashMap<&str, VecDeque<(usize, &Step)>> = HashMap::new();
-    for (position, step) in old.iter().enumerate() {
-        by_description
-            .entry(&step.description)
-            .or_default()
-            .push_back((position, step));
+    let mut by_description: HashMap<&str, VecDeque<At<'_>>> = HashMap::new();
+    for (index, step) in old.iter().enumerate() {
+        let same = by_description.entry(&step.description).or_default();
+        same.push_back(At { index, step });
     }
 
-    let matches: Vec<Option<(usize, &Step)>> = new
-        .iter()
-        .map(|step| {
-            by_description
-                .get_mut(step.description.as_str())
-                .and_then(VecDeque::pop_front)
-        })
-        .collect();
+    let mut take = |step: &Step| {
+        let same = by_description.get_mut(step.description.as_str())?;
+        same.pop_front()
+    };
+    let matches: Vec<Option<At<'_>>> = new.iter().map(&mut take).collect();
 
-    let mut unmatched: Vec<(usize, &Step)> = by_description.into_values().flatten().collect();
-    unmatched.sort_unstable_by_key(|(position, _)| *position);
-    let mut unmatched = unmatched.into_iter().peekable();
+    let mut unmatched: Vec<At<'_>> = by_description.into_values().flatten().collect();
+    unmatched.sort_unstable_by_key(|at| at.index);
 
-    let mut pairs = Vec::with_capacity(new.len());
-    let mut waiting: Vec<Waiting> = Vec::new();
-
-    // Pairs the unmatched steps before `end` in the old list.
-    let mut close_gap = |end: usize, waiting: &mut Vec<Waiting<'a>>, pairs: &mut Vec<Pair<'a>>| {
-        for Waiting { new, moved_from } in waiting.drain(..) {
-            let reworded = |(position, _): &(usize, &Step)| *position < end;
-            pairs.push(match moved_from {
-                Some(old) => Pair::Kept {
-                    old,
-                    new,
-                    moved: true,
-                },
-                None => match unmatched.next_if(reworded) {
-                    Some(old) => Pair::Kept {
-                        old,
-                        new,
-                        moved: false,
-                    },
-                    None => Pair::Added(new.0, new.1),
-                },
-            });
-        }
-
-        while let Some((position, step)) = unmatched.next_if(|(position, _)| *position < end) {
-            pairs.push(Pair::Removed(position, step));
-        }
+    let mut pairing = Pairing {
+        pairs: Vec::with_capacity(new.len()),
+        unmatched: unmatched.into_iter().peekable(),
+        waiting: Vec::new(),
     };
 
     let kept_order = in_order(&matches);
-    for ((new, old), in_order) in new.iter().enumerate().zip(matches).zip(kept_order) {
+    for (index, ((step, old), in_order)) in new.iter().zip(matches).zip(kept_order).enumerate() {
+        let new = At { index, step };
         match old {
-            Some(old) if in_order => {
-                close_gap(old.0, &mut waiting, &mut pairs);
-                pairs.push(Pair::Kept {
-                    old,
-                    new,
-                    moved: false,
-                });
-            }
-            moved_from => waiting.push(Waiting { new, moved_from }),
+            Some(old) if in_order => pairing.keep(old, new),
+            moved_from => pairing.waiting.push(Waiting { new, moved_from }),
         }
     }
 
-    close_gap(usize::MAX, &mut waiting, &mut pairs);
-    pairs
+    pairing.close_gap(usize::MAX);
+    pairing.pairs
+}
+
+struct Pairing<'a> {
+    pairs: Vec<Pair<'a>>,
+    /// The unmatched steps of the old list.
+    unmatched: Peekable<vec::IntoIter<At<'a>>>,
+    /// The steps of the new list since the last one that kept its order.
+    waiting: Vec<Waiting<'a>>,
+}
+
+/// A step of the new list that didn't keep its order.
+struct Waiting<'a> {
+    new: At<'a>,
+    moved_from: Option<At<'a>>,
+}
+
+impl<'a> Pairing<'a> {
+    fn keep(&mut self, old: At<'a>, new: At<'a>) {
+        self.close_gap(old.index);
+        self.pairs.push(Pair::Kept {
+            old,
+            new,
+            moved: false,
+        });
+    }
+
+    /// Pairs the waiting steps with the unmatched steps before `end` in the old list.
+    fn close_gap(&mut self, end: usize) {
+        for waiting in mem::take(&mut self.waiting) {
+            let pair = self.pair_before(end, waiting);
+            self.pairs.push(pair);
+        }
+
+        while let Some(old) = self.unmatched.next_if(|old| old.index < end) {
+            self.pairs.push(Pair::Removed(old));
+        }
+    }
+
+    fn pair_before(&mut self, end: usize, waiting: Waiting<'a>) -> Pair<'a> {
+        let Waiting { new, moved_from } = waiting;
+        if let Some(old) = moved_from {
+            let moved = true;
+            return Pair::Kept { old, new, moved };
+        }
+
+        let moved = false;
+        match self.unmatched.next_if(|old| old.index < end) {
+            Some(old) => Pair::Kept { old, new, moved },
+            None => Pair::Added(new),
+        }
+    }
 }
 
 /// Marks the longest increasing run of old positions, by patience sorting. Comparing each position
 /// with the highest one so far would be simpler, but would report every step as moved when the last
 /// one is moved to the front.
-fn in_order(matches: &[Option<(usize, &Step)>]) -> Vec<bool> {
+fn in_order(matches: &[Option<At<'_>>]) -> Vec<bool> {
     // For each length of a run, the old and new position of the lowest possible end.
     let mut ends: Vec<(usize, usize)> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(matches.len());
     for (new, matched) in matches.iter().enumerate() {
-        let Some((old, _)) = *matched else {
+        let Some(At { index: old, .. }) = *matched else {
             before.push(None);
             continue;
         };
