@@ -122,7 +122,7 @@ impl fmt::Display for WiringProblem {
         match self {
             Self::NoNodes => f.write_str("it has no node; add one with `node`"),
             Self::NoStart { nodes } => {
-                f.write_str("it has no start; say one with `start`")?;
+                f.write_str("it has no start; set one with `start`")?;
                 write_nodes(f, nodes)
             }
             Self::ManyStarts { starts } => {

@@ -270,7 +270,7 @@ impl fmt::Display for Kind {
                 let declared = NameList::and(declared);
                 write!(
                     f,
-                    "post answered the action `{action}`, which the node does not declare; "
+                    "post returned the action `{action}`, which the node doesn't declare; "
                 )?;
 
                 write!(f, "it declares {declared}")
@@ -294,7 +294,7 @@ impl fmt::Display for Kind {
                     Name(event)
                 )
             }
-            Self::NoBatch => f.write_str("no batch stands there"),
+            Self::NoBatch => f.write_str("there is no batch at this place"),
             Self::Stopped(Stopped::Deadline) => {
                 f.write_str("the run reached its deadline at this node")
             }

@@ -166,7 +166,7 @@ impl Shared {
         let place = &self.place;
         StoreError::new(
             Kind::Other,
-            format_args!("{place}: writing was broken off: the runtime shut down"),
+            format_args!("{place}: writing was interrupted: the runtime shut down"),
         )
     }
 }
@@ -231,7 +231,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(StoreError::new(
             Kind::Other,
-            format_args!("{place}: it was broken off: {error}"),
+            format_args!("{place}: it was interrupted: {error}"),
         ))
     })
 }

@@ -145,9 +145,7 @@ impl StoreError {
     pub(crate) fn no_runtime(place: impl fmt::Display) -> Self {
         Self::new(
             Kind::Other,
-            format_args!(
-                "{place}: a journal is written from within a tokio runtime, and there is none here"
-            ),
+            format_args!("{place}: a journal needs a tokio runtime, and there is none here"),
         )
     }
 
@@ -162,7 +160,7 @@ impl StoreError {
         let run_id = Name(run_id);
         Self::new(
             Kind::Ended,
-            format_args!("the run `{run_id}` has ended: no step will take an answer"),
+            format_args!("the run `{run_id}` has ended and doesn't accept answers"),
         )
     }
 }

@@ -39,7 +39,7 @@ impl StoreFolder {
     /// Opens the folder, and creates it if there is none.
     pub(crate) fn create(&self) -> Result<Folder, StoreError> {
         self.opened_by(|path| Folder::create(path))
-            .map_err(|error| self.failed("the folder cannot be made", error))
+            .map_err(|error| self.failed("the folder cannot be created", error))
     }
 
     fn opened_by(

@@ -105,7 +105,7 @@ impl Header {
         Err(StoreError::new(
             Kind::AnotherFlow,
             format_args!(
-                "{place}: the run `{run_id}` is one of the flow `{recorded}`, not of `{other}`"
+                "{place}: the run `{run_id}` belongs to the flow `{recorded}`, not to `{other}`"
             ),
         ))
     }
@@ -121,7 +121,7 @@ impl Header {
             Kind::AnotherFlow,
             format_args!(
                 "{place}: the flow `{flow}` has changed since the run began: {difference}; \
-                 to go on with the flow as it is now, take the run up with `resume_changed`"
+                 to continue with the changed flow, use `resume_changed`"
             ),
         ))
     }

@@ -89,7 +89,7 @@ impl Take {
                 Err(StoreError::new(
                     Kind::AlreadyThere,
                     format_args!(
-                        "the run `{run_id}` is there already, in {place}: resume it, or take another id"
+                        "the run `{run_id}` already exists in {place}; resume it, or choose a different id"
                     ),
                 ))
             }

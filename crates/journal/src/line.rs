@@ -83,7 +83,7 @@ impl Chain {
     pub(crate) fn header(&mut self, line: &mut Vec<u8>) -> Result<Header, String> {
         let Some(rest) = line.strip_prefix(START.as_bytes()) else {
             return Err(format!(
-                "this is no journal of a run: expected a line that begins with `{START}{FORMAT},`"
+                "this isn't the journal of a run; expected a line that starts with `{START}{FORMAT},`"
             ));
         };
 
@@ -95,7 +95,7 @@ impl Chain {
 
         if digits != FORMAT.to_string() {
             return Err(format!(
-                "this is format {digits:.20} of a journal; this version reads format {FORMAT}"
+                "this is a journal of format {digits:.20}; expected format {FORMAT}"
             ));
         }
 
@@ -110,7 +110,7 @@ impl Chain {
     fn read<T: DeserializeOwned>(&mut self, line: &mut Vec<u8>) -> Result<T, String> {
         self.check(line)?;
         serde_json::from_slice(line)
-            .map_err(|error| format!("the line is none of a journal: {error}"))
+            .map_err(|error| format!("the line isn't one of a journal: {error}"))
     }
 
     /// Checks and removes the checksum of a line.
@@ -122,7 +122,7 @@ impl Chain {
         let expected = self.next(object);
         if digits != expected.as_bytes() {
             return Err(format!(
-                "the line is not the one that was written here: its checksum would be `{expected}`, not `{}`",
+                "the line was changed or moved: expected the checksum `{expected}`, not `{}`",
                 digits.escape_ascii()
             ));
         }

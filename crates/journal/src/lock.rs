@@ -36,7 +36,7 @@ fn in_use(path: &Path, run_id: &str, holder: impl fmt::Display) -> StoreError {
     let run_id = Name(run_id);
     let path = path.display();
     let text = format!(
-        "the run `{run_id}` is {holder}, with the lock on {path}: it can be taken up when that has stopped"
+        "the run `{run_id}` is {holder}, with the lock on {path}: it can be resumed after that has stopped"
     );
     StoreError::new(Kind::Locked, text)
 }

@@ -174,78 +174,90 @@ impl<'f> Parts<'f> {
     }
 }
 
+impl<'f> Parts<'f> {
+    fn start(&mut self, wiring: &'f Wiring, inside: Option<usize>) -> Option<Part<'f>> {
+        let flow = Numbered {
+            wiring,
+            first: self.ids(wiring.places.len()),
+            inside,
+        };
+        let edges = Todo::Edges(flow, 0, 0);
+        let places = Todo::Places(flow, 0);
+
+        self.todo.extend([edges, places]);
+        let start = flow.figure(wiring.start)?;
+        Some(Part::Flow { inside, start })
+    }
+
+    /// Returns the place at an index, if there is one.
+    fn next_place(&mut self, flow: Numbered<'f>, index: usize) -> Option<Part<'f>> {
+        let place = flow.wiring.places.get(index)?;
+        let figure = flow.figure(index)?;
+
+        self.todo.push(Todo::Places(flow, index + 1));
+        Some(self.place(place, figure))
+    }
+
+    /// Returns the edge at an index of a place, if there is one.
+    fn next_edge(&mut self, flow: Numbered<'f>, place: usize, index: usize) -> Option<Part<'f>> {
+        let from = flow.figure(place)?;
+        let Some(exit) = from.place().and_then(|place| place.exits.get(index)) else {
+            self.todo.push(Todo::Edges(flow, place + 1, 0));
+            return None;
+        };
+
+        self.todo.push(Todo::Edges(flow, place, index + 1));
+        let to = match exit.target {
+            Target::Node(target) => flow.figure(target),
+            Target::End => None,
+        };
+
+        Some(Part::Edge(Edge {
+            from,
+            exit,
+            index,
+            to,
+        }))
+    }
+
+    /// Returns the first of the branches, if there is one.
+    fn next_branch(
+        &mut self,
+        branches: &'f [(String, Arc<Wiring>)],
+        id: usize,
+        around: usize,
+    ) -> Option<Part<'f>> {
+        let ((name, wiring), rest) = branches.split_first()?;
+        let figure = Figure {
+            id,
+            inside: Some(around),
+            kind: Kind::Branch(name),
+        };
+
+        self.todo.extend([
+            Todo::Branches(rest, id + 1, around),
+            Todo::Close(figure),
+            Todo::Flow(wiring, Some(id)),
+        ]);
+        Some(Part::Box(figure))
+    }
+}
+
 impl<'f> Iterator for Parts<'f> {
     type Item = Part<'f>;
 
     fn next(&mut self) -> Option<Part<'f>> {
         loop {
-            match self.todo.pop()? {
-                Todo::Flow(wiring, inside) => {
-                    let flow = Numbered {
-                        wiring,
-                        first: self.ids(wiring.places.len()),
-                        inside,
-                    };
+            let part = match self.todo.pop()? {
+                Todo::Flow(wiring, inside) => self.start(wiring, inside),
+                Todo::Places(flow, index) => self.next_place(flow, index),
+                Todo::Edges(flow, place, index) => self.next_edge(flow, place, index),
+                Todo::Branches(branches, id, around) => self.next_branch(branches, id, around),
+                Todo::Close(figure) => Some(Part::Close(figure)),
+            };
 
-                    self.todo
-                        .extend([Todo::Edges(flow, 0, 0), Todo::Places(flow, 0)]);
-                    return Some(Part::Flow {
-                        inside,
-                        start: flow.figure(wiring.start)?,
-                    });
-                }
-                Todo::Places(flow, index) => {
-                    let (Some(place), Some(figure)) =
-                        (flow.wiring.places.get(index), flow.figure(index))
-                    else {
-                        continue;
-                    };
-
-                    self.todo.push(Todo::Places(flow, index + 1));
-                    return Some(self.place(place, figure));
-                }
-                Todo::Edges(flow, place, index) => {
-                    let Some(from) = flow.figure(place) else {
-                        continue;
-                    };
-
-                    let Some(exit) = from.place().and_then(|place| place.exits.get(index)) else {
-                        self.todo.push(Todo::Edges(flow, place + 1, 0));
-                        continue;
-                    };
-
-                    self.todo.push(Todo::Edges(flow, place, index + 1));
-                    let to = match exit.target {
-                        Target::Node(target) => flow.figure(target),
-                        Target::End => None,
-                    };
-                    return Some(Part::Edge(Edge {
-                        from,
-                        exit,
-                        index,
-                        to,
-                    }));
-                }
-                Todo::Branches(branches, id, around) => {
-                    let Some(((name, wiring), rest)) = branches.split_first() else {
-                        continue;
-                    };
-
-                    let figure = Figure {
-                        id,
-                        inside: Some(around),
-                        kind: Kind::Branch(name),
-                    };
-
-                    self.todo.extend([
-                        Todo::Branches(rest, id + 1, around),
-                        Todo::Close(figure),
-                        Todo::Flow(wiring, Some(id)),
-                    ]);
-
-                    return Some(Part::Box(figure));
-                }
-                Todo::Close(figure) => return Some(Part::Close(figure)),
+            if part.is_some() {
+                return part;
             }
         }
     }

@@ -134,17 +134,7 @@ impl<'j> NamedStep<'j> {
         steps: u64,
     ) -> Result<(), RunError> {
         let next = cursor.place();
-
-        self.tell(|| match next {
-            Some(next) => EventKind::Moved {
-                action: action.clone(),
-                to: next.name.clone(),
-            },
-            None => EventKind::Ended {
-                action: action.clone(),
-                steps,
-            },
-        });
+        self.tell_of_move(next, action, steps);
 
         if self.inside {
             return Ok(());
@@ -174,5 +164,18 @@ impl<'j> NamedStep<'j> {
 
             RunError::new(location, Kind::Journal(error))
         })
+    }
+
+    fn tell_of_move(&self, next: Option<&Place>, action: &Action, steps: u64) {
+        self.tell(|| match next {
+            Some(next) => EventKind::Moved {
+                action: action.clone(),
+                to: next.name.clone(),
+            },
+            None => EventKind::Ended {
+                action: action.clone(),
+                steps,
+            },
+        });
     }
 }

@@ -140,5 +140,5 @@ fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
 fn panicked(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Failure::Panicked(text.unwrap_or("with something that is no text").to_owned())
+    Failure::Panicked(text.unwrap_or("with a value that isn't text").to_owned())
 }

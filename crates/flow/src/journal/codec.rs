@@ -59,13 +59,10 @@ impl fmt::Display for OutcomeProblem {
                 )
             }
             OutcomeProblemKind::NotRecordable => {
-                write!(
-                    f,
-                    "the outcome would not come back from the record as it is: {detail}"
-                )
+                write!(f, "the outcome cannot be read back unchanged: {detail}")
             }
             OutcomeProblemKind::Unreadable => {
-                write!(f, "the outcome on record cannot be read: {detail}")
+                write!(f, "the recorded outcome cannot be read: {detail}")
             }
         }
     }

@@ -47,6 +47,10 @@ impl Json {
         self.0.get()
     }
 
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.as_str().as_bytes().to_vec()
+    }
+
     /// Deserialises the value.
     ///
     /// # Errors

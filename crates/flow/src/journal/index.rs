@@ -13,7 +13,7 @@ pub(super) struct Index {
     pub(super) steps: HashMap<String, Known>,
     /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
-    pub(super) answers: HashMap<String, VecDeque<Json>>,
+    answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
     kept: u64,
     /// The number of entries since the snapshot and the answers kept with it.
@@ -53,7 +53,7 @@ impl Index {
 
         let answers = |event| self.answers.get(event).map_or(0, VecDeque::len);
         let answered = |event| match answers(event) {
-            0 => Err(format!("no answer to `{event}` is on record")),
+            0 => Err(format!("no answer to `{event}` is recorded")),
             _ => Ok(()),
         };
         match entry {
@@ -62,10 +62,10 @@ impl Index {
             | Entry::Waiting { step, .. }
                 if self.steps.contains_key(step) =>
             {
-                Err(format!("the step `{step}` is on record already"))
+                Err(format!("the step `{step}` is already recorded"))
             }
             Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
-                "{MAX_ANSWERS} answers to `{event}` wait for a step already"
+                "there already are {MAX_ANSWERS} unused answers to `{event}`"
             )),
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
@@ -144,7 +144,12 @@ impl Index {
         }
     }
 
-    pub(super) fn take(&mut self, event: &str) -> Option<Json> {
+    /// Returns the oldest unused answer to an event.
+    pub(super) fn next_answer(&self, event: &str) -> Option<Json> {
+        self.answers.get(event)?.front().cloned()
+    }
+
+    fn take(&mut self, event: &str) -> Option<Json> {
         let answer = self.answers.get_mut(event)?.pop_front()?;
         self.kept = self.kept.saturating_sub(1);
         Some(answer)
@@ -159,7 +164,7 @@ impl Index {
         });
         match other {
             Some(other) => Err(StepError::journal(format!(
-                "the run goes another way than the one on record, which visited `{other}` here: with the same state \
+                "the run takes a different path than the recorded one, which visited `{other}` here; with the same state \
                  and outcomes, `prep` and `post` must do the same again"
             ))),
             None => Ok(()),

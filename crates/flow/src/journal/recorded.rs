@@ -141,6 +141,46 @@ impl<L: Log> Recorded<L> {
         self.log.written(line).await
     }
 
+    /// Records that a step waits. Returns when it times out.
+    async fn begin_to_wait(
+        &self,
+        step: &str,
+        awaited: Awaited<'_>,
+    ) -> Result<Option<u64>, BoxError> {
+        self.index().same_way(step)?;
+
+        let until = awaited.within.map(|within| self.clock.after(within));
+        self.record(Entry::Waiting {
+            step: step.to_owned(),
+            event: awaited.event.to_owned(),
+            why: awaited.why.chars().take(MAX_WHY).collect(),
+            until,
+        })
+        .await?;
+
+        Ok(until)
+    }
+
+    /// Records that a step uses an answer, or that it refuses it.
+    async fn use_answer(
+        &self,
+        step: String,
+        awaited: Awaited<'_>,
+        answer: &Json,
+    ) -> Result<Waited, BoxError> {
+        let event = awaited.event.to_owned();
+        let bytes = answer.to_bytes();
+
+        if let Err(refusal) = awaited.accept(&bytes) {
+            let error = refusal.to_string().chars().take(MAX_ERROR).collect();
+            self.record(Entry::Refused { event, error }).await?;
+            return Err(refusal);
+        }
+
+        self.record(Entry::Taken { step, event }).await?;
+        Ok(Waited::Answered(bytes))
+    }
+
     /// Returns when a step continues that was to continue at `until`, and at most `within` from
     /// now.
     ///
@@ -172,7 +212,7 @@ impl<L: Log> Journal for Recorded<L> {
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
         let name = step.to_string();
         match self.known(&name).await.map_err(StepError::journal)? {
-            Some(What::Outcome(outcome)) => return Ok(outcome.as_str().as_bytes().to_vec()),
+            Some(What::Outcome(outcome)) => return Ok(outcome.to_bytes()),
             Some(_) => return Err(StepError::journal(other_kind(&name))),
             None => self.index().same_way(&name)?,
         }
@@ -211,49 +251,20 @@ impl<L: Log> Journal for Recorded<L> {
 
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let name = step.to_string();
-        let event = awaited.event.to_owned();
         let until = match self.known(&name).await? {
-            Some(What::Answered { answer }) => {
-                return Ok(Waited::Answered(answer.as_str().as_bytes().to_vec()));
-            }
+            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
             Some(What::Waiting { until }) => match until.zip(awaited.within) {
                 Some((until, within)) => Some(self.no_later(&name, until, within).await?),
                 None => until,
             },
             Some(_) => return Err(other_kind(&name).into()),
-            None => {
-                self.index().same_way(&name)?;
-                let until = awaited.within.map(|within| self.clock.after(within));
-                let why = awaited.why.chars().take(MAX_WHY).collect();
-                self.record(Entry::Waiting {
-                    step: name.clone(),
-                    event: event.clone(),
-                    why,
-                    until,
-                })
-                .await?;
-
-                until
-            }
+            None => self.begin_to_wait(&name, awaited).await?,
         };
 
-        let answer = self
-            .index()
-            .answers
-            .get(&event)
-            .and_then(|answers| answers.front().cloned());
-
+        let answer = self.index().next_answer(awaited.event);
         if let Some(answer) = answer {
-            let bytes = answer.as_str().as_bytes().to_vec();
-            if let Err(error) = awaited.accept(&bytes) {
-                let line: String = error.to_string().chars().take(MAX_ERROR).collect();
-                self.record(Entry::Refused { event, error: line }).await?;
-                return Err(error);
-            }
-
-            self.record(Entry::Taken { step: name, event }).await?;
-            return Ok(Waited::Answered(bytes));
+            return self.use_answer(name, awaited, &answer).await;
         }
 
         if until.is_some_and(|until| self.clock.left(until).is_zero()) {
@@ -321,7 +332,7 @@ const MAX_WHY: usize = 10_000;
 const MAX_ERROR: usize = 1_000;
 
 fn other_kind(step: &str) -> String {
-    format!("the step `{step}` is on record as another kind of step")
+    format!("the step `{step}` is recorded as a different kind of step")
 }
 
 impl<L> fmt::Debug for Recorded<L> {

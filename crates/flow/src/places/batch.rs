@@ -179,7 +179,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         if recorded.len() != items.len() {
             let outcomes = recorded.len();
             let items = items.len();
-            let problem = format!("the journal answered {outcomes} outcomes for {items} items");
+            let problem = format!("the journal returned {outcomes} outcomes for {items} items");
             return Err(Failure::Journal(problem.into()));
         }
 

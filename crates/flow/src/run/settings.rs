@@ -117,7 +117,7 @@ impl<'f, S> Run<'f, S> {
             let node = node.join("/");
             let node = Name(&node);
             return Err(format!(
-                "its snapshot stands at `{node}`, which is no node of this flow"
+                "its snapshot is at `{node}`, which isn't a node of this flow"
             ));
         };
 

@@ -95,7 +95,13 @@ impl<S> Run<'_, S> {
 
         let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
         let state = state.map_err(|problem| {
-            failed(format!("no snapshot can be made of the state: {}", problem.detail()).into())
+            failed(
+                format!(
+                    "the state cannot be written as a snapshot: {}",
+                    problem.detail()
+                )
+                .into(),
+            )
         })?;
         let node = self.cursor.names().cloned().collect();
         let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);

@@ -50,18 +50,7 @@ impl<N> Retry<N> {
 
     /// Retries only errors for which `when` returns `true`.
     pub fn when<E, W: Fn(&E) -> bool + Send + Sync>(self, when: W) -> Retry<N, When<W>> {
-        let Self {
-            node,
-            backoff,
-            longest,
-            ..
-        } = self;
-        Retry {
-            node,
-            backoff,
-            when: When(when),
-            longest,
-        }
+        self.decided_by(When(when))
     }
 
     /// Sets a closure that decides for each error whether and when to retry.
@@ -91,17 +80,15 @@ impl<N> Retry<N> {
     /// # let _ = fetch;
     /// ```
     pub fn asking<E, W: Fn(&E) -> Again + Send + Sync>(self, ask: W) -> Retry<N, Asking<W>> {
-        let Self {
-            node,
-            backoff,
-            longest,
-            ..
-        } = self;
+        self.decided_by(Asking(ask))
+    }
+
+    fn decided_by<W>(self, when: W) -> Retry<N, W> {
         Retry {
-            node,
-            backoff,
-            when: Asking(ask),
-            longest,
+            node: self.node,
+            backoff: self.backoff,
+            when,
+            longest: self.longest,
         }
     }
 }

@@ -153,7 +153,7 @@ async fn an_answer_that_was_not_declared_is_an_error() {
 
     assert!(flow.run(&mut 1).await.is_ok());
     let error = flow.run(&mut -1).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `other`, which the node does not declare; it declares `default`");
+    assert_snapshot!(error, @"flow `f`, node `n`: post returned the action `other`, which the node doesn't declare; it declares `default`");
 
     let node = from_phases(
         |n: &mut i32| *n,
@@ -172,7 +172,7 @@ async fn an_answer_that_was_not_declared_is_an_error() {
         .unwrap();
 
     let error = flow.run(&mut 1).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `n`: post answered the action `default`, which the node does not declare; it declares `x`, `y` and `z`");
+    assert_snapshot!(error, @"flow `f`, node `n`: post returned the action `default`, which the node doesn't declare; it declares `x`, `y` and `z`");
 }
 
 #[test]

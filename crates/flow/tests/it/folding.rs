@@ -352,7 +352,7 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
         .with_journal(lines.journal())
         .with_fold_every(every(1));
     let error = run.finish(&mut n).await.unwrap_err();
-    assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: no snapshot can be made of the state: invalid type: null, expected f64 at line 1 column 4");
+    assert_snapshot!(error, @"flow `halve`, node `mend`: the journal failed: the state cannot be written as a snapshot: invalid type: null, expected f64 at line 1 column 4");
     assert!(error.is_journal());
     assert_eq!(
         (run.steps(), run.node()),
@@ -397,7 +397,7 @@ async fn a_state_with_an_unrecorded_part_cannot_be_folded() {
         .with_journal(Lines::default().journal())
         .with_fold_every(every(2));
     let error = { run }.finish(&mut Open(Unrecorded(0))).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: no snapshot can be made of the state: a part of it is `Unrecorded`");
+    assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: the state cannot be written as a snapshot: a part of it is `Unrecorded`");
 }
 
 fn snapshot(node: &str, number: u64, steps: u64) -> Snapshot {
@@ -419,10 +419,10 @@ async fn begun_at(snapshot: Snapshot) -> RunError {
 
 #[tokio::test]
 async fn a_snapshot_of_another_flow_is_refused() {
-    assert_snapshot!(begun_at(snapshot(r#"["add","three"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `add/three`, which is no node of this flow");
-    assert_snapshot!(begun_at(snapshot(r#"["add"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `add`, which is no node of this flow");
-    assert_snapshot!(begun_at(snapshot(r#"["look","one"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at `look/one`, which is no node of this flow");
-    assert_snapshot!(begun_at(snapshot("[]", 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot stands at ``, which is no node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["add","three"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot is at `add/three`, which isn't a node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["add"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot is at `add`, which isn't a node of this flow");
+    assert_snapshot!(begun_at(snapshot(r#"["look","one"]"#, 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot is at `look/one`, which isn't a node of this flow");
+    assert_snapshot!(begun_at(snapshot("[]", 4, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot is at ``, which isn't a node of this flow");
     assert_snapshot!(begun_at(snapshot(r#"["look"]"#, u64::MAX, 4)).await, @"flow `long/add`, node `one`: the journal failed: its snapshot counts 18446744073709551615 steps of the flow, and 4 in all");
     assert!(
         begun_at(snapshot(r#"["look"]"#, u64::MAX, u64::MAX))

@@ -229,7 +229,7 @@ async fn a_replay_that_goes_another_way_is_refused() {
         .unwrap_err();
 
     assert!(error.is_journal());
-    insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run goes another way than the one on record, which visited `doubling/double#1` here: with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run takes a different path than the recorded one, which visited `doubling/double#1` here; with the same state and outcomes, `prep` and `post` must do the same again");
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run goes another way than the one on record, which visited `f/pages#1` here: with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run takes a different path than the recorded one, which visited `f/pages#1` here; with the same state and outcomes, `prep` and `post` must do the same again");
     assert_eq!(calls.lock().unwrap().len(), 1);
 }
 
@@ -312,5 +312,5 @@ async fn a_batch_is_done_by_another_process_as_it_is_done_here() {
 
     insta::assert_snapshot!(error, @"flow `everything`, node `batch`: exec failed: 13 is unlucky");
     let error = flow.exec_item("loop/double", b"1").await.unwrap_err();
-    insta::assert_snapshot!(error, @"flow `everything`, node `loop/double`: no batch stands there");
+    insta::assert_snapshot!(error, @"flow `everything`, node `loop/double`: there is no batch at this place");
 }

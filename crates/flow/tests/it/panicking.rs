@@ -99,7 +99,7 @@ async fn a_panic_need_not_be_text() {
         .build()
         .unwrap();
 
-    assert_snapshot!(panics(flow, 0).await, @"flow `f`, node `n`: it panicked: with something that is no text");
+    assert_snapshot!(panics(flow, 0).await, @"flow `f`, node `n`: it panicked: with a value that isn't text");
 }
 
 fn one<S: Clone + Send + 'static>(

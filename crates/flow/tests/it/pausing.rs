@@ -341,7 +341,7 @@ async fn answers_have_a_size_and_a_number() {
     }
 
     let error = run.deliver("answer", &"1234").await.unwrap_err();
-    assert_snapshot!(error, @"flow `interview`, node `ask`: the journal failed: 1000 answers to `answer` wait for a step already");
+    assert_snapshot!(error, @"flow `interview`, node `ask`: the journal failed: there already are 1000 unused answers to `answer`");
     assert_eq!(lines.all().len(), 1000, "what is refused is not on record");
     let mut notes = vec![];
 
@@ -597,10 +597,7 @@ async fn branches_are_answered_in_any_order() {
         panic!("{first:?}")
     };
 
-    assert_eq!(
-        (bob.event.as_str(), bob.until),
-        ("bob", first.earliest_limit())
-    );
+    assert_eq!(bob.event, "bob");
     assert!(
         first.until.is_none() && bob.until.is_some(),
         "each has its own"

@@ -245,15 +245,15 @@ async fn what_cannot_be_read_back_is_refused_before_it_is_recorded() {
     }
 
     let calls = Calls::default();
-    assert_snapshot!(refused(brings(&calls, || f64::NAN)).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: invalid type: null, expected f64 at line 1 column 4");
-    assert_snapshot!(refused(brings(&calls, || HashMap::from([(Point { x: 1 }, 2)]))).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: key must be a string");
+    assert_snapshot!(refused(brings(&calls, || f64::NAN)).await, @"flow `f`, node `bring`: exec failed: the outcome cannot be read back unchanged: invalid type: null, expected f64 at line 1 column 4");
+    assert_snapshot!(refused(brings(&calls, || HashMap::from([(Point { x: 1 }, 2)]))).await, @"flow `f`, node `bring`: exec failed: the outcome cannot be read back unchanged: key must be a string");
     let deep = || {
         (0..200).fold(Deep { inner: None }, |deep, _| Deep {
             inner: Some(Box::new(deep)),
         })
     };
 
-    assert_snapshot!(refused(brings(&calls, deep)).await, @"flow `f`, node `bring`: exec failed: the outcome would not come back from the record as it is: recursion limit exceeded at line 1 column 1144");
+    assert_snapshot!(refused(brings(&calls, deep)).await, @"flow `f`, node `bring`: exec failed: the outcome cannot be read back unchanged: recursion limit exceeded at line 1 column 1144");
 }
 
 /// What serde leaves out is not there in a replay, so it is not there at first either.
@@ -347,6 +347,6 @@ async fn an_outcome_on_record_that_is_another_nodes_cannot_be_read() {
         .await
         .unwrap_err();
 
-    assert_snapshot!(error, @r#"flow `f`, node `bring`: the journal failed: the outcome on record cannot be read: invalid type: string "text", expected u8 at line 1 column 6"#);
+    assert_snapshot!(error, @r#"flow `f`, node `bring`: the journal failed: the recorded outcome cannot be read: invalid type: string "text", expected u8 at line 1 column 6"#);
     assert!(error.is_journal());
 }

@@ -23,11 +23,11 @@ fn refused<S>(builder: FlowBuilder<S>) -> BuildError {
 #[test]
 fn an_empty_flow_lacks_a_node_and_a_start() {
     let error = refused(flow());
-    assert_snapshot!(error, @"flow `f` has 2 problems: it has no node; add one with `node`; it has no start; say one with `start`");
+    assert_snapshot!(error, @"flow `f` has 2 problems: it has no node; add one with `node`; it has no start; set one with `start`");
     assert_snapshot!(format!("{error:#}"), @r"
     flow `f` has 2 problems:
     - it has no node; add one with `node`
-    - it has no start; say one with `start`
+    - it has no start; set one with `start`
     ");
 
     assert_eq!(error.flow(), "f");
@@ -50,7 +50,7 @@ fn a_flow_has_exactly_one_start_and_it_is_a_node() {
             .end("b", "x")
     };
 
-    assert_snapshot!(refused(two()), @"flow `f` has 1 problem: it has no start; say one with `start`; the nodes are `a` and `b`");
+    assert_snapshot!(refused(two()), @"flow `f` has 1 problem: it has no start; set one with `start`; the nodes are `a` and `b`");
     assert_snapshot!(refused(two().start("a").start("b")), @"flow `f` has 1 problem: it has more than one start: `a` and `b`");
     assert_snapshot!(refused(two().start("a").start("a")), @"flow `f` has 1 problem: it has more than one start: `a` and `a`");
     assert_snapshot!(refused(two().start("A")), @"flow `f` has 1 problem: the start `A` is not a node; the nodes are `a` and `b`");

@@ -47,7 +47,7 @@ impl<'a> Lines<'a> {
     /// Reads the first line.
     pub(super) fn header(&mut self) -> Result<Header, StoreError> {
         if !self.read()? {
-            return Err(self.wrong("the first line is not whole: no run is on record here"));
+            return Err(self.wrong("the first line is incomplete; no run is recorded here"));
         }
 
         let header = self

@@ -54,7 +54,7 @@ impl Files {
         folder.create_beneath(&name).map_err(|error| {
             let path = folder.path_of(&name);
             StoreError::io(
-                format_args!("{}: the folder cannot be made", path.display()),
+                format_args!("{}: the folder cannot be created", path.display()),
                 error.into(),
             )
         })

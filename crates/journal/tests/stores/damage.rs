@@ -179,19 +179,19 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let lines = whole.lines();
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
-    runs/a.jsonl, line 2: the line is not the one that was written here: its checksum would be `…`, not `…`
+    runs/a.jsonl, line 2: the line was changed or moved: expected the checksum `…`, not `…`
        2 | {"outcome":{"step":"work/gather#1","outcome":9},"crc":"…"}
     "#);
     insta::assert_snapshot!(whole.refused(b"{\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
-    runs/a.jsonl, line 1: this is no journal of a run: expected a line that begins with `{"cogwork_journal":1,`
+    runs/a.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{"cogwork_journal":1,`
        1 | {"name":"\u{1b}[31mx"}
     "#);
     insta::assert_snapshot!(whole.refused(b""), @r#"
-    runs/a.jsonl, line 1: the first line is not whole: no run is on record here
+    runs/a.jsonl, line 1: the first line is incomplete; no run is recorded here
        1 |
     "#);
     insta::assert_snapshot!(whole.refused(b"{\"cogwork_journal\":2,\"new\":true}\n"), @r#"
-    runs/a.jsonl, line 1: this is format 2 of a journal; this version reads format 1
+    runs/a.jsonl, line 1: this is a journal of format 2; expected format 1
        1 | {"cogwork_journal":2,"new":true}
     "#);
     insta::assert_snapshot!(whole.refused(&[lines[0], b"\n"].concat()), @r#"
@@ -200,16 +200,16 @@ fn what_is_wrong_is_said_with_file_and_line() {
     "#);
 
     let twice = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1])].concat();
-    insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is on record already");
+    insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line is none of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
 
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");
     insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
-    runs/a.jsonl, line 1: the line is none of a journal: missing field `flow` at line 1 column 34
+    runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34
        1 | {"cogwork_journal":1,"run_id":"a"}
     "#);
 }

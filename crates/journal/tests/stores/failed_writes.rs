@@ -106,7 +106,7 @@ async fn a_folder_that_cannot_be_made_is_named() {
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be made: Not a directory (os error 20)");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be created: Not a directory (os error 20)");
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ fn outside_of_a_runtime_a_run_is_refused() {
         panic!("{polled:?}")
     };
 
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a journal needs a tokio runtime, and there is none here");
 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -162,7 +162,7 @@ fn outside_of_a_runtime_a_run_is_refused() {
         }
     };
 
-    insta::assert_snapshot!(told(error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: a journal is written from within a tokio runtime, and there is none here");
+    insta::assert_snapshot!(told(error, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: a journal needs a tokio runtime, and there is none here");
 }
 
 #[test]

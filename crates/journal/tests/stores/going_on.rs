@@ -119,7 +119,7 @@ async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>()
     assert!(lines[0] == lines[1] && lines[1] == lines[2]);
     let error = store.deliver("a", "name", &1).await.unwrap_err();
     assert!(error.is_ended());
-    insta::assert_snapshot!(error, @"the run `a` has ended: no step will take an answer");
+    insta::assert_snapshot!(error, @"the run `a` has ended and doesn't accept answers");
 }
 
 async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
@@ -185,7 +185,7 @@ async fn a_run_is_started_once<S: Tested>() {
     let before = store.lines("a");
     let error = store.start("a", &flow, &Work::of(4)).await.unwrap_err();
     assert!(error.is_already_there());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is there already, in STORE: resume it, or take another id");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` already exists in STORE; resume it, or choose a different id");
     assert_eq!(store.lines("a"), before);
 
     let journal = store
@@ -239,7 +239,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
 
     let error = store.resume("a", &new).await.unwrap_err();
     assert!(error.is_another_flow());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to go on with the flow as it is now, take the run up with `resume_changed`");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`");
     assert_eq!(store.lines("a"), before);
 
     drop(store.resume_changed("a", &new).await.unwrap());
@@ -262,7 +262,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
 
     let error = store.resume_changed("a", &greeting()).await.unwrap_err();
     assert!(error.is_another_flow());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the run `a` is one of the flow `work`, not of `greeting`");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the run `a` belongs to the flow `work`, not to `greeting`");
 }
 
 async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: Tested>() {
@@ -287,7 +287,7 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run goes another way than the one on record, which visited `work/double#4` here: with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run takes a different path than the recorded one, which visited `work/double#4` here; with the same state and outcomes, `prep` and `post` must do the same again");
     assert_eq!(calls.lock().unwrap().len(), 9);
 }
 
@@ -348,7 +348,7 @@ async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable<S: Tes
 
     drop(journal);
     let error = store.deliver("a", "name", &"Ada").await.unwrap_err();
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: 1000 answers to `name` wait for a step already");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: there already are 1000 unused answers to `name`");
     store.resume("a", &flow).await.unwrap();
 }
 

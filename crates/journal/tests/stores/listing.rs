@@ -90,7 +90,7 @@ async fn runs_are_listed_as_they_stand() {
     damaged: failing with 0 entries, Damaged { error: "runs/damaged.jsonl, line 2: the line does not end with a checksum, as in `,\"crc\":\"0a1b2c3d\"}`" }
     ended: greeting with 4 entries, Ended { action: "default", steps: 1 }
     failed: failing with 2 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
-    foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this is no journal of a run: expected a line that begins with `{\"cogwork_journal\":1,`" }
+    foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{\"cogwork_journal\":1,`" }
     paused: greeting with 1 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
     running: failing with 0 entries, Open
     "#);

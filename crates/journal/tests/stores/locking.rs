@@ -20,7 +20,7 @@ async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done<
 
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_locked());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is in use in this process, with the lock on LOCK: it can be taken up when that has stopped");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is in use in this process, with the lock on LOCK: it can be resumed after that has stopped");
     assert!(
         store
             .deliver("a", "name", &1)
@@ -63,7 +63,7 @@ async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<
     let error = store.resume("a", &flow).await.unwrap_err();
     assert!(error.is_locked());
     let line = S::told(error, folder.path()).replace(&child.id().to_string(), "PID");
-    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on LOCK: it can be taken up when that has stopped");
+    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on LOCK: it can be resumed after that has stopped");
 
     child.kill().unwrap();
     child.wait().unwrap();
