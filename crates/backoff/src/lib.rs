@@ -130,11 +130,6 @@ impl Backoff {
         self
     }
 
-    /// Returns the number of attempts.
-    pub const fn total_attempts(&self) -> NonZeroU32 {
-        self.attempts
-    }
-
     /// Returns an iterator over the delays between the attempts, one fewer than there are attempts.
     /// With jitter, every call returns different delays.
     pub fn delays(&self) -> impl Iterator<Item = Duration> + Send + Sync + use<> {

@@ -1,5 +1,5 @@
 use std::time::SystemTime;
-use std::{fmt, iter, mem};
+use std::{fmt, mem};
 
 use cogwork_text::{Name, OneLine};
 
@@ -25,12 +25,6 @@ pub struct Paused {
 }
 
 impl Paused {
-    /// Returns the earliest time at which any of the waits times out.
-    pub fn earliest_limit(&self) -> Option<SystemTime> {
-        let all = iter::once(self).chain(&self.also);
-        all.filter_map(|paused| paused.until).min()
-    }
-
     /// Adds the waits of other items or branches.
     pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
         for mut other in others {

@@ -122,17 +122,6 @@ impl RunQuery {
         self
     }
 
-    /// Sorts the runs by start, the oldest first.
-    ///
-    /// # Default
-    ///
-    /// The newest first.
-    #[must_use]
-    pub fn oldest_first(mut self) -> Self {
-        self.order = "started, key";
-        self
-    }
-
     /// Sets the maximum number of runs.
     ///
     /// # Default
