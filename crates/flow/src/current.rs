@@ -49,7 +49,7 @@ impl Drop for Entered {
 }
 
 /// Emits an event of the current step if somebody watches the run.
-pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
+pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
     let watched = CURRENT.with_borrow(|current| match current {
         Some(Current::Step {
             name,
@@ -61,7 +61,7 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
 
     // Outside of the borrow, because the closure may run any code.
     if let Some((name, watch)) = watched {
-        watch.tell(Some(name), kind());
+        watch.emit(Some(name), kind());
     }
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
 ///     |text: &mut String, written: String| *text = written,
 /// );
 /// let flow = Flow::builder("paper").start("write").node("write", write).end("write", "default").build()?;
-/// let (sink, mut told) = events(100);
+/// let (sink, mut stream) = events(100);
 /// flow.begin().with_events(sink).finish(&mut String::new()).await?;
 /// let mut notes = Vec::new();
-/// while let Some(event) = told.next().await {
+/// while let Some(event) = stream.next().await {
 ///     if let EventKind::Noted { text } = event.kind {
 ///         notes.push(text);
 ///     }
@@ -98,7 +98,7 @@ pub(crate) fn tell_of_current(kind: impl FnOnce() -> EventKind) {
 /// # }
 /// ```
 pub fn note(text: impl FnOnce() -> String) {
-    tell_of_current(|| EventKind::Noted { text: text() });
+    emit_from_current(|| EventKind::Noted { text: text() });
 }
 
 /// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,

@@ -26,11 +26,11 @@ use crate::{Event, EventKind, StepName};
 ///     .end("hello", "default")
 ///     .build()?;
 ///
-/// let (sink, mut told) = events(100);
+/// let (sink, mut stream) = events(100);
 /// flow.begin().with_id("run 7").with_events(sink).finish(&mut String::new()).await?;
 ///
 /// let mut lines = Vec::new();
-/// while let Some(event) = told.next().await {
+/// while let Some(event) = stream.next().await {
 ///     if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
 ///         lines.push(event.to_string());
 ///     }
@@ -63,7 +63,7 @@ pub struct EventSink {
 }
 
 impl EventSink {
-    pub(crate) fn tell(&self, event: Event) {
+    pub(crate) fn emit(&self, event: Event) {
         if let Err(mpsc::error::TrySendError::Full(_)) = self.sender.try_send(event) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -102,8 +102,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn tell(&self, step: Option<Arc<StepName>>, kind: EventKind) {
-        self.sink.tell(Event::new(
+    pub(crate) fn emit(&self, step: Option<Arc<StepName>>, kind: EventKind) {
+        self.sink.emit(Event::new(
             Arc::clone(&self.run),
             step,
             self.started.elapsed(),

@@ -40,8 +40,8 @@ use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 ///     .end("hello", "default")
 ///     .build()?;
 ///
-/// let (sink, told) = events(1_000);
-/// let writer = tokio::spawn(write_spans(told));
+/// let (sink, stream) = events(1_000);
+/// let writer = tokio::spawn(write_spans(stream));
 /// flow.begin().with_events(sink).finish(&mut String::new()).await?;
 /// writer.await?; // ends with the last sink
 /// # Ok(())

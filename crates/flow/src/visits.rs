@@ -31,10 +31,10 @@ use crate::{Event, EventKind, Flow, Graphviz, Level, Mermaid, Paused, StepName};
 ///     .end("count", "abort")
 ///     .build()?;
 ///
-/// let (sink, mut told) = events(100);
+/// let (sink, mut stream) = events(100);
 /// flow.begin().with_events(sink).finish(&mut 10).await?;
 /// let mut visits = Visits::of(&flow);
-/// while let Some(event) = told.next().await {
+/// while let Some(event) = stream.next().await {
 ///     visits.count(&event);
 /// }
 /// let drawing = visits.mermaid().to_string();

@@ -60,7 +60,7 @@ impl fmt::Display for StepPath {
 
 /// The error for a text or a list of numbers that isn't a [`StepPath`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no step path, expected numbers from 1 up joined by dots, as in 2.1")]
+#[error("{text:?} isn't a step path; expected numbers from 1 joined by dots, as in 2.1")]
 pub struct StepPathError {
     text: String,
 }

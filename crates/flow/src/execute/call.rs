@@ -58,7 +58,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
             return exec.map_err(|error| Failure::node(Phase::Exec, error));
         }
 
-        self.step.tell(|| EventKind::Replayed);
+        self.step.emit(|| EventKind::Replayed);
         let outcome = decode(bytes, OutcomeProblemKind::Unreadable);
         outcome.map_err(|problem| Failure::Journal(problem.into()))
     }
@@ -67,7 +67,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
         give_way(self.step.name.item.unwrap_or_default()).await;
 
         let tried = self.step.exec(tried(self.node, self.prep, number)).await;
-        let exec = tried.inspect_err(|error| self.tell_of_retry(error))?;
+        let exec = tried.inspect_err(|error| self.emit_retry(error))?;
 
         let refused = |problem| WorkError::from(Failed::new(Phase::Exec, problem));
         let bytes = encode(&exec, self.max_outcome).map_err(refused)?;
@@ -80,10 +80,10 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
         Ok(bytes)
     }
 
-    fn tell_of_retry(&self, error: &WorkError) {
+    fn emit_retry(&self, error: &WorkError) {
         if let Some(delay) = error.again_in {
             let attempts = error.failed.attempts;
-            self.step.tell(|| EventKind::Retrying {
+            self.step.emit(|| EventKind::Retrying {
                 attempts,
                 delay,
                 error: error.to_string(),

@@ -76,9 +76,9 @@ impl<'j> NamedStep<'j> {
         }
     }
 
-    pub(crate) fn tell(&self, kind: impl FnOnce() -> EventKind) {
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if let Some(watch) = &self.attached.watch {
-            watch.tell(Some(Arc::clone(&self.name)), kind());
+            watch.emit(Some(Arc::clone(&self.name)), kind());
         }
     }
 
@@ -112,7 +112,7 @@ impl<'j> NamedStep<'j> {
 
     fn finished(&self, phase: Phase, started: Option<Instant>) {
         if let Some(started) = started {
-            self.tell(|| EventKind::PhaseFinished {
+            self.emit(|| EventKind::PhaseFinished {
                 phase,
                 took: started.elapsed(),
             });
@@ -134,7 +134,7 @@ impl<'j> NamedStep<'j> {
         steps: u64,
     ) -> Result<(), RunError> {
         let next = cursor.place();
-        self.tell_of_move(next, action, steps);
+        self.emit_move(next, action, steps);
 
         if self.inside {
             return Ok(());
@@ -166,8 +166,8 @@ impl<'j> NamedStep<'j> {
         })
     }
 
-    fn tell_of_move(&self, next: Option<&Place>, action: &Action, steps: u64) {
-        self.tell(|| match next {
+    fn emit_move(&self, next: Option<&Place>, action: &Action, steps: u64) {
+        self.emit(|| match next {
             Some(next) => EventKind::Moved {
                 action: action.clone(),
                 to: next.name.clone(),

@@ -88,7 +88,7 @@ impl<S> Walk<'_, '_, S> {
 
             if let Some(attached) = &context.attached {
                 let entered = step.insert(attached.step(cursor, around, place));
-                entered.tell(|| EventKind::StepEntered);
+                entered.emit(|| EventKind::StepEntered);
             }
 
             let here = Here {

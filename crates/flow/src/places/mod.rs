@@ -1,4 +1,4 @@
-//! What a name of a flow can stand for, except for a plain node.
+//! The kinds of places in a flow other than plain nodes.
 
 pub(crate) mod batch;
 pub(crate) mod branches;

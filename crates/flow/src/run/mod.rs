@@ -1,8 +1,8 @@
 mod deliver;
 mod ended;
 mod extra;
+mod reporting;
 mod settings;
-mod telling;
 
 pub use ended::{Ended, Stepped};
 
@@ -138,7 +138,7 @@ impl<'f, S> Run<'f, S> {
     /// Walks, folds the record when it is due, and reports a stop. Returns the last action.
     async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
         if self.extra.is_some() {
-            self.begin_telling()?;
+            self.begin_reporting()?;
         }
 
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_text::ErrorText;
 
 use super::FailedAttempt;
-use crate::current::tell_of_current;
+use crate::current::emit_from_current;
 use crate::failed::Attempts;
 use crate::{Action, Backoff, BoxError, EventKind, Node};
 
@@ -260,7 +260,7 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
         };
 
         let line: BoxError = error.into();
-        tell_of_current(|| EventKind::Retrying {
+        emit_from_current(|| EventKind::Retrying {
             attempts,
             delay,
             error: line.to_string(),

@@ -112,17 +112,17 @@ fn a_path_that_is_none_says_how_one_is_written() {
         assert_eq!(
             text.parse::<StepPath>().unwrap_err().to_string(),
             format!(
-                "{text:?} is no step path, expected numbers from 1 up joined by dots, as in 2.1"
+                "{text:?} isn't a step path; expected numbers from 1 joined by dots, as in 2.1"
             )
         );
     }
 
     assert_eq!(
         StepPath::try_from(vec![1, 0]).unwrap_err().to_string(),
-        "\"1.0\" is no step path, expected numbers from 1 up joined by dots, as in 2.1"
+        "\"1.0\" isn't a step path; expected numbers from 1 joined by dots, as in 2.1"
     );
     assert!(StepPath::try_from(vec![]).is_err());
-    insta::assert_snapshot!(serde_json::from_str::<StepPath>("\"a\"").unwrap_err(), @r#""a" is no step path, expected numbers from 1 up joined by dots, as in 2.1 at line 1 column 3"#);
+    insta::assert_snapshot!(serde_json::from_str::<StepPath>("\"a\"").unwrap_err(), @r#""a" isn't a step path; expected numbers from 1 joined by dots, as in 2.1 at line 1 column 3"#);
     insta::assert_snapshot!(serde_json::from_str::<StepPath>("2").unwrap_err(), @r#"invalid type: integer `2`, expected a step path, as in "2.1" at line 1 column 1"#);
 }
 

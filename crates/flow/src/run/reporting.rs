@@ -14,7 +14,7 @@ use crate::{EventKind, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
-    pub(super) fn begin_telling(&mut self) -> Result<(), RunError> {
+    pub(super) fn begin_reporting(&mut self) -> Result<(), RunError> {
         let Some(extra) = &mut self.extra else {
             return Ok(());
         };
@@ -40,7 +40,7 @@ impl<S> Run<'_, S> {
             started: Instant::now(),
         };
 
-        watch.tell(None, EventKind::RunStarted);
+        watch.emit(None, EventKind::RunStarted);
         attached.watch = Some(watch);
         Ok(())
     }
@@ -52,7 +52,7 @@ impl<S> Run<'_, S> {
         };
 
         if let Some(watch) = &attached.watch {
-            self.tell_stop(watch, &error);
+            self.emit_stop(watch, &error);
         }
 
         if let (Some(journal), None) = (&attached.journal, error.paused()) {
@@ -65,9 +65,9 @@ impl<S> Run<'_, S> {
         error
     }
 
-    fn tell_stop(&self, watch: &Watch, error: &RunError) {
+    fn emit_stop(&self, watch: &Watch, error: &RunError) {
         if let Some(paused) = error.paused() {
-            watch.tell(None, EventKind::Paused(paused.clone()));
+            watch.emit(None, EventKind::Paused(paused.clone()));
             return;
         }
 
@@ -78,7 +78,7 @@ impl<S> Run<'_, S> {
             Some(attached.step(&self.cursor, None, place).name)
         });
 
-        watch.tell(
+        watch.emit(
             step,
             EventKind::Failed {
                 error: error.to_string(),
