@@ -66,7 +66,8 @@ impl AsRef<str> for Action {
 }
 
 impl fmt::Display for Action {
-    /// Writes the label with invisible characters escaped; [`as_str`](Self::as_str) returns it unchanged.
+    /// Writes the label with invisible characters escaped; [`as_str`](Self::as_str) returns it
+    /// unchanged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Escaped::new(&self.0).fmt(f)
     }

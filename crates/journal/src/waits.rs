@@ -11,9 +11,11 @@ pub struct WaitSummary {
     pub step: String,
     /// The name of the event.
     pub event: String,
-    /// The reason from [`Wait::with_reason`](cogwork_flow::Wait::with_reason); empty if there is none.
+    /// The reason from [`Wait::with_reason`](cogwork_flow::Wait::with_reason); empty if there is
+    /// none.
     pub why: String,
-    /// When the wait times out; `None` for never. Resumed after that, the run continues without an answer.
+    /// When the wait times out; `None` for never. Resumed after that, the run continues without an
+    /// answer.
     pub until: Option<SystemTime>,
 }
 

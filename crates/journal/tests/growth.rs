@@ -1,5 +1,5 @@
-//! Twice as many steps that wait take twice the writing. Work is counted in the bytes that this process
-//! writes, so nothing else may run in it: there is one test.
+//! Twice as many steps that wait take twice the writing. Work is counted in the bytes that this
+//! process writes, so nothing else may run in it: there is one test.
 
 #![cfg(all(target_os = "linux", feature = "sqlite"))]
 #![expect(

@@ -1,7 +1,7 @@
 //! Drawings of flows.
 //!
-//! [`parts`] lists the parts of a drawing in order, and [`draw`] passes each to a language: [`mermaid`]
-//! or [`graphviz`]. [`counts`] has the counts of visits to show.
+//! [`parts`] lists the parts of a drawing in order, and [`draw`] passes each to a language:
+//! [`mermaid`] or [`graphviz`]. [`counts`] has the counts of visits to show.
 
 pub(crate) mod counts;
 mod draw;

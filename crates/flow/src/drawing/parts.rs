@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::wiring::{Exit, Inside, Place, Target, Wiring};
 
-/// A part of a drawing. The ids of nodes and boxes are numbers instead of paths, so that the size of
-/// a drawing is linear in the number of nodes.
+/// A part of a drawing. The ids of nodes and boxes are numbers instead of paths, so that the size
+/// of a drawing is linear in the number of nodes.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'f> {
     /// The start of a flow, in the box with the id `inside`, or of the outermost flow.
@@ -99,8 +99,8 @@ impl fmt::Display for Figure<'_> {
     }
 }
 
-/// An iterator over the parts of a drawing of a flow and of all flows inside it. It uses a list instead
-/// of recursion, which would use stack for each level of subflows.
+/// An iterator over the parts of a drawing of a flow and of all flows inside it. It uses a list
+/// instead of recursion, which would use stack for each level of subflows.
 pub(crate) struct Parts<'f> {
     todo: Vec<Todo<'f>>,
     ids: usize,

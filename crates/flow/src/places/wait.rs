@@ -16,12 +16,12 @@ use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 /// When the run reaches the wait before the event has arrived, it pauses:
 /// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
 /// [`into_paused`](crate::RunError::into_paused) is a [`Paused`]. No task or timer is left running.
-/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run gets here, and
-/// the next call of `step` or `finish` resumes the run. Each answer is used once, oldest first. With
-/// a journal on disk, the program can exit in between.
+/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run gets here,
+/// and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest first.
+/// With a journal on disk, the program can exit in between.
 ///
-/// Inside items and branches a wait needs a journal: the other items and branches run until they end
-/// or pause, and only a journal keeps their outcomes until the run is resumed.
+/// Inside items and branches a wait needs a journal: the other items and branches run until they
+/// end or pause, and only a journal keeps their outcomes until the run is resumed.
 ///
 /// ```
 /// use std::time::Duration;

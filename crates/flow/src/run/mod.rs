@@ -107,14 +107,15 @@ impl<'f, S> Run<'f, S> {
 
     /// Visits the next node and follows the edge of the action that it returns.
     ///
-    /// Returns the same [`Stepped::Ended`] again once the run has ended. The future can be dropped at
-    /// any `await`: the run stays at the node, and the next call visits it again.
+    /// Returns the same [`Stepped::Ended`] again once the run has ended. The future can be dropped
+    /// at any `await`: the run stays at the node, and the next call visits it again.
     ///
     /// # Errors
     ///
     /// Returns an error if the node fails, panics or returns an action that it doesn't declare, if
-    /// the run [pauses](RunError::paused), reaches its maximum number of steps or its deadline or is
-    /// cancelled, or if its journal fails. The run stays at the node, so the call can be repeated.
+    /// the run [pauses](RunError::paused), reaches its maximum number of steps or its deadline or
+    /// is cancelled, or if its journal fails. The run stays at the node, so the call can be
+    /// repeated.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
         let action = self.walk(state, Distance::OneStep).await?;

@@ -1,5 +1,5 @@
-//! Flows as Mermaid flowcharts and as Graphviz graphs. Each drawing here was also read and laid out by
-//! Mermaid 11 and by Graphviz 2.42.
+//! Flows as Mermaid flowcharts and as Graphviz graphs. Each drawing here was also read and laid out
+//! by Mermaid 11 and by Graphviz 2.42.
 
 #![expect(
     clippy::unwrap_used,
@@ -189,8 +189,8 @@ fn side_by_side_without_branches_is_an_empty_box() {
     "#);
 }
 
-/// Whatever stands in a name or a label is text: it neither ends the drawing nor instructs who reads
-/// it.
+/// Whatever stands in a name or a label is text: it neither ends the drawing nor instructs who
+/// reads it.
 #[test]
 fn names_and_labels_are_escaped() {
     let flow = awkward();

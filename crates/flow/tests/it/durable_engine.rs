@@ -1,5 +1,5 @@
-//! Flows on a durable engine: an attempt may end anywhere, the run is replayed from its start, and comes
-//! to the same end as in one undisturbed process.
+//! Flows on a durable engine: an attempt may end anywhere, the run is replayed from its start, and
+//! comes to the same end as in one undisturbed process.
 
 #![expect(
     clippy::unwrap_used,
@@ -96,7 +96,8 @@ async fn dropped_after<T>(polls: Option<u64>, work: impl Future<Output = T>) -> 
     .await
 }
 
-/// One attempt after the other, each with a flow and a state of its own, until the run comes to an end.
+/// One attempt after the other, each with a flow and a state of its own, until the run comes to an
+/// end.
 ///
 /// # Errors
 ///
@@ -166,8 +167,8 @@ fn engine(
     Engine::new(world, worker, style, seed, crashes)
 }
 
-/// The flow inside all others, on engines that crash here and there. Waits and sleeps inside items and
-/// branches need a journal in process too.
+/// The flow inside all others, on engines that crash here and there. Waits and sleeps inside items
+/// and branches need a journal in process too.
 async fn stands_on_an_engine(leaf: Define, start: &[u64], needs_a_journal: bool) {
     for nest in flows::nests() {
         let define = |world: &World| flows::nested(&nest, leaf, world);

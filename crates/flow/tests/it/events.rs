@@ -1,4 +1,5 @@
-//! Whoever watches a run sees what happens in it, in an order that makes sense, and cannot hold it up.
+//! Whoever watches a run sees what happens in it, in an order that makes sense, and cannot hold it
+//! up.
 
 #![expect(
     clippy::unwrap_used,

@@ -257,8 +257,8 @@ async fn answers_that_nobody_has_taken_outlive_a_fold() {
     assert_eq!(state.words, ["one", "two", "three"]);
 }
 
-/// A record without folds, taken up with them: it is folded when the run is past it, and not again for
-/// each step that is replayed.
+/// A record without folds, taken up with them: it is folded when the run is past it, and not again
+/// for each step that is replayed.
 #[tokio::test(start_paused = true)]
 async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     let flow = asking(9);

@@ -1,5 +1,5 @@
-//! Twice as much to do takes twice the work. Work is counted in allocations, so that the test comes out the
-//! same on every machine.
+//! Twice as much to do takes twice the work. Work is counted in allocations, so that the test comes
+//! out the same on every machine.
 
 #![expect(
     clippy::unwrap_used,

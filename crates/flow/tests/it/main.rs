@@ -1,4 +1,5 @@
-//! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
+//! The integration tests, as one program: each program is linked by itself, which takes longer than
+//! most of them run.
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod lines;

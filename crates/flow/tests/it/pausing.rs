@@ -1,4 +1,5 @@
-//! A run that waits for a person costs nothing while it waits, and does nothing again because of it.
+//! A run that waits for a person costs nothing while it waits, and does nothing again because of
+//! it.
 
 #![expect(
     clippy::unwrap_used,
@@ -538,7 +539,8 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
     assert_eq!((replayed, calls.load(Ordering::SeqCst)), (done, 6));
 }
 
-/// A question in each branch, the second one with a time limit, and a third branch that asks nothing.
+/// A question in each branch, the second one with a time limit, and a third branch that asks
+/// nothing.
 fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
     let question = |name: &str, wait: Wait<Notes>, limited: bool| {
         let flow = Flow::builder(name)

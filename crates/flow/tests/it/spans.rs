@@ -260,7 +260,8 @@ async fn where_events_were_lost_spans_are_opened_anew() {
     "#);
 }
 
-/// A run whose future was dropped tells no end; it is forgotten when very many others came after it.
+/// A run whose future was dropped tells no end; it is forgotten when very many others came after
+/// it.
 #[tokio::test]
 async fn the_span_of_a_run_that_was_left_is_closed_at_last() {
     let (sink, told) = events(200_000);

@@ -45,7 +45,8 @@ impl Signal {
     }
 }
 
-/// One attempt at the run. As the context of a real engine it may not outlive the call. Its items go in turn; see [`FansOut`].
+/// One attempt at the run. As the context of a real engine it may not outlive the call. Its items
+/// go in turn; see [`FansOut`].
 pub(crate) struct Attempt<'e> {
     engine: &'e Engine,
     signal: Arc<Signal>,

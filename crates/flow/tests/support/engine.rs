@@ -1,5 +1,5 @@
-//! A durable engine as a test double: it knows the calls of a run by their position, and replays the
-//! run from its start whenever an attempt at it ends early.
+//! A durable engine as a test double: it knows the calls of a run by their position, and replays
+//! the run from its start whenever an attempt at it ends early.
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;

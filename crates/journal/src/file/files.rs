@@ -14,8 +14,8 @@ pub(super) struct Files {
     /// The name of that file.
     pub(super) lines: String,
     pub(super) lock: String,
-    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers of a
-    /// crash are found.
+    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers
+    /// of a crash are found.
     pub(super) new: String,
     pub(super) sync: bool,
     pub(super) max_line: usize,

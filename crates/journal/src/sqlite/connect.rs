@@ -25,11 +25,12 @@ const CREATION_LOCK: &str = "database";
 /// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The flags of each connection. Links are not followed, neither to the database nor to the files next to it.
+/// The flags of each connection. Links are not followed, neither to the database nor to the files
+/// next to it.
 const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
-/// The first line, with the input, isn't a column of `runs`: SQLite rewrites a whole row when one column
-/// changes, and the row of a run changes with each line.
+/// The first line, with the input, isn't a column of `runs`: SQLite rewrites a whole row when one
+/// column changes, and the row of a run changes with each line.
 const TABLES: &str = "
     CREATE TABLE runs (
         key INTEGER PRIMARY KEY,
@@ -99,8 +100,8 @@ pub(super) enum Reader {
 }
 
 impl Connector {
-    /// Opens a connection to write with. If there is no database, `create` decides whether it is created or
-    /// an error is returned.
+    /// Opens a connection to write with. If there is no database, `create` decides whether it is
+    /// created or an error is returned.
     pub(super) fn writer(&self, create: bool) -> Result<Open, StoreError> {
         let folder = if create {
             Some(self.files.create_folder()?)
@@ -211,15 +212,16 @@ impl Connector {
     fn connect(&self, folder: &Folder, more: OpenFlags) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
 
-        // Opened for writing even to read, since opening a pipe that was swapped in would otherwise block.
+        // Opened for writing even to read, since opening a pipe that was swapped in would otherwise
+        // block.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | more;
 
         let connection = Connection::open_with_flags(path, flags | COMMON);
         self.guarded(connection)
     }
 
-    /// Opens a connection that needs neither a lock nor a shared file, neither of which can be created on a
-    /// read-only disk.
+    /// Opens a connection that needs neither a lock nor a shared file, neither of which can be
+    /// created on a read-only disk.
     fn connect_alone(&self, folder: &Folder) -> Result<Connection, StoreError> {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
@@ -257,8 +259,8 @@ impl Connector {
         guarded().map_err(|error: rusqlite::Error| self.failed("cannot be opened", error))
     }
 
-    /// Checks that this is a database of runs, without locking it. Only SQLite may open the file: closing a
-    /// handle of our own would release the locks of all connections in this process.
+    /// Checks that this is a database of runs, without locking it. Only SQLite may open the file:
+    /// closing a handle of our own would release the locks of all connections in this process.
     fn check_untouched(&self, folder: &Folder) -> Result<(), StoreError> {
         let path = self.files.real_path(folder)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | COMMON;
@@ -266,7 +268,8 @@ impl Connector {
 
         match look() {
             Ok(marks) => self.check(marks),
-            // A checkpoint by another process looks like this. The connection finds out for certain.
+            // A checkpoint by another process looks like this. The connection finds out for
+            // certain.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
             Err(error) => Err(self.failed("cannot be read", error)),
         }

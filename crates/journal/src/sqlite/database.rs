@@ -15,8 +15,8 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::mutex::lock;
 
-/// One connection to write and one to read. More wouldn't be faster: SQLite writes one transaction at a
-/// time.
+/// One connection to write and one to read. More wouldn't be faster: SQLite writes one transaction
+/// at a time.
 pub(super) struct Database {
     connector: Connector,
     writer: Mutex<Option<Open>>,
@@ -48,9 +48,9 @@ impl Database {
         &self.connector.files
     }
 
-    /// Writes a part of a transaction, together with the parts of all other threads that are waiting.
-    /// `is_new` says that the database doesn't contain the run yet; the database is then created if
-    /// necessary.
+    /// Writes a part of a transaction, together with the parts of all other threads that are
+    /// waiting. `is_new` says that the database doesn't contain the run yet; the database is then
+    /// created if necessary.
     pub(super) fn write(
         &self,
         is_new: bool,
@@ -103,7 +103,8 @@ impl Database {
         self.files().check(&open.seen)
     }
 
-    /// Closes the connection if the database was replaced, so that the next one opens the new database.
+    /// Closes the connection if the database was replaced, so that the next one opens the new
+    /// database.
     fn close_if_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
         if let Some(open) = connection
             && self.files().database_is_replaced(&open.seen)?
@@ -114,8 +115,8 @@ impl Database {
         Ok(())
     }
 
-    /// Writes all parts in one transaction, which is synced once. If a part fails, the others are still
-    /// written.
+    /// Writes all parts in one transaction, which is synced once. If a part fails, the others are
+    /// still written.
     fn write_all(&self, open: &Open, parts: &mut [Waiting]) {
         let begun = open.execute("BEGIN IMMEDIATE");
 
@@ -146,8 +147,8 @@ impl Database {
         let mut reader = lock(&self.reader);
         self.close_if_replaced(&mut reader)?;
 
-        // If only a file next to the database was replaced, SQLite keeps using the old one as long as any
-        // connection of this process has it open.
+        // If only a file next to the database was replaced, SQLite keeps using the old one as long
+        // as any connection of this process has it open.
         if let Some(open) = reader.as_ref() {
             self.files().check(&open.seen)?;
         }

@@ -1,7 +1,7 @@
 //! Decides who writes: one of the waiting threads at a time, on behalf of all of them.
 //!
-//! A mutex around the connection would do, but then each thread that was served has to take the mutex
-//! again to find out, and with hundreds of waiting threads the transactions become small.
+//! A mutex around the connection would do, but then each thread that was served has to take the
+//! mutex again to find out, and with hundreds of waiting threads the transactions become small.
 
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

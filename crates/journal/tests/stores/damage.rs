@@ -54,8 +54,8 @@ impl Whole {
         self.bytes.split_inclusive(|byte| *byte == b'\n').collect()
     }
 
-    /// The file with these bytes is refused and left as it is, or is a beginning of the whole one and
-    /// the run goes on to the same end.
+    /// The file with these bytes is refused and left as it is, or is a beginning of the whole one
+    /// and the run goes on to the same end.
     fn is_refused_or_goes_on(&self, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.store.path("a");
         std::fs::write(&path, bytes).unwrap();

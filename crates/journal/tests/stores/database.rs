@@ -575,7 +575,8 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
     assert_eq!(waits(RunQuery::new().paused()).await, 0, "it can go on");
 }
 
-/// Three questions, of which one has a time limit, one after the other or at once, round after round.
+/// Three questions, of which one has a time limit, one after the other or at once, round after
+/// round.
 fn rounds() -> Flow<Vec<String>> {
     let ask = |event: &str| {
         cogwork_flow::Wait::for_event(event, |said: &mut Vec<String>, word: String| {

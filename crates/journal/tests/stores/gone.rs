@@ -207,7 +207,8 @@ async fn runs_that_were_taken_away_are_not_listed<S: Tested>() {
     drop(held);
 }
 
-/// A run in a folder that was removed goes on while another of the same id and length takes its place.
+/// A run in a folder that was removed goes on while another of the same id and length takes its
+/// place.
 async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");

@@ -48,7 +48,8 @@ fn folded(text: &str) -> u64 {
         .unwrap_or_default()
 }
 
-/// Kills and resumes a run until it ends, each time after `longest` at most. Returns how often it was killed.
+/// Kills and resumes a run until it ends, each time after `longest` at most. Returns how often it
+/// was killed.
 fn kill_until_it_ends<S: Tested>(
     job: &Job,
     random: &mut TestRng,

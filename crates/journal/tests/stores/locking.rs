@@ -94,8 +94,8 @@ fn remove_locks(folder: &Path) {
     }
 }
 
-/// Another process works on a run, and folds it after each step or never. Answers what it said at the end,
-/// and what a second runner came to that is let in.
+/// Another process works on a run, and folds it after each step or never. Answers what it said at
+/// the end, and what a second runner came to that is let in.
 async fn two_runners<S: Tested>(folder: &Path, fold_every: u64) -> (String, Option<String>) {
     let job = Job {
         store: S::NAME,

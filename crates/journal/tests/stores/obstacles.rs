@@ -1,4 +1,5 @@
-//! Whatever stands where a store has a file is refused, is left as it was, leads nowhere and holds nobody up.
+//! Whatever stands where a store has a file is refused, is left as it was, leads nowhere and holds
+//! nobody up.
 
 use std::num::NonZeroU64;
 use std::os::unix::fs::symlink;

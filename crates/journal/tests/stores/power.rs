@@ -1,4 +1,5 @@
-//! A power cut: of the lines that were being written, some blocks are on the disk and others are not.
+//! A power cut: of the lines that were being written, some blocks are on the disk and others are
+//! not.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -51,8 +51,8 @@ async fn listing(store: &impl Store) -> String {
         .collect()
 }
 
-/// Permissions do not bind root, so that another user looks. What a user may not write stands for what
-/// nobody can: SQLite treats both alike.
+/// Permissions do not bind root, so that another user looks. What a user may not write stands for
+/// what nobody can: SQLite treats both alike.
 fn listed_by_another<S: Tested>(scratch: &Path, folder: &Path) -> String {
     let program = scratch.join("program");
     if !program.exists() {
@@ -173,8 +173,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// As it is when the store is closed, while it is open, and as a crash leaves it, with or without the files
-/// that SQLite keeps beside a database.
+/// As it is when the store is closed, while it is open, and as a crash leaves it, with or without
+/// the files that SQLite keeps beside a database.
 async fn runs_on_a_disk_that_cannot_be_written_are_listed<S: Tested>() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).unwrap();
