@@ -81,19 +81,13 @@ impl Standing {
                 why,
                 until,
             } => {
-                let until = until.and_then(from_millis);
-                let step = step.clone();
-                let event = event.clone();
-                let why = why.clone();
-                return Some(self.waits.begin(
-                    self.entries,
-                    WaitSummary {
-                        step,
-                        event,
-                        why,
-                        until,
-                    },
-                ));
+                let wait = WaitSummary {
+                    step: step.clone(),
+                    event: event.clone(),
+                    why: why.clone(),
+                    until: until.and_then(from_millis),
+                };
+                return Some(self.waits.begin(self.entries, wait));
             }
             Entry::Shortened { step, until } => {
                 return self.waits.shorten(step, from_millis(*until));
@@ -115,7 +109,7 @@ impl Standing {
             Entry::Failed { error } => {
                 self.stopped = Some(Stopped::Failed {
                     error: error.clone(),
-                })
+                });
             }
             Entry::Ended { action, steps } => {
                 self.stopped = Some(Stopped::Ended {
