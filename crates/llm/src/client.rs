@@ -63,32 +63,23 @@ impl<C: LlmClient + ?Sized> LlmClient for &C {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient + ?Sized> LlmClient for Arc<C> {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.as_ref().complete(request).await
-    }
+macro_rules! through_a_pointer {
+    ($($pointer:ident),*) => {$(
+        #[async_trait]
+        impl<C: LlmClient + ?Sized> LlmClient for $pointer<C> {
+            async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+                self.as_ref().complete(request).await
+            }
 
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.as_ref().stream(request).await
-    }
+            async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+                self.as_ref().stream(request).await
+            }
 
-    fn capabilities(&self) -> Capabilities {
-        self.as_ref().capabilities()
-    }
+            fn capabilities(&self) -> Capabilities {
+                self.as_ref().capabilities()
+            }
+        }
+    )*};
 }
 
-#[async_trait]
-impl<C: LlmClient + ?Sized> LlmClient for Box<C> {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.as_ref().complete(request).await
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.as_ref().stream(request).await
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.as_ref().capabilities()
-    }
-}
+through_a_pointer!(Arc, Box);

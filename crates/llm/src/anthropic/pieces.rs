@@ -8,27 +8,22 @@ use crate::http::{Event, Reader, Secrets, failure};
 use crate::{Delta, LlmError, ToolCall};
 
 /// Any event. Its fields depend on its type.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     content_block: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     delta: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct MessageDelta<'a> {
-    #[serde(borrow, default)]
     stop_reason: Option<&'a RawValue>,
 }
 

@@ -8,37 +8,28 @@ use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage}
 
 /// Only the fields that are needed are typed; the others are raw. A stream begins with one of
 /// these, without content.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Reply<'a> {
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     content: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
     stop_reason: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) model: Option<&'a RawValue>,
 }
 
 /// A content block, or a piece of one. Blocks of other types, such as server tools or redacted
 /// thinking, have none of these fields.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Block<'a> {
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     partial_json: Option<&'a RawValue>,
 }
 
@@ -131,15 +122,12 @@ pub(super) struct Counts {
 impl Counts {
     /// Updates the counts that are present. They are totals, so newer ones replace older ones.
     pub(super) fn add(&mut self, raw: Option<&RawValue>) {
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
+        #[serde(default, bound(deserialize = "'de: 'a"))]
         struct Wire<'a> {
-            #[serde(borrow, default)]
             input_tokens: Option<&'a RawValue>,
-            #[serde(borrow, default)]
             cache_creation_input_tokens: Option<&'a RawValue>,
-            #[serde(borrow, default)]
             cache_read_input_tokens: Option<&'a RawValue>,
-            #[serde(borrow, default)]
             output_tokens: Option<&'a RawValue>,
         }
 

@@ -16,46 +16,27 @@ const SEARCHED: usize = 8 * 1024;
 /// An `error` value of at least this many bytes counts as an error without further checks.
 const EMPTY_ERROR_BYTES: usize = 1024;
 
-/// The codes and categories of errors. Those of the first three kinds take precedence over the status.
-const CODES: [(Kind, &[&str]); 8] = [
-    (
-        Kind::Quota,
-        &[
-            "insufficient_quota",
-            "billing_hard_limit_reached",
-            "billing_error",
-        ],
-    ),
-    (
-        Kind::ContextLength,
-        &["context_length_exceeded", "exceed_context_size_error"],
-    ),
-    (
-        Kind::ContentFilter,
-        &[
-            "content_filter",
-            "content_policy_violation",
-            "responsible_ai_policy_violation",
-        ],
-    ),
-    (
-        Kind::Authentication,
-        &[
-            "authentication_error",
-            "permission_error",
-            "invalid_api_key",
-        ],
-    ),
-    (
-        Kind::RateLimit,
-        &["rate_limit_exceeded", "rate_limit_error"],
-    ),
-    (Kind::Overloaded, &["overloaded_error", "unavailable_error"]),
-    (Kind::Timeout, &["timeout_error"]),
-    (
-        Kind::InvalidRequest,
-        &["invalid_request_error", "not_found_error"],
-    ),
+/// The codes and categories of errors, in order of precedence. The first eight take precedence over
+/// the status.
+const CODES: [(&str, Kind); 18] = [
+    ("insufficient_quota", Kind::Quota),
+    ("billing_hard_limit_reached", Kind::Quota),
+    ("billing_error", Kind::Quota),
+    ("context_length_exceeded", Kind::ContextLength),
+    ("exceed_context_size_error", Kind::ContextLength),
+    ("content_filter", Kind::ContentFilter),
+    ("content_policy_violation", Kind::ContentFilter),
+    ("responsible_ai_policy_violation", Kind::ContentFilter),
+    ("authentication_error", Kind::Authentication),
+    ("permission_error", Kind::Authentication),
+    ("invalid_api_key", Kind::Authentication),
+    ("rate_limit_exceeded", Kind::RateLimit),
+    ("rate_limit_error", Kind::RateLimit),
+    ("overloaded_error", Kind::Overloaded),
+    ("unavailable_error", Kind::Overloaded),
+    ("timeout_error", Kind::Timeout),
+    ("invalid_request_error", Kind::InvalidRequest),
+    ("not_found_error", Kind::InvalidRequest),
 ];
 
 /// Returns the error for a response with this status.
@@ -165,17 +146,14 @@ struct Details {
 /// Every field is raw, so that an unexpected type affects only that field. `error` must stay the
 /// first field: serde reads an array into a struct field by field and thereby finds the error in
 /// `[{"error": …}]`, which Google's servers send.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Wire<'a> {
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     detail: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     code: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "type")]
+    #[serde(rename = "type")]
     category: Option<&'a RawValue>,
 }
 
@@ -226,18 +204,11 @@ impl Details {
         }
     }
 
-    /// Returns the kind that the code or the category stands for. The order of `CODES` decides if
-    /// they differ.
+    /// Returns the kind of the code or of the category.
     fn kind_of_code(&self) -> Option<Kind> {
-        let is_given = |word: &str| {
-            [&self.code, &self.category]
-                .into_iter()
-                .flatten()
-                .any(|given| given == word)
-        };
-
-        let mut kinds = CODES.iter();
-        let (kind, _) = kinds.find(|(_, words)| words.iter().any(|word| is_given(word)))?;
+        let given = [self.code.as_deref(), self.category.as_deref()];
+        let mut codes = CODES.iter();
+        let (_, kind) = codes.find(|(word, _)| given.contains(&Some(*word)))?;
         Some(*kind)
     }
 

@@ -11,6 +11,8 @@ const FRAMING: [HeaderName; 4] = [
     header::TRANSFER_ENCODING,
 ];
 
+type Header = (HeaderName, HeaderValue);
+
 /// Returns the headers of every request, or all problems with them.
 pub(super) fn headers(
     protocol: &Protocol,
@@ -20,16 +22,12 @@ pub(super) fn headers(
     let mut headers = standard(protocol);
     let mut problems = Vec::new();
 
-    match api_key.map(|key| key_value(protocol, key)).transpose() {
-        Ok(Some(value)) => {
-            headers.insert(HeaderName::from_static(protocol.key.0), value);
-        }
-        Ok(None) => {}
-        Err(problem) => problems.push(problem),
-    }
-
-    for (place, (name, value)) in custom.iter().enumerate() {
-        match custom_header(place + 1, name, value) {
+    let key = api_key.map(|key| key_header(protocol, key));
+    let custom = (1..)
+        .zip(custom)
+        .map(|(number, (name, value))| custom_header(number, name, value));
+    for header in key.into_iter().chain(custom) {
+        match header {
             Ok((name, value)) => {
                 headers.insert(name, value);
             }
@@ -62,25 +60,20 @@ fn standard(protocol: &Protocol) -> HeaderMap {
         .collect()
 }
 
-fn key_value(protocol: &Protocol, key: &SecretString) -> Result<HeaderValue, String> {
-    let prefix = protocol.key.1;
+fn key_header(protocol: &Protocol, key: &SecretString) -> Result<Header, String> {
+    let (name, prefix) = protocol.key;
     let key = key.expose_secret();
     let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
 
-    sensitive(&format!("{prefix}{key}"))
-        .filter(|_| is_visible)
-        .ok_or_else(|| {
-            "the API key is empty or contains a space, a line break or a character outside ASCII; \
-             expected visible ASCII"
-                .to_owned()
-        })
+    let value = sensitive(&format!("{prefix}{key}")).filter(|_| is_visible);
+    let value = value.ok_or(
+        "the API key is empty or contains a space, a line break or a character outside ASCII; \
+         expected visible ASCII",
+    )?;
+    Ok((HeaderName::from_static(name), value))
 }
 
-fn custom_header(
-    number: usize,
-    name: &str,
-    value: &SecretString,
-) -> Result<(HeaderName, HeaderValue), String> {
+fn custom_header(number: usize, name: &str, value: &SecretString) -> Result<Header, String> {
     // The name isn't shown, because it may be a value in the wrong place.
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
         format!("the name of header {number} is not valid; expected letters, digits and dashes")

@@ -201,9 +201,9 @@ impl<'de> Deserialize<'de> for Content {
 /// Returns the text of a part: a string, or the field `text` or `text.value`. Other parts, such as
 /// images or reasoning, have none.
 fn text_of(part: &RawValue) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Part<'a> {
-        #[serde(borrow, default)]
         text: Option<&'a RawValue>,
     }
 

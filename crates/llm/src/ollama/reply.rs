@@ -7,32 +7,24 @@ use crate::http::{Event, Reader, Secrets, failure};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// A complete reply, or one line of a stream.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Reply<'a> {
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     message: Option<Said<'a>>,
-    #[serde(borrow, default)]
     done: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     done_reason: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     prompt_eval_count: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     eval_count: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     model: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Said<'a> {
-    #[serde(borrow, default)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     thinking: Option<&'a RawValue>,
     /// Complete calls, in any line of a stream.
-    #[serde(borrow, default)]
     tool_calls: Option<&'a RawValue>,
 }
 

@@ -8,52 +8,40 @@ use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
 
 /// A complete response, or a chunk of a stream. Only the fields that are needed are typed; the
 /// others are raw.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Completion<'a> {
-    #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
     /// Empty in the chunk with the usage.
-    #[serde(borrow, default)]
     pub(super) choices: Option<First<Choice<'a>, 1>>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) model: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Choice<'a> {
-    #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     message: Option<Said<'a>>,
     /// The counterpart of `message` in a chunk.
-    #[serde(borrow, default)]
     pub(super) delta: Option<Said<'a>>,
     /// The reply of servers with the older completions API.
-    #[serde(default)]
     pub(super) text: Option<Content>,
-    #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
 }
 
 /// A message, or a piece of one in a stream.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Said<'a> {
-    #[serde(default)]
     pub(super) content: Option<Content>,
     /// The name used by DeepSeek, llama.cpp and others.
-    #[serde(borrow, default)]
     reasoning_content: Option<&'a RawValue>,
     /// The name used by OpenRouter, vLLM and Ollama. Some servers send both.
-    #[serde(borrow, default)]
     reasoning: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     refusal: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     tool_calls: Option<&'a RawValue>,
     /// The predecessor of `tool_calls`. Some servers send both.
-    #[serde(borrow, default)]
     function_call: Option<&'a RawValue>,
 }
 
@@ -139,23 +127,19 @@ pub(super) fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
 
 /// Reads the token counts that are present. Returns `None` if there are none.
 pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Wire<'a> {
-        #[serde(borrow, default)]
         prompt_tokens: Option<&'a RawValue>,
-        #[serde(borrow, default)]
         completion_tokens: Option<&'a RawValue>,
-        #[serde(borrow, default)]
         prompt_tokens_details: Option<&'a RawValue>,
-        #[serde(borrow, default)]
         completion_tokens_details: Option<&'a RawValue>,
     }
 
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Details<'a> {
-        #[serde(borrow, default)]
         cached_tokens: Option<&'a RawValue>,
-        #[serde(borrow, default)]
         reasoning_tokens: Option<&'a RawValue>,
     }
 

@@ -80,13 +80,6 @@ impl BestOf {
         self
     }
 
-    /// Sets the criterion of the judge. The default is a correct, complete and clear answer.
-    #[must_use]
-    pub fn with_judge_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.judge_prompt = prompt.into();
-        self
-    }
-
     /// Sets what happens if the judge fails or doesn't name a candidate. The default is
     /// [`OnFailure::Keep`], which keeps the first candidate.
     #[must_use]

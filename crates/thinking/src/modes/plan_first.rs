@@ -48,13 +48,6 @@ impl PlanFirst {
         Self::default()
     }
 
-    /// Sets the prompt for the plan. The default requests short steps, one per line.
-    #[must_use]
-    pub fn with_plan_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.plan_prompt = prompt.into();
-        self
-    }
-
     /// Sets what happens if the call fails. The default is [`OnFailure::Keep`], an answer without a
     /// plan.
     #[must_use]
