@@ -50,19 +50,15 @@ enum Document {
     Ended,
 }
 
-/// A part of a line.
+/// A part of a line, with its end.
 enum Token {
-    Anchor {
-        end: usize,
-    },
+    Anchor(usize),
     /// A sign within or at the end of a flow collection.
     Separator,
     /// The beginning of a collection or an item.
     Collection,
     /// A scalar or an alias, which may be a key.
-    Scalar {
-        end: usize,
-    },
+    Scalar(usize),
     /// A scalar that may continue on the next line.
     Open(Open),
 }
@@ -215,7 +211,7 @@ impl Scan {
 
             self.document = Document::Begun;
             match self.token(line, at, byte)? {
-                Token::Anchor { end } => {
+                Token::Anchor(end) => {
                     anchor = anchor.or(Some(at));
                     at = end;
                 }
@@ -224,7 +220,7 @@ impl Scan {
                     anchor = None;
                     at += 1;
                 }
-                Token::Scalar { end } => {
+                Token::Scalar(end) => {
                     at = self.key(line, anchor.take().unwrap_or(at), end)?;
                 }
                 Token::Open(open) => {
@@ -243,14 +239,8 @@ impl Scan {
         let is_spaced = line.get(at + 1).is_none_or(is_blank);
 
         match byte {
-            b'&' if self.rules.allows_anchors => {
-                let end = end_of_name(line, at + 1);
-                Ok(Token::Anchor { end })
-            }
-            b'*' if self.rules.allows_anchors => {
-                let end = end_of_name(line, at + 1);
-                Ok(Token::Scalar { end })
-            }
+            b'&' if self.rules.allows_anchors => Ok(Token::Anchor(end_of_name(line, at + 1))),
+            b'*' if self.rules.allows_anchors => Ok(Token::Scalar(end_of_name(line, at + 1))),
             b'&' => stop(at, Refused::Anchor),
             b'*' => stop(at, Refused::Alias),
             b'!' => stop(at, Refused::Tag),
@@ -265,10 +255,8 @@ impl Scan {
                 Ok(Token::Separator)
             }
             b'|' | b'>' if !in_flow => Ok(Token::Open(Open::Block(self.level_column()))),
-            b'"' | b'\'' => Ok(match end_of_quote(line, at + 1, byte) {
-                Some(end) => Token::Scalar { end },
-                None => Token::Open(Open::Quoted(byte)),
-            }),
+            b'"' | b'\'' => Ok(end_of_quote(line, at + 1, byte)
+                .map_or(Token::Open(Open::Quoted(byte)), Token::Scalar)),
             // The parser skips one at the beginning of a line.
             _ if is_byte_order_mark(line, at) => stop(at, Refused::ByteOrderMark),
             _ => self.plain(line, at),
@@ -302,7 +290,7 @@ impl Scan {
         }
 
         if end < line.len() {
-            return Ok(Token::Scalar { end });
+            return Ok(Token::Scalar(end));
         }
 
         Ok(Token::Open(if self.flow > 0 {
