@@ -41,6 +41,13 @@ impl ChatResponse {
         }
     }
 
+    /// Replaces the text of the reply.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
+    }
+
     /// Sets why the model stopped. The default is [`FinishReason::Stop`].
     #[must_use]
     pub fn with_finish_reason(mut self, reason: FinishReason) -> Self {
@@ -110,7 +117,7 @@ impl ChatResponse {
             Some(before) => format!("{before}\n{}", split.thinking),
             None => split.thinking.to_owned(),
         };
-        self.with_texts(answer, reasoning)
+        self.with_text(answer).with_reasoning(reasoning)
     }
 
     /// Sets what a server may report in addition to the reply.
@@ -120,14 +127,6 @@ impl ChatResponse {
             usage,
             model,
             ..self
-        }
-    }
-
-    /// Replaces the texts.
-    pub(crate) fn with_texts(self, text: String, reasoning: String) -> Self {
-        Self {
-            text,
-            ..self.with_reasoning(reasoning)
         }
     }
 

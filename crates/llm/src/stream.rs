@@ -194,7 +194,10 @@ impl ReplyStream {
         let reasoning = std::mem::take(&mut self.reasoning);
         let calls = std::mem::take(&mut self.tool_calls);
 
-        response.with_texts(text, reasoning).with_tool_calls(calls)
+        response
+            .with_text(text)
+            .with_reasoning(reasoning)
+            .with_tool_calls(calls)
     }
 
     fn fail(&mut self, error: LlmError) -> LlmError {

@@ -67,20 +67,8 @@ pub(crate) fn respond(finished: Finished) -> ChatResponse {
         (true, false) => FinishReason::ToolCalls,
     };
 
-    let mut response = ChatResponse::new(payload.text())
+    draft
+        .with_text(payload.text())
         .with_finish_reason(reason)
-        .with_reasoning(draft.reasoning().unwrap_or_default())
-        .with_tool_calls(payload.tool_calls().iter().cloned());
-    if let Some(model) = draft.model() {
-        response = response.with_model(model);
-    }
-
-    if let Some(id) = draft.request_id() {
-        response = response.with_request_id(id);
-    }
-
-    match draft.usage() {
-        Some(usage) => response.with_usage(usage),
-        None => response,
-    }
+        .with_tool_calls(payload.tool_calls().iter().cloned())
 }

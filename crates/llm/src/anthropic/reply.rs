@@ -87,7 +87,10 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         model,
     )?;
 
-    Ok(response.with_texts(text, reasoning).with_tool_calls(calls))
+    Ok(response
+        .with_text(text)
+        .with_reasoning(reasoning)
+        .with_tool_calls(calls))
 }
 
 /// Returns the response without its texts and calls.

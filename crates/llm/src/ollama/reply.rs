@@ -87,7 +87,8 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
     let thinking = reply.thinking().unwrap_or_default();
     Ok(reply
         .end()
-        .with_texts(text, thinking)
+        .with_text(text)
+        .with_reasoning(thinking)
         .with_tool_calls(reply.calls()))
 }
 
