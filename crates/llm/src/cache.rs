@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
+use crate::locked::locked;
 use crate::request::RequestKey;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
@@ -69,11 +70,6 @@ impl<C> Cache<C> {
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
-    }
-
-    /// A panic elsewhere cannot leave an entry inconsistent, so a poisoned lock is still usable.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -170,14 +166,13 @@ impl<C: LlmClient> LlmClient for Cache<C> {
             return self.client.complete(request).await;
         };
 
-        let found = self.kept().find(&key);
+        let found = locked(&self.kept).find(&key);
         if let Some(response) = found {
             return Ok(response);
         }
 
         let response = self.client.complete(request).await?;
-        self.kept()
-            .keep(key, &response, self.max_entries, self.max_bytes);
+        locked(&self.kept).keep(key, &response, self.max_entries, self.max_bytes);
         Ok(response)
     }
 
@@ -191,7 +186,7 @@ impl<C: LlmClient> LlmClient for Cache<C> {
             return self.client.stream(request).await;
         };
 
-        let found = self.kept().find(&key);
+        let found = locked(&self.kept).find(&key);
         if let Some(response) = found {
             return Ok(response.into());
         }
@@ -206,7 +201,7 @@ impl<C: LlmClient> LlmClient for Cache<C> {
             if let Ok(Delta::End(response)) = delta
                 && let Some(key) = key.take()
             {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = locked(&kept);
                 kept.keep(key, response, max_entries, max_bytes);
             }
         }))

@@ -131,6 +131,7 @@ mod tracing;
 pub use tracing::Tracing;
 
 mod estimate;
+mod locked;
 
 mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};

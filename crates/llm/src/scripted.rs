@@ -1,11 +1,12 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use futures_util::{StreamExt, stream};
 
+use crate::locked::locked;
 use crate::{
     Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
     ReplyStream,
@@ -62,7 +63,7 @@ impl ScriptedClient {
     /// [`ScriptedReply`].
     #[must_use]
     pub fn then(self, reply: impl Into<ScriptedReply>) -> Self {
-        let mut script = self.script();
+        let mut script = locked(&self.script);
         script.replies.push_back(reply.into());
         script.length += 1;
         drop(script);
@@ -79,13 +80,13 @@ impl ScriptedClient {
 
     /// Returns the requests so far, oldest first, including those without a reply.
     pub fn requests(&self) -> Vec<ChatRequest> {
-        self.script().requests.clone()
+        locked(&self.script).requests.clone()
     }
 
     /// Stores the request, waits for the scripted delay, and returns the next reply.
     async fn next(&self, request: ChatRequest) -> Result<ScriptedReply, LlmError> {
         let reply = {
-            let mut script = self.script();
+            let mut script = locked(&self.script);
             script.requests.push(request);
             let seen = script.requests.len();
             let length = script.length;
@@ -99,11 +100,6 @@ impl ScriptedClient {
 
         pause(reply.after).await;
         Ok(reply)
-    }
-
-    /// A panic elsewhere cannot leave the script inconsistent, so a poisoned lock is still usable.
-    fn script(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
+use crate::locked::locked;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     Usage, estimate,
@@ -144,11 +145,6 @@ impl<C> Budget<C> {
             is_settled: false,
         })
     }
-}
-
-/// A panic elsewhere cannot leave a sum inconsistent, so a poisoned lock is still usable.
-fn locked(spending: &Mutex<Spending>) -> MutexGuard<'_, Spending> {
-    spending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The account of one call. If it is dropped before it is settled, for example because the call was

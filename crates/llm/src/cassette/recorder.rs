@@ -3,12 +3,13 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
 
 use super::{Failure, Recording, wrong};
+use crate::locked::locked;
 use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
 
 const HEAD: &str = "\
@@ -120,7 +121,7 @@ impl Tape {
     }
 
     fn append(&self, call: &[u8]) -> io::Result<()> {
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = locked(&self.end);
         end.append(call)?;
 
         // Checked after the write, which may have gone to a file that was deleted.

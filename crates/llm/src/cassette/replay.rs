@@ -1,6 +1,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
@@ -8,6 +8,7 @@ use cogwork_read::{YamlGuard, charge};
 
 use super::difference::Difference;
 use super::{Recording, message, wrong};
+use crate::locked::locked;
 use crate::request::RequestKey;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
@@ -94,7 +95,7 @@ impl Replay {
 
     /// Returns the number of recordings that haven't been replayed yet.
     pub fn unplayed(&self) -> usize {
-        self.cassette.unplayed().count
+        locked(&self.cassette.unplayed).count
     }
 }
 
@@ -156,7 +157,7 @@ impl Cassette {
 
     /// Returns the position of the next recording of this request, and marks it as replayed.
     fn take(&self, request: &ChatRequest) -> Result<usize, LlmError> {
-        let mut unplayed = self.unplayed();
+        let mut unplayed = locked(&self.unplayed);
         let key = RequestKey::of(request);
         let Some(takes) = key.and_then(|key| unplayed.by_request.get_mut(&key)) else {
             return Err(self.miss(request));
@@ -172,10 +173,6 @@ impl Cassette {
 
         unplayed.count -= 1;
         Ok(place)
-    }
-
-    fn unplayed(&self) -> MutexGuard<'_, Unplayed> {
-        self.unplayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the error for a request without a recording.

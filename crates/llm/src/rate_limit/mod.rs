@@ -1,11 +1,12 @@
 use std::num::{NonZeroU32, NonZeroU64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use crate::locked::locked;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
@@ -135,11 +136,6 @@ impl<C> RateLimit<C> {
 
         LlmError::new(LlmErrorKind::RateLimit, message).with_retry_after(wait)
     }
-}
-
-/// A panic elsewhere cannot leave the queue inconsistent, so a poisoned lock is still usable.
-fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The place of a call in the queue. Dropping it removes a waiting call from the queue.
