@@ -27,7 +27,7 @@ use std::error::Error;
 
 use cogwork::flow::{Action, Flow, Node, from_fn};
 
-/// What the nodes share: a number to be found, and where it may be.
+/// The shared state: a number to find, and the range in which it may be.
 struct Game {
     secret: u32,
     low: u32,
@@ -35,7 +35,7 @@ struct Game {
     guesses: Vec<u32>,
 }
 
-/// Guesses the middle. It has one way to leave, so it declares no actions.
+/// Guesses the middle. It always leaves by the default action, so it declares none.
 struct Guess;
 
 impl Node<Game> for Guess {
@@ -47,7 +47,7 @@ impl Node<Game> for Guess {
         Ok((game.low, game.high))
     }
 
-    /// Sees no state, so it could be repeated or timed out; here it has nothing to wait for.
+    /// Does not see the state, so it could be repeated or timed out. Here, it has nothing to wait for.
     async fn exec(&self, (low, high): &(u32, u32)) -> Result<u32, Infallible> {
         Ok(low + (high - low) / 2)
     }
@@ -58,7 +58,7 @@ impl Node<Game> for Guess {
     }
 }
 
-/// Compares the guess with the secret. Its labels are constants, so wiring and `post` cannot differ.
+/// Compares the guess with the secret. The labels are constants, so wiring and `post` cannot differ.
 struct Judge;
 
 impl Judge {

@@ -1,4 +1,4 @@
-//! A backend of one's own: anything that answers a conversation can stand behind `LlmClient`.
+//! A custom backend: anything that answers a conversation can implement `LlmClient`.
 //! This one counts words; yours would call a model.
 //!
 //! ```text
@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     flow.run(&mut reasoning).await?;
     println!("answer: {}", reasoning.answer().unwrap_or("none"));
 
-    // What the model was asked can be looked at without a network: the double records it.
+    // The scripted client records the requests, so they can be inspected without a network.
     let script = cogwork::llm::ScriptedClient::new([WordCounter
         .complete(ChatRequest::default())
         .await?

@@ -1,4 +1,4 @@
-//! The chain-of-thought node inside a flow of one's own: two reasoners over parts of one state, put
+//! The chain-of-thought node inside a larger flow: two reasoners over parts of one state, put
 //! there by `focus`, routed by action, then a report.
 //!
 //! ```text
@@ -14,7 +14,7 @@ use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, Node, from_fn};
 use cogwork_examples::RuleBasedClient;
 
-/// The program's own state; each reasoner sees only its part.
+/// The state of the program. Each reasoner sees only its part.
 struct Trip {
     distance: Reasoning,
     price: Reasoning,
@@ -23,7 +23,7 @@ struct Trip {
     report: String,
 }
 
-/// The number with which a conclusion begins.
+/// Returns the number at the start of a conclusion.
 fn number(reasoning: &Reasoning) -> Result<f64, String> {
     let conclusion = reasoning.conclusion().unwrap_or_default();
     let number = conclusion.split_whitespace().next().unwrap_or_default();

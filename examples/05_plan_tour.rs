@@ -1,4 +1,4 @@
-//! Plans are data: read one, find what is next, change it, see what changed, draw it.
+//! Plans are data: read one, find the next step, change it, compare it, draw it.
 //!
 //! ```text
 //! 2 of 4 steps done; next is 2.2: Book a room

@@ -1,4 +1,4 @@
-//! A run that reached its limit is saved, read back, and goes on where it stopped.
+//! Saves a run that reached its limit, reads it back, and resumes it.
 //!
 //! ```text
 //! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         error.downcast_ref::<CotError>().and_then(CotError::limit)
     );
 
-    // Everything thought so far is in the state. Saved, it is text.
+    // The state contains all thoughts so far. It is saved as text.
     let saved = serde_json::to_string_pretty(&reasoning)?;
     println!(
         "saved: {} thoughts, plan: {}",
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     drop(reasoning);
 
-    // Another process, another day.
+    // This could be a different process on a different day.
     let mut reasoning = Reasoning::from_json(&saved)?;
     node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());

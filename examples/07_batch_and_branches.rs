@@ -25,7 +25,7 @@ use std::time::Duration;
 use cogwork::flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, from_fn, from_phases};
 use serde::{Deserialize, Serialize};
 
-/// The whole state: stations, and what is made of them.
+/// The state: stations, and the results.
 #[derive(Default)]
 struct Survey {
     stations: Vec<Station>,
@@ -33,11 +33,11 @@ struct Survey {
     summary: String,
 }
 
-/// One item, with a state of its own while it is worked on.
+/// An item with its own state.
 #[derive(Clone, Serialize, Deserialize)]
 struct Station {
     name: String,
-    /// How often it was called before it answered.
+    /// The number of calls before it answered.
     calls: u32,
     /// Temperatures in tenths of a degree.
     readings: Vec<i32>,
@@ -49,7 +49,7 @@ impl Station {
     }
 }
 
-/// Stations far away: some hear only the second or third call, and one never does.
+/// Remote stations: some answer only the second or third call, and one never answers.
 #[derive(Clone, Default)]
 struct Radio(Arc<Mutex<Traffic>>);
 
@@ -92,7 +92,7 @@ impl Radio {
     }
 }
 
-/// Calls one station, three times at most. The retry is the item's own.
+/// Calls a station, at most three times. Each item is retried separately.
 fn wake(radio: &Radio) -> impl Node<Station> + use<> {
     let radio = radio.clone();
     from_phases(
@@ -110,7 +110,7 @@ fn wake(radio: &Radio) -> impl Node<Station> + use<> {
 fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
     let measure = from_phases(
         |station: &mut Station| (station.name.len() as i32, station.readings.len() as u32),
-        // A sensor that comes closer to the true value each time.
+        // The sensor gets closer to the true value each time.
         |(seed, count): (i32, u32)| async move {
             Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count))
         },
@@ -135,7 +135,7 @@ fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
     Ok(flow)
 }
 
-/// The state of a branch: the stations, and what is written of them.
+/// The state of a branch: the stations, and a text about them.
 type Part = (Vec<Station>, String);
 
 fn branch(name: &str, write: fn(&[Station]) -> String) -> Result<Flow<Part>, Box<dyn Error>> {
@@ -248,7 +248,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         radio.traffic(|traffic| traffic.most_talking)
     );
 
-    // One station never answers. The others are dropped where they wait, and nothing is half done.
+    // One station never answers. The other calls are dropped, and the state is not half changed.
     println!("\nwith a wreck among them:");
     let mut broken = of(&["harbour", "lake", "wreck", "forest", "vineyard"]);
     let error = flow

@@ -38,14 +38,14 @@ const RUN: &str = "refund 17";
 const YES: Action = Action::from_static("yes");
 const NO: Action = Action::from_static("no");
 
-/// What costs money stands in `exec`: its outcome is on record before it is used.
+/// Paid calls are made in `exec`, whose outcome is recorded before it is used.
 async fn ask_risk_service(euros: u32) -> Result<String, String> {
     println!("(the risk service is asked)");
     Ok(if euros < 1_000 { "low" } else { "high" }.to_owned())
 }
 
 async fn pay((customer, euros): (String, u32)) -> Result<String, String> {
-    // Where a crash cut a call off, it is made again under the same key, and the bank pays once.
+    // A call that a crash interrupted is repeated with the same key, so the bank pays once.
     let key = cogwork::flow::idempotency_key().unwrap_or_default();
     println!("(the bank is asked, under the key `{key}`)");
     Ok(format!("{euros} euros were paid to {customer}"))
@@ -110,7 +110,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = FileStore::new(&folder);
     match env::args().nth(1).as_deref() {
         None => {}
-        // Any process may do this, with no more of the program than the names.
+        // Any process can do this; it only needs the names.
         Some("yes") => store.deliver(RUN, "approval", &true).await?,
         Some("no") => store.deliver(RUN, "approval", &false).await?,
         Some(other) => return Err(format!("`{other}` is no answer: expected `yes` or `no`").into()),
@@ -134,7 +134,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(ended) => {
             println!("{} ({} steps)", refund.answer, ended.steps);
 
-            // Nobody needs the record any more, and the next start begins anew.
+            // The record is no longer needed, and the next start begins a new run.
             fs::remove_dir_all(&folder)?;
         }
         Err(error) => show(&error.into_paused()?),

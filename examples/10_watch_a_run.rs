@@ -63,7 +63,7 @@ struct Article {
     text: String,
 }
 
-/// A flow that looks something up, which takes a while.
+/// A flow with a slow lookup.
 fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildError> {
     let search = from_phases(
         |_: &mut String| (),
@@ -80,7 +80,7 @@ fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildE
         .build()
 }
 
-/// Fails at the first attempt, as a server does that is just starting.
+/// Fails at the first attempt, like a server that is still starting.
 fn draft() -> impl Node<Article> {
     let awake = AtomicBool::new(false);
     let draft = from_phases(
@@ -150,7 +150,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
 
-    // The reader is on its own: where it is slow, it misses events, and the run goes on.
+    // The reader is independent of the run: if it is slow, it misses events.
     let reader = tokio::spawn(async move {
         while let Some(event) = told.next().await {
             visits.count(&event);

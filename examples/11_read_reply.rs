@@ -80,7 +80,7 @@ use std::process::ExitCode;
 
 use cogwork::cot::{Reading, ReplyProblem, ReplyReader};
 
-/// The most that is read, in bytes.
+/// The maximum number of bytes that are read.
 const MAX: usize = 256 * 1024;
 
 fn main() -> ExitCode {
@@ -107,11 +107,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Standard input, if it is a text of a length that is read at all.
+/// Reads standard input, if it is a text and not too long.
 fn text() -> Result<String, String> {
     let mut bytes = Vec::new();
 
-    // One byte more, so that what is too long can be told from what is just not.
+    // One byte more, to detect a text that is too long.
     let read = io::stdin()
         .lock()
         .take(MAX as u64 + 1)
@@ -142,7 +142,7 @@ fn json(reader: ReplyReader, text: &str) -> Result<String, String> {
     serde_json::to_string_pretty(&read).map_err(|error| error.to_string())
 }
 
-/// What is wrong and where, and what could be read all the same.
+/// The problem, its place, and what could be read.
 fn complaint(problem: &ReplyProblem) -> String {
     let mut text = format!("{problem:#}");
     if problem.line().is_none() {

@@ -100,12 +100,12 @@ impl Serialize for Table<'_> {
     }
 }
 
-/// Whether every move was legal.
+/// Returns whether every move was legal.
 fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     let strategy: Strategy = strategy.parse()?;
     let mut session = Session::new(strategy.clone());
     for argument in stages {
-        // Nothing but the refusal is printed then, so that it can be read as JSON.
+        // Only the refusal is printed, so that the output is JSON.
         if let Err(refusal) = session.think(draft(&strategy, argument)) {
             println!("{}", serde_json::to_string_pretty(&refusal)?);
             return Ok(false);
@@ -147,7 +147,7 @@ fn draft(strategy: &Strategy, argument: &str) -> ThoughtDraft {
         return draft;
     };
 
-    // A comma ends a value only where another key follows it.
+    // A comma ends a value only if another key follows.
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for piece in values.split(',').filter(|piece| !piece.is_empty()) {
         match (piece.split_once('='), pairs.last_mut()) {
@@ -227,7 +227,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
         branches.push(branch);
     }
 
-    // The better one is followed, the other one given up.
+    // The better branch is followed, and the other one is abandoned.
     let best = session.select_best()?;
     for branch in branches.into_iter().filter(|branch| *branch != best) {
         session.prune(branch)?;
@@ -238,7 +238,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     session.think(at("branch_selection", "The differences."))?;
     session.think(ThoughtDraft::at("continuation_decision", "One step more."))?;
 
-    // What the table does not allow is refused and leaves no trace.
+    // A move that the table does not allow is refused and changes nothing.
     let refused = session.think(ThoughtDraft::at("final_response", "24!"));
 
     session.think(at("branch_development", "10 - 4 = 6, 4 * 6 = 24"))?;

@@ -36,7 +36,7 @@ use cogwork::flow::{EventKind, events};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Shows each piece as it comes, with a bar where it ends.
+/// Prints each piece as it arrives, followed by a bar.
 #[derive(Default)]
 struct Typewriter {
     pieces: AtomicUsize,
@@ -76,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .finish(&mut reasoning)
         .await?;
 
-    // The same pieces are notes of the step in the stream of events.
+    // The same pieces are notes of the step in the events of the run.
     let mut notes = String::new();
     while let Some(event) = told.next().await {
         if let EventKind::Noted { text } = event.kind {
@@ -114,7 +114,7 @@ fn replies() -> Vec<String> {
     ]
 }
 
-/// Answers each connection with one reply, as server-sent events of sixteen characters each.
+/// Answers each connection with a reply, as server-sent events of sixteen characters each.
 async fn serve(listener: TcpListener, replies: Vec<String>) -> std::io::Result<()> {
     for reply in replies {
         let (mut connection, _) = listener.accept().await?;

@@ -1,4 +1,4 @@
-//! A thinking mode of one's own: it asks again for an answer that is too long, and is built by its name from
+//! A custom thinking mode: it asks again for an answer that is too long, and is built by its name from
 //! settings, as in a file.
 //!
 //! ```text
@@ -37,10 +37,10 @@ use cogwork::thinking::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The mode and its settings are one type.
+/// The mode, which is also the type of its settings.
 #[derive(Deserialize, JsonSchema)]
 struct AtMost {
-    /// How many words an answer may have.
+    /// The maximum number of words of an answer.
     #[schemars(range(min = 1))]
     words: usize,
 }
@@ -51,7 +51,7 @@ impl ThinkingMode for AtMost {
         "at_most"
     }
 
-    // Without this, streamed replies would wait for a hook that is not there.
+    // Without this, streamed replies would wait for a hook that does not exist.
     fn hooks(&self) -> Hooks {
         Hooks::AFTER
     }
@@ -71,7 +71,7 @@ impl ThinkingMode for AtMost {
     }
 }
 
-/// Leaves out a part of what it wants to say for each time it is asked to.
+/// A model whose answers get shorter each time it is asked.
 struct Wordy;
 
 #[async_trait]

@@ -119,7 +119,7 @@ fn tools() -> Result<Tools, ToolError> {
         }))
 }
 
-/// The model: reads a conversation, and says what to do next.
+/// The model: reads a conversation and chooses the next action.
 struct Reader;
 
 #[async_trait]
@@ -188,7 +188,7 @@ enum Term {
     Sign(char),
 }
 
-/// The numbers and signs of a problem; words are passed over.
+/// Returns the numbers and signs of a problem, without the words.
 fn terms(problem: &str) -> Vec<Term> {
     let mut terms = Vec::new();
     let mut digits = String::new();

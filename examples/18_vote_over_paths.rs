@@ -34,13 +34,13 @@ use cogwork::strategies::{SelfConsistency, Solver};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // Case, punctuation and ways to write a number make no difference; what else means the same is said here.
+    // Case, punctuation and number formats are ignored by default; this adds other equivalent answers.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");
     let driver = SelfConsistency::new()
         .with_paths(7)
         .with_normalisation(in_grams);
 
-    // One call at a time, to see that those that can change nothing are not made.
+    // One call at a time, to show that calls that cannot change the result are skipped.
     let solver = Solver::new(ByHand, driver).with_calls_at_once(1);
     for (problem, seed) in [("What is 47 * 86 g?", 1), ("What is 68 * 93 g?", 4)] {
         let solved = solver
@@ -103,7 +103,7 @@ impl LlmClient for ByHand {
         let up = tens + 10;
 
         Ok(ChatResponse::new(match seed % 4 {
-            // Forgets the ten that is carried.
+            // Forgets to carry the ten.
             0 => {
                 let slip = a * ones - 10;
                 let sum = a * tens + slip;

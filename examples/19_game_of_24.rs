@@ -153,7 +153,7 @@ impl LlmClient for Player {
     }
 }
 
-/// One operation and what is left after it.
+/// An operation and the numbers that are left after it.
 struct Step {
     operation: String,
     value: Rational64,
@@ -179,7 +179,7 @@ fn numbers(text: &str) -> Vec<Rational64> {
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Every operation on two of the numbers, the most promising first.
+/// Returns every operation on two of the numbers, the most promising first.
 fn steps_from(numbers: &[Rational64]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (place, a) in numbers.iter().enumerate() {
@@ -199,7 +199,7 @@ fn steps_from(numbers: &[Rational64]) -> Vec<Step> {
                     continue;
                 };
 
-                // Either order of a sum or a product is the same step.
+                // The order of a sum or a product makes no difference.
                 if "+*".contains(sign) && place > other {
                     continue;
                 }

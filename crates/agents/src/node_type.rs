@@ -11,7 +11,7 @@ use crate::{FlowState, Making, SettingProblem};
 
 type Make = dyn Fn(Json, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> + Send + Sync;
 
-/// A kind of node that a file may name as `type`, with settings of its own.
+/// A kind of node that files can name as `type`, with its settings.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader, Made, NodeType, Output};
@@ -53,7 +53,7 @@ pub struct NodeType {
 }
 
 impl NodeType {
-    /// A kind of node. `make` makes a node, or says what is wrong with its settings.
+    /// Creates a kind of node. `make` creates a node, or returns what is wrong with its settings.
     pub fn new<C>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -74,30 +74,30 @@ impl NodeType {
         }
     }
 
-    /// Lets its nodes have a client: a `provider` with that one's settings, and settings of requests, stand
-    /// beside its own; see [`Making::client`]. Unset: they have none.
+    /// Gives the nodes a client: files can set a `provider`, its settings, and the settings of requests. See
+    /// [`Making::client`]. By default, nodes have none.
     #[must_use]
     pub fn with_client(mut self) -> Self {
         self.asks_model = true;
         self
     }
 
-    /// By what a file names it.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is, in a line.
+    /// Returns a description of one line.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// The JSON Schema of its own settings.
+    /// Returns the JSON Schema of the settings.
     pub fn schema(&self) -> &Json {
         &self.schema
     }
 
-    /// Whether its nodes have a client.
+    /// Returns whether the nodes have a client.
     pub fn has_client(&self) -> bool {
         self.asks_model
     }
@@ -119,7 +119,7 @@ impl fmt::Debug for NodeType {
     }
 }
 
-/// A node that is made and not yet part of a flow.
+/// A node that is not yet part of a flow.
 pub struct Made {
     pub(crate) actions: Vec<Action>,
     pub(crate) add: Box<Add>,
@@ -128,7 +128,7 @@ pub struct Made {
 type Add = dyn FnOnce(FlowBuilder<FlowState>, String) -> FlowBuilder<FlowState> + Send;
 
 impl Made {
-    /// One node.
+    /// Wraps a node.
     pub fn node(node: impl Node<FlowState> + 'static) -> Self {
         Self {
             actions: node.actions(),
@@ -136,7 +136,7 @@ impl Made {
         }
     }
 
-    /// A whole flow over the same state, in the place of a node. The label on which it ends chooses the edge.
+    /// Wraps a flow over the same state as a node. It leaves by the label on which the flow ends.
     pub fn subflow(flow: Flow<FlowState>) -> Self {
         let actions = flow.actions();
         Self {

@@ -1,4 +1,4 @@
-//! What the model is told: the texts as data, and the request they make.
+//! The prompts as data, and the requests made from them.
 
 mod earlier;
 mod prompts;

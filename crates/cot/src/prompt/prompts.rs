@@ -8,16 +8,15 @@ use super::template::names;
 use crate::Reply;
 use crate::reply::bounds::Bounds;
 
-/// Every text the model is told, as data: replace any of it, in another language too.
+/// All texts that are sent to the model. Any of them can be replaced, also in a different language.
 ///
-/// The texts are templates: `{name}` stands for a value, each text has its own names, and
-/// [`check`](Prompts::check) refuses a name that is not known or one that is missing. The defaults
-/// are the crate's `prompts/english.yaml` and `prompts/chinese.yaml`.
+/// The texts are templates: `{name}` is replaced with a value, and each text has its own names.
+/// [`check`](Prompts::check) finds unknown and missing names. The defaults are the files
+/// `prompts/english.yaml` and `prompts/chinese.yaml` of this crate.
 ///
-/// `{form}`, `{form_name}` and `{form_rules}` stand for the texts of [`yaml`](Prompts::yaml) or
-/// [`json`](Prompts::json), whichever a reply is asked for in, so that all other texts are the same for both.
-/// Texts that speak of YAML themselves go with `json: None`: replies are then asked for in YAML, whatever
-/// the client can.
+/// `{form}`, `{form_name}` and `{form_rules}` are replaced with the texts of [`yaml`](Prompts::yaml) or
+/// [`json`](Prompts::json), depending on the requested form, so all other texts are shared. If your texts
+/// mention YAML themselves, set `json` to `None`: replies are then always requested in YAML.
 ///
 /// ```
 /// use cogwork_cot::Prompts;
@@ -36,11 +35,11 @@ use crate::reply::bounds::Bounds;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Prompts {
-    /// Standing instructions: what a thought is, the form of a reply, the rules of the plan. `{form}`,
-    /// `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` must be there.
+    /// General instructions: what a thought is, the form of a reply, the rules of the plan. `{form}`,
+    /// `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` is required.
     pub system: String,
-    /// A worked example about another problem, shown as an earlier exchange. Models copy an
-    /// example that stands inside the instructions. `None`: no example.
+    /// A worked example with a different problem, shown as an earlier exchange, because models copy an
+    /// example inside the instructions. `None` omits it.
     pub example: Option<Example>,
     /// The problem. `{problem}`.
     pub problem: String,
@@ -49,41 +48,41 @@ pub struct Prompts {
     pub first_turn: String,
     /// An earlier thought, as the model's own words. `{thought_number}`, `{current_thinking}`.
     pub thought: String,
-    /// What stands between two earlier thoughts. `{thought_number}` of the one that follows.
+    /// The message between two earlier thoughts. `{thought_number}` is that of the second one.
     pub next_thought: String,
     /// Instructions for a later thought, with the plan. `{thought_number}`,
     /// `{last_thought_number}`, `{plan}`, `{left_out}`, `{form_name}`.
     pub later_turn: String,
-    /// Says that earlier thoughts are not shown; empty when all are. `{left_out_count}`.
+    /// Notes that earlier thoughts are not shown; unused if all are. `{left_out_count}`.
     pub left_out: String,
     /// Asks again after a reply that could not be read. `{complaint}`, `{form_name}`.
     pub unreadable: String,
-    /// Asks again after a reply that was cut off at the limit of tokens. `{form_name}`.
+    /// Asks again after a reply that was cut off by the token limit. `{form_name}`.
     pub cut_off: String,
     /// Asks about an end while steps are not done. `{open_steps}`.
     pub ended_early: String,
-    /// What stands for the names of the form where YAML is asked for. Default: empty texts.
+    /// The texts about the form if YAML is requested. The default is empty texts.
     #[serde(default)]
     pub yaml: FormPrompts,
-    /// The same where JSON is asked for. `None`, the default: JSON is not asked for.
+    /// The same for JSON. With `None`, the default, JSON is never requested.
     #[serde(default)]
     pub json: Option<FormPrompts>,
 }
 
-/// What the model is told of the form of a reply. No names in any of them.
+/// Texts about the form of a reply. They cannot contain names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FormPrompts {
-    /// What a reply is, as in "reply with the … only": `{form_name}`.
+    /// The name of the form, as in "reply with the … only": `{form_name}`.
     pub name: String,
-    /// How a reply is written: `{form}`.
+    /// The description of the form: `{form}`.
     pub form: String,
-    /// What is to be minded when it is written: `{form_rules}`.
+    /// The rules of the form: `{form_rules}`.
     pub rules: String,
 }
 
 impl FormPrompts {
-    /// The values for which the names of the form stand.
+    /// Returns the values of the names about the form.
     pub(super) fn values(&self) -> [(&'static str, &str); 3] {
         [
             ("form", self.form.trim_end()),
@@ -93,38 +92,38 @@ impl FormPrompts {
     }
 }
 
-/// A problem and the replies to it; all but the last stand in the request as earlier thoughts.
+/// A problem with replies. In the request, all but the last one are earlier thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// A problem that is not the user's.
+    /// The problem.
     pub problem: String,
-    /// Good replies to it, in the order of thoughts.
+    /// Good replies, in order.
     pub replies: Vec<Reply>,
 }
 
-/// Characters shown of what the YAML library says of a text.
+/// The maximum number of characters shown of a message of the YAML library.
 const MESSAGE: usize = 1_000;
 
 /// A prompt that cannot be used.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// The text uses a name that has no value, or leaves out one that must be there.
+    /// The text uses an unknown name, or lacks a required one.
     #[error("prompt `{prompt}`: `{{{}}}` {}; it may use {}", Name(name), if *.known { "is missing" } else { "is not known here" }, rule(may, must))]
     Name {
         /// The field of [`Prompts`].
         prompt: &'static str,
         /// The name at fault.
         name: String,
-        /// Whether the name is known, and missing; else it is there, and not known.
+        /// `true` if the name is required but missing, `false` if it is unknown.
         known: bool,
-        /// Every name the text may use.
+        /// The names that the text may use.
         may: &'static [&'static str],
-        /// Those of them it must use.
+        /// The names that are required.
         must: &'static [&'static str],
     },
-    /// The text is empty, and others use it.
+    /// The text is empty, but others use it.
     #[error(
         "prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text",
         Name(prompt)
@@ -135,7 +134,7 @@ pub enum PromptError {
         /// The name that stands for it.
         name: &'static str,
     },
-    /// The text has more bytes than are read.
+    /// The text is too long.
     #[error("prompts: the text has {bytes} bytes; expected at most {most}")]
     TooLong {
         /// The length of the text.
@@ -143,7 +142,7 @@ pub enum PromptError {
         /// The maximum length.
         most: usize,
     },
-    /// The text has YAML that no prompts need, such as anchors, tags or deep nesting.
+    /// The text uses YAML that no prompts need, such as anchors, tags or deep nesting.
     #[error("prompts: line {line}: {reason}")]
     Refused {
         /// The line, from 1.
@@ -151,7 +150,7 @@ pub enum PromptError {
         /// What is refused, and what would have been accepted.
         reason: String,
     },
-    /// The text is not prompts in YAML.
+    /// The text is not a YAML file of prompts.
     #[error("prompts: {}", OneLine::new(.0).with_max_chars(MESSAGE))]
     Yaml(#[from] serde_yaml::Error),
 }
@@ -179,7 +178,7 @@ fn guard(yaml: &str) -> Result<(), PromptError> {
     })
 }
 
-/// What names a text may use, and which of them it must.
+/// Describes the names that a text may and must use.
 fn rule(may: &[&str], must: &[&str]) -> String {
     let braced = |names: &[&str]| {
         names
@@ -196,12 +195,12 @@ fn rule(may: &[&str], must: &[&str]) -> String {
 }
 
 impl Prompts {
-    /// The prompts in English, the default.
+    /// Returns the prompts in English, the default.
     pub fn english() -> Self {
         Self::built_in(include_str!("../../prompts/english.yaml"))
     }
 
-    /// The prompts in Chinese (the keys and statuses of the reply stay as they are).
+    /// Returns the prompts in Chinese. The keys and statuses of replies stay in English.
     pub fn chinese() -> Self {
         Self::built_in(include_str!("../../prompts/chinese.yaml"))
     }
@@ -214,7 +213,7 @@ impl Prompts {
         Self::from_yaml(yaml).expect("the crate's own prompts can be read")
     }
 
-    /// Reads prompts from YAML, in the form of the crate's own files, and checks them.
+    /// Reads prompts from YAML, in the format of the files of this crate, and checks them.
     ///
     /// Comments are allowed; anchors, aliases and tags are not.
     ///
@@ -230,11 +229,11 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// Holds every text against the names it may and must use.
+    /// Checks the names in every text.
     ///
     /// # Errors
     ///
-    /// The first text at fault.
+    /// The first problem.
     pub fn check(&self) -> Result<(), PromptError> {
         type Names = &'static [&'static str];
 
@@ -336,7 +335,7 @@ impl Default for Prompts {
 }
 
 impl fmt::Debug for PromptError {
-    /// The sentence: what a program shows that returns the error from `main`.
+    /// Writes the message, which is what a program prints whose `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }

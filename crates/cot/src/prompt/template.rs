@@ -1,4 +1,4 @@
-//! `{name}` in a text stands for a value. One pass: what a value holds is never looked at again.
+//! Templates: `{name}` is replaced with a value. Values are not searched for names.
 
 /// A piece of a template.
 enum Piece<'t> {
@@ -47,8 +47,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The template with every known name replaced. An unknown one stays as it stands, so that it is seen:
-/// whoever sets prompts may have left out the check.
+/// Replaces every known name. Unknown names are kept, so that they are noticed if the check was skipped.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(
         template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>(),
@@ -66,7 +65,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-/// The names a template uses.
+/// Returns the names that a template uses.
 pub(super) fn names(template: &str) -> Vec<&str> {
     pieces(template)
         .filter_map(|piece| match piece {

@@ -1,15 +1,14 @@
-//! Finds the parts of a raw text that may be meant as the reply.
+//! Finds the parts of a raw text that may be the reply.
 //!
 //! The rules, in order:
 //!
 //! 1. Thinking in `<think>` tags is skipped. Without the opening tag, it is skipped if all keys of a
 //!    reply follow it.
-//! 2. Fenced blocks in which a line begins with a key of a reply; else the text from the first such
-//!    line, or from a bracket before a key. Prose that merely echoes a key is none of these.
-//! 3. Of several blocks the last one counts: a model that begins a second block takes the first back.
-//! 4. Of several YAML documents in a block the last one with all three keys counts.
-//! 5. Where no line begins with a key, the last fenced block, so that the complaint can say what is
-//!    wrong with it.
+//! 2. Fenced blocks in which a line begins with a key of a reply; otherwise, the text from the first such
+//!    line, or from a bracket before a key. Prose that merely mentions a key does not count.
+//! 3. Of several blocks, the last one counts: a model that starts a second block withdraws the first.
+//! 4. Of several YAML documents in a block, the last one with all three keys counts.
+//! 5. If no line begins with a key, the last fenced block, so that the error can describe it.
 
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
@@ -22,11 +21,11 @@ pub(super) struct Block<'t> {
     pub(super) text: &'t str,
     pub(super) offset: usize,
     pub(super) closed: bool,
-    /// Whether what encloses it, a fence or brackets, is left open at the end of the text.
+    /// Whether its fence or brackets are not closed at the end of the text.
     pub(super) open: bool,
 }
 
-/// Returns the blocks that may be the reply, the one that counts first.
+/// Returns the blocks that may be the reply, starting with the one that counts.
 pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
     let answer = answer(text);
     let offset = text.len() - answer.len();
@@ -77,7 +76,7 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
 
         meant
     } else if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
-        // What names a key inside of code is no reply.
+        // A key inside of code is not a reply.
         Vec::new()
     } else if let Some(block) = unfenced(text) {
         vec![document(block)]
@@ -102,7 +101,7 @@ fn end_of_fences(text: &str) -> usize {
     }
 }
 
-/// `planning` does not count: it is a word of any prose.
+/// `planning` does not count, because it is a common word.
 fn names_a_key(text: &str) -> bool {
     text.lines()
         .flat_map(beginnings)
@@ -148,12 +147,12 @@ fn top_keys(text: &str) -> TopKeys {
     keys
 }
 
-/// A JSON object that begins with a key of a reply, and stands outside of any fence.
+/// Returns a JSON object that begins with a key of a reply, outside of any fence.
 fn object(text: &str) -> Option<Block<'_>> {
     charge(text.len());
     let mut from = 0;
 
-    // A bracket that opens nothing of ours is passed over, so each is looked at once.
+    // Other brackets are skipped, so that each is visited once.
     while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
         let rest = text.get(at + 1..)?;
         let inside = rest.trim_start();

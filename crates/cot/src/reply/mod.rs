@@ -1,5 +1,5 @@
-//! From a model's raw text to a typed reply: find the block, guard against hostile YAML, parse, validate;
-//! repair what fails, and say so.
+//! From the raw text of a model to a typed reply: find the block, guard against hostile YAML, parse,
+//! validate, and repair with a report.
 
 pub(crate) mod bounds;
 mod candidates;

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// A reply that can be used: the three parts the model was asked for.
+/// A usable reply: the three parts that the model was asked for.
 ///
-/// [`read`](Reply::read) takes it out of a model's raw text; `Display` writes it as a model should.
+/// [`read`](Reply::read) reads it from the raw text of a model; `Display` writes it as a model should.
 ///
 /// ```
 /// use cogwork_cot::Reply;
@@ -43,13 +43,13 @@ pub struct Reply {
     pub next_thought_needed: bool,
 }
 
-/// Reads a text that is there: YAML would hand over `null` as the text "null".
+/// Reads a text and rejects `null`, which YAML would read as the text "null".
 fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Option::deserialize(deserializer)?
         .ok_or_else(|| de::Error::custom("current_thinking is null, expected a text"))
 }
 
-/// Reads a truth value and, where it is none, says what would be one: `no` and `yes` once were.
+/// Reads a truth value. The error shows what would be accepted, since `no` and `yes` once were.
 fn true_or_false<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     struct TrueOrFalse;
 
@@ -79,8 +79,8 @@ impl fmt::Display for Reply {
             current_thinking: &self.current_thinking,
         });
 
-        // The list stands at the same column as in the prompt, where the plan is shown alone: small
-        // models that see it at two mix them up.
+        // The list has the same column as in the prompt, where the plan is shown alone. Small models mix
+        // them up otherwise.
         let plan = format_plan_for_prompt(&self.planning);
         let gap = if self.planning.is_empty() { " " } else { "\n" };
         write!(

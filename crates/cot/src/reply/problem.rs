@@ -4,30 +4,29 @@ use cogwork_plan::Plan;
 
 use crate::text_error::TextError;
 
-/// What kind of fault a reply has.
+/// The kind of fault of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReplyProblemKind {
-    /// There is no text.
+    /// The text is empty.
     Empty,
-    /// The text is longer than what is read.
+    /// The text is too long.
     TooLong,
-    /// The text has no YAML block: prose, or a refusal.
+    /// The text has no YAML block: it is prose, or a refusal.
     NoBlock,
     /// The block uses YAML that no reply needs: anchors, aliases, tags, deep nesting and the like.
     Refused,
     /// The block is not YAML, or not a reply: a part is missing, unknown or of the wrong type.
     Invalid,
-    /// The model stopped in the middle of the reply: at its limit of tokens, by a filter, or for another
-    /// reason of its backend's.
+    /// The model stopped in the middle of the reply: by the token limit, a filter, or for another reason.
     CutOff,
     /// The reply ends the reasoning while steps of its plan are not done.
     EndedEarly,
 }
 
-/// Why a reply could not be used, and where in its text.
+/// Why a reply cannot be used, and the place in its text.
 ///
-/// `{}` is one line, in words a model can act on; `{:#}` adds the lines around the place.
+/// `{}` is one line that a model can act on; `{:#}` adds the lines around the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyProblem(Box<Inner>);
 
@@ -38,17 +37,16 @@ struct Inner {
     partial: Option<Partial>,
 }
 
-/// What could be read of a reply that could not be used. Nothing in it is made up: a part that was not
-/// there, or could not be read, is missing.
+/// What could be read of an unusable reply. Parts that are missing or unreadable are left out; nothing is
+/// guessed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Partial {
-    /// The thinking, if there is any.
+    /// The thinking, if any.
     pub current_thinking: Option<String>,
-    /// The steps that are whole, with their whole sub-steps. Empty if there are none, which says nothing
-    /// about the plan that was meant.
+    /// The complete steps, with their complete sub-steps. It may be empty even if the intended plan is not.
     pub planning: Plan,
-    /// Whether the reasoning was to go on, if it said so.
+    /// Whether another thought is needed, if the reply contains it.
     pub next_thought_needed: Option<bool>,
 }
 
@@ -70,7 +68,7 @@ impl ReplyProblem {
         self
     }
 
-    /// What could be read of the reply, if anything and if repairs were tried.
+    /// Returns what could be read of the reply, if anything. Only set if repairs were tried.
     pub fn partial(&self) -> Option<&Partial> {
         self.0.partial.as_ref()
     }

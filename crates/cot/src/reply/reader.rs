@@ -13,26 +13,26 @@ use super::{parts::Reply, whole_json};
 use crate::form::Form;
 use crate::text_error::TextError;
 
-/// What is done with a reply that is not as it was asked for.
+/// How malformed replies are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Reading {
-    /// It is repaired as far as what it means is beyond doubt, and each repair is reported.
+    /// They are repaired if their meaning is beyond doubt, and each repair is reported.
     #[default]
     Repairing,
-    /// Nothing is repaired.
+    /// They are not repaired.
     Strict,
 }
 
-/// Reads a model's raw text within limits, and repairs what it has to.
+/// Reads the raw text of a model within limits, and repairs malformed replies.
 ///
-/// A reply is read strictly first, so that one without a fault is never changed. One with a fault is
-/// repaired where the keys of a reply leave no doubt about what was meant, and what comes out is read
-/// strictly again. Every repair is reported; a part that is missing, a status or a truth value that
-/// names none stays an error.
+/// A reply is first read strictly, so a well-formed one is never changed. A malformed reply is repaired if
+/// its keys leave no doubt about its meaning, and the result is read strictly again. Every repair is
+/// reported. A missing part, or an unrecognizable status or truth value, remains an error.
 ///
-/// Of several blocks the last one counts. If it is closed and cannot be read even after repairs, the
-/// nearest of the eight before it that can be read is used, and that is reported as [`RepairKind::EarlierBlock`].
+/// Of several blocks, the last one counts. If it is closed but cannot be read even after repairs, the
+/// nearest readable one of the eight blocks before it is used, which is reported as
+/// [`RepairKind::EarlierBlock`].
 ///
 /// ```
 /// use cogwork_cot::{Reading, ReplyReader};
@@ -68,37 +68,37 @@ impl Default for ReplyReader {
     }
 }
 
-/// Blocks before the last one that are tried: each costs a look at the text.
+/// The maximum number of earlier blocks that are tried. Each costs a pass over the text.
 const EARLIER: usize = 8;
 
-/// A reply that can be used, and what had to be done to read it.
+/// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Read {
     /// The reply.
     #[serde(flatten)]
     pub reply: Reply,
-    /// What was repaired, in the order of the lines; empty for a reply that is as it was asked for.
+    /// The repairs, in the order of the lines; empty for a well-formed reply.
     pub repairs: Vec<Repair>,
-    /// Whether the text ends in the middle of a step, which was left out.
+    /// Whether the text ends in the middle of a step. That step was removed.
     pub truncated: bool,
 }
 
 impl Reply {
-    /// Reads a model's raw text of at most `max_bytes`, without any repair: there is no place here to
-    /// report one. [`ReplyReader`] repairs, reports, and has more settings.
+    /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can repair
+    /// replies and has more settings.
     ///
-    /// The reply stands in a fence labelled `yaml`, `json` or not at all, is a JSON object in prose, or
-    /// is the text from the first line that begins with a key. Of several blocks the last one that
-    /// names a key of a reply counts, and no other: a model that gives a second block has taken the
-    /// first back.
+    /// The reply is in a fence labelled `yaml` or `json` or without a label, is a JSON object in prose, or
+    /// is the text from the first line that begins with a key. Of several blocks, only the last one that
+    /// contains a key of a reply counts: a model that writes a second block has withdrawn the first.
+    /// Thinking in `<think>` tags is skipped.
     ///
     /// # Errors
     ///
     /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
-    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are refused before the
-    /// YAML library sees the text: it is quadratic on some and can blow up on others, and no reply
-    /// needs them. So is a comment behind a text without quotes: ` #` was meant as text.
+    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are rejected before the YAML
+    /// library reads the text: it takes quadratic time or more for some of them, and no reply needs them.
+    /// A comment after an unquoted text is rejected, too, because ` #` was meant as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         let reader = ReplyReader::default()
             .with_reading(Reading::Strict)
@@ -108,32 +108,32 @@ impl Reply {
 }
 
 impl ReplyReader {
-    /// Whether replies are repaired. Default: [`Reading::Repairing`].
+    /// Sets whether replies are repaired. The default is [`Reading::Repairing`].
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
         self
     }
 
-    /// The longest text that is looked at, in bytes. Default: 256 KiB.
+    /// Sets the maximum length of a text, in bytes. The default is 256 KiB.
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// The most steps of a plan, counted over all levels. Default: 10,000.
+    /// Sets the maximum number of steps of a plan, on all levels. The default is 10,000.
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.bounds.steps = steps;
         self
     }
 
-    /// The most brackets and indented lists within one another; a level of steps takes two. Default: 72,
-    /// which is what the deepest plan takes.
+    /// Sets the maximum nesting of brackets and indented lists; a level of steps takes two. The default is
+    /// 72, which is enough for the deepest plan.
     pub fn with_max_nesting(mut self, levels: usize) -> Self {
         self.bounds.nesting = levels;
         self
     }
 
-    /// Sets the form that complaints ask for. What is read is the same.
+    /// Sets the form that error messages ask for. It does not change what is read.
     pub(crate) fn asked_for(mut self, form: Form) -> Self {
         self.form = form;
         self
@@ -143,9 +143,9 @@ impl ReplyReader {
     ///
     /// # Errors
     ///
-    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted; see
-    /// [`Reply::read`] for what is refused. After repairs it is about what they left, and has
-    /// [what could be read](ReplyProblem::partial).
+    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted. See
+    /// [`Reply::read`] for what is rejected. After repairs, it describes the first remaining problem and
+    /// contains [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
         let wanted = self.form;
@@ -205,8 +205,8 @@ impl ReplyReader {
         Ok(read)
     }
 
-    /// The same for a text of which is known why the model stopped: unless it was done, the reply is
-    /// whole only if a fence closes it. YAML that is cut off can still be YAML.
+    /// Reads a reply, given why the model stopped. Unless it was done, the reply is complete only if a fence
+    /// closes it: YAML that is cut off can still be valid YAML.
     pub(crate) fn read_finished(
         &self,
         text: &str,
@@ -265,14 +265,14 @@ impl ReplyReader {
         Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
     }
 
-    /// A text that is a reply in JSON and nothing else, but for a loop.
+    /// Reads a text that is nothing but a reply in JSON, unless its plan loops.
     fn read_json(&self, text: &str) -> Option<Reply> {
         whole_json::read(text, self.bounds)
             .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
     }
 
-    /// Strictly first: what is as it was asked for costs no more than that, and is never changed, but
-    /// for a loop.
+    /// Reads a block strictly, and then with repairs. A well-formed block is not changed, unless its plan
+    /// loops.
     fn read_block(&self, text: &str, block: &Block<'_>) -> Result<Read, ReplyProblem> {
         let fault = match strict::read(block.text, self.bounds) {
             Ok(reply) if self.reading == Reading::Strict || !repeats(&reply.planning) => {
@@ -317,7 +317,7 @@ impl ReplyReader {
         let unchanged = mended.repairs.is_empty();
         let partial = mended.partial.clone();
         let finished = self.finish(mended).map(|mut read| {
-            // What the repairs take in their stride is said all the same: nothing is mended in silence.
+            // The repairs can read some faults without changing anything. Those are reported as well.
             if unchanged {
                 let line = line_at(text, block.offset + fault.offset);
                 let what = format!("read past what YAML refuses: {}", fault.message);
@@ -353,7 +353,7 @@ impl ReplyReader {
         )
     }
 
-    /// Reads what was repaired, as strictly as anything; else says what is left and where.
+    /// Reads a repaired block strictly. Returns the remaining fault and its place if that fails.
     fn finish(&self, mended: Mended) -> Result<Read, (Fault, (usize, usize))> {
         match strict::read(mended.text(), self.bounds) {
             Ok(reply) => Ok(Read {
@@ -369,14 +369,14 @@ impl ReplyReader {
     }
 }
 
-/// The line of an offset, from 1.
+/// Returns the line of an offset, from 1.
 fn line_at(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
     charge(before.len());
     before.matches('\n').count() + 1
 }
 
-/// The offset of a line and a column, both from 1, or the end of that line.
+/// Returns the offset of a line and a column, both from 1, or the end of that line.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     charge(text.len());
     let start: usize = text

@@ -1,7 +1,7 @@
-//! The JSON Schemas by which a server is asked to hold a reply to its form, made from the types.
+//! The JSON Schemas of replies, derived from the types.
 //!
-//! A step is derived once, as a schema that refers to itself, and written out level by level: recursion
-//! has no longest reply, and servers refuse it (Anthropic, Ollama) or fail in the middle of a reply (vLLM).
+//! A step is derived once, as a recursive schema, and written out level by level: recursion does not bound
+//! the reply, and servers reject it (Anthropic, Ollama) or fail in the middle of a reply (vLLM).
 
 use cogwork_plan::{Plan, Status, Step};
 use schemars::schema_for;
@@ -14,18 +14,16 @@ use super::parts::Reply;
 /// Levels of steps in [`Reply::flat_json_schema`].
 pub(crate) const FLAT_LEVELS: usize = 3;
 
-/// How large a reply can become under [`Reply::json_schema`]: bounds that keep the longest one within a
-/// limit of tokens.
+/// The bounds of a reply in [`Reply::json_schema`], which keep the longest one within a token limit.
 ///
-/// A text counts one token for each character, the most that a tokenizer makes of plain English, and four
-/// times what it commonly does. What stands around the texts (keys, brackets, statuses, and the blanks of
-/// JSON written with two a level) counts one token for three characters. A fifth of the limit,
-/// and at most 1,900 characters (llama.cpp takes no bound of 2,000), goes to `current_thinking`. The rest
-/// goes to the plan: of several shapes, the largest in which each description, result and mark may have
-/// at least 40 characters, and at most 200.
+/// Each character of a text counts as one token, which is the maximum for plain English and four times the
+/// usual number. Everything else (keys, brackets, statuses, and indentation by two spaces) counts as one
+/// token per three characters. A fifth of the limit, but at most 1,900 characters (llama.cpp does not
+/// support a bound of 2,000), is for `current_thinking`. The rest is for the plan: the largest of several
+/// shapes in which each description, result and mark can have at least 40 characters, and at most 200.
 ///
-/// Letters beyond ASCII may take a tokenizer of another language several tokens each; a reply made of
-/// them alone can pass the limit, and is then asked for again, as any that is cut off.
+/// A character beyond ASCII may take several tokens, so a reply of such characters can exceed the limit. It
+/// is then asked for again, like every reply that is cut off.
 ///
 /// ```
 /// use cogwork_cot::ReplyBounds;
@@ -86,15 +84,15 @@ const TEXTS: usize = 3;
 const CHARACTERS_A_TOKEN: usize = 3;
 
 impl Default for ReplyBounds {
-    /// Those of 8,192 tokens: what holds where a request sets no limit.
+    /// Creates the bounds for 8,192 tokens, which are used if a request sets no limit.
     fn default() -> Self {
         Self::for_tokens(DEFAULT_TOKENS)
     }
 }
 
 impl ReplyBounds {
-    /// The bounds under which the longest reply takes at most so many tokens. Below 512 they are those
-    /// of 512, since no plan fits into less.
+    /// Creates the bounds for a maximum number of tokens. Values below 512 count as 512, because no plan fits
+    /// into less.
     pub fn for_tokens(tokens: u32) -> Self {
         let tokens = usize::try_from(tokens)
             .unwrap_or(usize::MAX)
@@ -118,37 +116,37 @@ impl ReplyBounds {
             .unwrap_or(smallest)
     }
 
-    /// The most characters of `current_thinking`.
+    /// Returns the maximum number of characters of `current_thinking`.
     pub fn thinking(&self) -> usize {
         self.thinking
     }
 
-    /// The most characters of a description, a result and a mark, each.
+    /// Returns the maximum number of characters of a description, a result, or a mark.
     pub fn text(&self) -> usize {
         self.text
     }
 
-    /// The most levels of steps.
+    /// Returns the maximum number of levels of steps.
     pub fn levels(&self) -> usize {
         self.shape.levels
     }
 
-    /// The most steps of the first level.
+    /// Returns the maximum number of steps on the first level.
     pub fn steps(&self) -> usize {
         self.shape.steps
     }
 
-    /// The most steps into which a step may be broken.
+    /// Returns the maximum number of sub-steps of a step.
     pub fn sub_steps(&self) -> usize {
         self.shape.sub_steps
     }
 
-    /// The tokens of the longest reply, counted as said above.
+    /// Returns the number of tokens of the longest reply, counted as described above.
     pub fn longest_reply_tokens(&self) -> usize {
         self.thinking + TEXTS * self.text * self.shape.len() + self.shape.tokens_around()
     }
 
-    /// Whether a reply within the bounds can hold a plan.
+    /// Returns whether a reply within the bounds can contain `plan`.
     pub(crate) fn hold(&self, plan: &Plan) -> bool {
         let fits = |text: &str| text.chars().nth(self.text).is_none();
         plan.steps().len() <= self.shape.steps
@@ -211,11 +209,11 @@ impl Shape {
 }
 
 impl Reply {
-    /// The JSON Schema of a reply within bounds, as text: every length and count has a limit, and each
-    /// level of steps refers to the next by `$ref`. What may be left out may also be null.
+    /// Returns the JSON Schema of a reply within bounds, as text: every length and count has a limit, and each
+    /// level of steps refers to the next by `$ref`. Optional properties may also be null.
     ///
-    /// For llama.cpp, vLLM, Ollama, and servers like them. The properties stand in the order in which
-    /// they are to be written, which these servers keep.
+    /// It is for llama.cpp, vLLM, Ollama, and similar servers. The properties are in the order in which they
+    /// should be written, which these servers preserve.
     ///
     /// ```
     /// use cogwork_cot::{Reply, ReplyBounds};
@@ -283,10 +281,9 @@ impl Reply {
         written(&reply)
     }
 
-    /// The JSON Schema of a reply for servers that take only a part of JSON Schema, such as the strict
-    /// mode of OpenAI and the structured output of Anthropic, as text: no references, no bounds, nothing
-    /// else allowed, every property required; a result or a mark that is not there is null. Steps
-    /// stand in three levels, the last of which cannot be broken down.
+    /// Returns the JSON Schema of a reply for servers that support only part of JSON Schema, such as the
+    /// strict mode of OpenAI and the structured output of Anthropic, as text: without references and bounds,
+    /// and with every property required; a missing result or mark is null. There are three levels of steps.
     ///
     /// ```
     /// let schema = cogwork_cot::Reply::flat_json_schema();

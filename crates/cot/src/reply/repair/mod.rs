@@ -1,16 +1,14 @@
-//! Repairs of what models write, each reported.
+//! Repairs of malformed replies. Each is reported.
 //!
-//! They go over the block once, in this order; each is linear in the text and finds nothing more to do
-//! in what it has done:
+//! They are applied once, in this order. Each takes linear time and is idempotent:
 //!
-//! 1. `flow`: JSON, however broken, becomes lines of block style.
-//! 2. `scan`: lines are told from text by the keys that a reply has; blanks, spellings of keys.
-//! 3. `layout`: keys go to their steps and steps to their lists; indentation, keys given twice.
-//! 4. `text`, `quoted`: values become the texts they were meant to be; quotes, block scalars.
-//! 5. `steps`: steps in other forms, statuses and truth values in other words, loops.
+//! 1. `flow`: JSON, even if broken, is rewritten in block style.
+//! 2. `scan`: lines are split into keys and text by the known keys; whitespace, spellings of keys.
+//! 3. `layout`: keys are assigned to steps and steps to lists; indentation, duplicate keys.
+//! 4. `text`, `quoted`: values are read as the intended texts; quotes, block scalars.
+//! 5. `steps`: steps in other forms, synonyms of statuses and truth values, loops.
 //!
-//! What comes out is written as plain YAML and read as strictly as any other reply: a repair never
-//! decides that a reply is valid.
+//! The result is written as plain YAML and read strictly, so a repair never decides whether a reply is valid.
 
 mod draft;
 mod flow;
@@ -46,19 +44,19 @@ use super::problem::Partial;
 pub(super) struct Mended {
     written: Written,
     pub(super) repairs: Vec<Repair>,
-    /// What of it can be read, should the whole not be.
+    /// What can be read, in case the whole block cannot.
     pub(super) partial: Partial,
-    /// Whether a step was left out because the text ends in it.
+    /// Whether a step was removed because the text ends in it.
     pub(super) truncated: bool,
 }
 
 impl Mended {
-    /// The block as YAML.
+    /// Returns the block as YAML.
     pub(super) fn text(&self) -> &str {
         &self.written.text
     }
 
-    /// The line and the column in the raw reply of what stands at this offset, both from 1.
+    /// Returns the line and the column of this offset in the raw reply, both from 1.
     pub(super) fn place(&self, offset: usize) -> (usize, usize) {
         let before = self
             .written
@@ -86,8 +84,8 @@ impl Mended {
     }
 }
 
-/// Repairs a block that begins in this line of the raw reply. `open`: nothing shows that it ends where
-/// its text does. None if there is nothing in it that could be made out.
+/// Repairs a block that starts at this line of the raw reply. `open` means that the text may be cut off.
+/// Returns `None` if nothing in it can be recognized.
 pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -> Option<Mended> {
     let mut report = Report::default();
     let lines = lines::split(block, first_line);
@@ -112,8 +110,8 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
     })
 }
 
-/// Takes off the last step if the text ends in it and it shows: no status yet, or not a whole one, or a
-/// quote that nothing closes.
+/// Removes the last step if the text visibly ends in it: its status is missing or incomplete, or a quote is
+/// not closed.
 fn drop_unfinished(draft: &mut Draft, last: Option<&Entry<'_>>, report: &mut Report) {
     let Some((line, mut steps)) = draft.planning.as_mut().map(|(line, steps)| (*line, steps))
     else {

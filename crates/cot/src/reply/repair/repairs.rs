@@ -4,9 +4,10 @@ use cogwork_read::charge;
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
-/// Something that a reader changed in a reply to make it readable.
+/// A change to a reply that made it readable.
 ///
-/// `Display` is one line that says where and what; a model's text in it cannot steer a terminal.
+/// `Display` is one line with the place and the change. Control characters of the model's text are
+/// replaced.
 ///
 /// ```
 /// use cogwork_cot::{RepairKind, ReplyReader};
@@ -32,30 +33,30 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What kind of fault was repaired.
+    /// The kind of fault.
     pub kind: RepairKind,
     /// The line in the raw reply, from 1.
     pub line: usize,
-    /// What was done.
+    /// What was changed.
     pub what: String,
 }
 
-/// What kind of fault a [`Repair`] mended.
+/// The kind of fault that a [`Repair`] fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// A tab, a no-break space or a byte order mark where YAML takes only spaces.
+    /// A tab, a no-break space or a byte order mark where YAML allows only spaces.
     Blanks,
-    /// Lines indented so that YAML would take them for something else.
+    /// Indentation that YAML would misread.
     Indentation,
-    /// Quotes missing around a text, left open, or inside of it; a backslash that escapes nothing.
+    /// Quotes that are missing, not closed, or inside a text; a backslash that escapes nothing.
     Quotes,
-    /// Signs that JSON and YAML do not have, or that are missing: a comment with `//`, a bracket left open.
+    /// Characters that JSON and YAML do not allow, or that are missing: a `//` comment, an unclosed bracket.
     Json,
-    /// A character that YAML refuses where it stands, and that leaves no doubt about what was meant.
+    /// A character that YAML rejects, with a clear meaning.
     Syntax,
-    /// A key spelt in another way, or another word for it.
+    /// A key in a different spelling, or a different word for it.
     Key,
     /// A key given twice.
     DuplicateKey,
@@ -65,19 +66,19 @@ pub enum RepairKind {
     MissingStatus,
     /// A truth value in other words.
     TruthValue,
-    /// A step or a plan in another form: a bare text, a line as it is printed, numbered keys.
+    /// A step or a plan in a different form: a bare text, a line as it is printed, numbered keys.
     Form,
-    /// A step that says nothing.
+    /// An empty step.
     EmptyStep,
-    /// The same step many times over.
+    /// The same step many times in a row.
     Repetition,
-    /// Text inside the block that is no part of the reply.
+    /// Text inside the block that is not part of the reply.
     Prose,
-    /// A step that was not written to its end.
+    /// An incomplete step at the end.
     CutOff,
     /// A later block could not be read.
     EarlierBlock,
-    /// More repairs than are listed one by one, which are 1,000.
+    /// More than 1,000 repairs, which are not listed one by one.
     More,
 }
 
@@ -87,7 +88,7 @@ impl fmt::Display for Repair {
     }
 }
 
-/// The repairs as they are made.
+/// Collects repairs.
 #[derive(Debug, Default)]
 pub(super) struct Report(pub(super) Vec<Repair>);
 
@@ -98,13 +99,13 @@ impl Report {
         self.0.push(Repair { kind, line, what });
     }
 
-    /// Whether there is one of this kind.
+    /// Returns whether there is a repair of this kind.
     pub(super) fn has(&self, kind: RepairKind) -> bool {
         charge(self.0.len());
         self.0.iter().any(|repair| repair.kind == kind)
     }
 
-    /// In the order of the lines; of very many the first.
+    /// Returns the repairs in the order of the lines, at most the first 1,000.
     pub(super) fn into_sorted(mut self) -> Vec<Repair> {
         charge(self.0.len());
         self.0.sort_by_key(|repair| repair.line);
@@ -122,13 +123,13 @@ impl Report {
     }
 }
 
-/// Repairs that are listed: they are kept with every thought, and only a loop needs more.
+/// The maximum number of repairs that are listed. They are kept with every thought, and only loops need more.
 const LISTED: usize = 1000;
 
-/// Characters of the model's text that a repair quotes.
+/// The maximum number of characters of the model's text that a repair quotes.
 const EXCERPT: usize = 40;
 
-/// The beginning of a text, to be quoted.
+/// Returns the beginning of a text, for quoting.
 pub(super) fn excerpt(text: &str) -> String {
     charge(text.len());
     OneLine::new(text).with_max_chars(EXCERPT).to_string()
