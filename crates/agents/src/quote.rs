@@ -1,4 +1,4 @@
-//! Names and words from files inside messages: lists, bounds, and the name that was probably meant.
+//! Names from files in messages: lists, bounds, and suggestions.
 
 use std::fmt::Display;
 
@@ -16,7 +16,7 @@ pub(crate) fn one_line(message: impl Display) -> String {
         .to_string()
 }
 
-/// `` `a`, `b`, `c` ``; of many only the first [`LISTED`], and how many more there are.
+/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`], and the number of the others.
 pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     const LISTED: usize = 20;
     let mut names = names.into_iter();
@@ -33,12 +33,12 @@ pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String 
     }
 }
 
-/// The known name that was meant, if one is near: a slip of the hand in three letters.
+/// Returns the most similar known name, if one differs in at most a third of its letters.
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Comparing takes the product of the lengths, and a name may be a whole file.
+    /// Comparing takes time proportional to the product of the lengths, and a name can be a whole file.
     const LONGEST: usize = 64;
 
-    /// And a flow may have thousands of nodes, all of them with nearly the same name.
+    /// A flow can have thousands of nodes with nearly the same name.
     const COMPARED: usize = 20;
 
     if name.len() > LONGEST {
@@ -62,8 +62,8 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, known)| known)
 }
 
-/// Whether so few changes may make one name of the other, as far as it shows in how often each character is
-/// there. Takes far less time than to compare the names.
+/// Returns whether the names may be within this number of changes, judging by how often each character occurs.
+/// This is much faster than comparing them.
 fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
     charge(one.len() + other.len());
     let mut counts = [0_isize; 128];
@@ -84,7 +84,7 @@ fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
     more.unsigned_abs().max(fewer.unsigned_abs()) <= changes
 }
 
-/// The end of a message about an unknown name.
+/// Returns the end of a message about an unknown name.
 pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest
         .map(|name| format!("; did you mean `{}`?", Name(name)))

@@ -1,5 +1,4 @@
-//! The JSON Schema of a whole file: what is fixed is written here, and the settings of providers and node
-//! types are put in.
+//! The JSON Schema of files: a fixed part, and the settings of providers and node types.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -142,7 +141,7 @@ fn thinking(loader: &Loader) -> Json {
     })
 }
 
-/// The name of a definition. A `/` or `~` would be read as part of a reference.
+/// Returns the name of a definition. A `/` or `~` would have a meaning in references.
 fn named(kind: &str, name: &str) -> String {
     let part = |c: char| {
         if c.is_alphanumeric() || matches!(c, '_' | '-') {
@@ -158,8 +157,8 @@ fn config_name(node_type: &NodeType) -> String {
     named("config", node_type.name())
 }
 
-/// The settings of a node, one form for each provider: an editor then offers those of the one that is named.
-/// Each setting is written once, and referred to.
+/// Returns the settings of a node, one schema per provider, so that editors offer those of the named provider.
+/// Each setting is defined once and referenced.
 fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     if !node_type.has_client() {
         return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});
@@ -201,7 +200,7 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
 }
 
-/// The 64-bit FNV-1a hash: nobody has to be kept from finding two schemas with the same.
+/// The 64-bit FNV-1a hash. It does not have to resist attacks.
 fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -58,7 +58,7 @@ impl From<SettingProblem> for Vec<SettingProblem> {
     }
 }
 
-/// The schema of a type: whole, without a title of its own.
+/// Returns the complete schema of a type, without its title.
 pub(crate) fn schema_of<C: JsonSchema>() -> Json {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -74,19 +74,19 @@ pub(crate) fn properties(schema: &Json) -> Option<&Map<String, Json>> {
     schema.get("properties").and_then(Json::as_object)
 }
 
-/// Settings of a type from values that its schema accepts.
+/// Creates the settings from values that the schema accepts.
 pub(crate) fn typed<C: DeserializeOwned>(values: Json) -> Result<C, SettingProblem> {
     serde_json::from_value(values).map_err(|error| SettingProblem::new(error.to_string()))
 }
 
-/// Takes out of some values those that a schema names.
+/// Removes and returns the values that a schema names.
 pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
     let names = properties(schema).into_iter().flat_map(Map::keys);
     let taken = names.filter_map(|name| Some((name.clone(), values.remove(name)?)));
     Json::Object(taken.collect())
 }
 
-/// The settings of every request to a model.
+/// The settings of every request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestSettings {

@@ -1,13 +1,13 @@
-//! What a schema says, keyword by keyword.
+//! The keywords of a schema.
 
 use serde_json::{Map, Value as Json};
 
 use crate::yaml::{Tree, Value};
 
-/// How many references may follow one another without a value between them.
+/// The maximum number of references in a row.
 const MAX_HOPS: usize = 32;
 
-/// What a derived schema leaves to the name of the format.
+/// The bounds that a derived schema expresses only by a format.
 pub(super) const LARGEST: [(&str, f64); 4] = [
     ("uint8", 255.0),
     ("uint16", 65_535.0),
@@ -15,7 +15,7 @@ pub(super) const LARGEST: [(&str, f64); 4] = [
     ("float", f32::MAX as f64),
 ];
 
-/// The schema behind references; nothing for one that holds for everything, or leads nowhere.
+/// Follows references. Returns `None` for a schema that allows everything, or a dangling reference.
 pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
     let mut schema = schema.as_object()?;
     for _ in 0..MAX_HOPS {
@@ -29,7 +29,7 @@ pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<St
     None
 }
 
-/// The texts of which the value must be one, where the schema says nothing else.
+/// Returns the allowed texts, if the schema consists of nothing else.
 pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Option<Vec<&'s str>> {
     if let Some(one) = schema.get("const") {
         return one.as_str().map(|one| vec![one]);
@@ -50,10 +50,10 @@ pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Op
     )
 }
 
-/// The text of a tag and the schema of the mapping that has it.
+/// The text of a tag, and the schema of the mapping with this tag.
 pub(super) type Tagged<'s> = (&'s str, &'s Map<String, Json>);
 
-/// The key by whose text the branches are told apart, and the branches by that text.
+/// The key whose text selects a branch, and the branches by that text.
 pub(super) fn tagged<'s>(
     branches: &[&'s Map<String, Json>],
     root: &'s Json,
@@ -73,8 +73,8 @@ pub(super) fn tagged<'s>(
     })
 }
 
-/// What holds for a mapping of which it is not known which of the branches it is: the keys of any, each with
-/// its form where all that have it agree, and those that all need. The key that tells them apart is free.
+/// The schema of a mapping whose branch is unknown: it allows the keys of all branches, with a schema if all
+/// branches agree on it, and requires the keys that all require. The key that selects the branch is free.
 pub(super) fn common(tag: &str, branches: &[&Map<String, Json>], root: &Json) -> Map<String, Json> {
     let mut all: Map<String, Json> = Map::new();
     let properties = branches
@@ -155,7 +155,7 @@ pub(super) fn plural(noun: &str) -> String {
     }
 }
 
-/// What the schema takes, in a few words.
+/// Describes what the schema accepts, in a few words.
 pub(super) fn expected(schema: &Map<String, Json>, root: &Json) -> String {
     let mut named = Vec::new();
     kinds(schema, root, MAX_HOPS, &mut named);
@@ -166,7 +166,7 @@ pub(super) fn expected(schema: &Map<String, Json>, root: &Json) -> String {
     }
 }
 
-/// The kinds of value it takes, each once, also where one choice stands inside another.
+/// Returns the accepted kinds of value, each once, including those of nested choices.
 fn kinds(schema: &Map<String, Json>, root: &Json, deep: usize, named: &mut Vec<&'static str>) {
     for kind in types(schema)
         .into_iter()
@@ -191,7 +191,7 @@ fn kinds(schema: &Map<String, Json>, root: &Json, deep: usize, named: &mut Vec<&
     }
 }
 
-/// A bound as people write it.
+/// Formats a bound for people.
 pub(super) fn bound_as_text(bound: &Json) -> String {
     match bound.as_f64() {
         Some(number) if !bound.is_u64() && !bound.is_i64() => number.to_string(),

@@ -1,4 +1,4 @@
-//! A file held against its JSON Schema, so that every problem is told at once and with its place.
+//! Checks a file against its JSON Schema, and reports all problems with their places.
 //!
 //! The schema that editors get is the one that is checked here: the two cannot come apart. Only the
 //! keywords that derived schemas use are known. A validator library would tell paths but no places, and
@@ -18,12 +18,12 @@ use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::yaml::{Entry, Path, Tree, Value};
 
-/// The word for what a tag names: a key of the schema beside `oneOf`.
+/// The keyword for the noun of a tag, next to `oneOf`.
 pub(crate) const NOUN: &str = "x-noun";
-/// `false` where nothing is taken from the environment: what stands in drawings and messages.
+/// The keyword that is `false` where the environment is not used, because drawings and messages show the text.
 pub(crate) const ENVIRONMENT: &str = "x-environment";
 
-/// Adds all that is wrong with the tree.
+/// Adds all problems of the tree.
 pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
     Check { root, problems }.value(tree, schema, path);
 }
@@ -177,7 +177,7 @@ impl<'c> Check<'c> {
             return self.tagged(tree, schema, key, &tags, path);
         }
 
-        // Of what a person may have meant, the problems of what comes nearest: the first of the same type.
+        // Report the problems of the closest alternative: the first one of the same type.
         let mut told: Option<Problems> = None;
         for branch in &branches {
             let mut problems = Problems::default();
@@ -210,7 +210,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// One of several mappings, told apart by the text of one key.
+    /// Checks one of several mappings, selected by the text of one key.
     fn tagged(
         &mut self,
         tree: &Tree,
@@ -438,7 +438,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// What it is, without its value: it may be a key in the wrong place.
+/// Describes a value without showing it, because it may be a key in the wrong place.
 fn shown_kind(tree: &Tree) -> String {
     match &tree.value {
         Value::Text(text) if !text.variables.is_empty() => {
@@ -455,7 +455,7 @@ fn capital_kind(tree: &Tree) -> &'static str {
     }
 }
 
-/// A name that is not known, as it is; of one from the environment its variable.
+/// Returns an unknown name, or the variable it came from.
 fn shown(tree: &Tree) -> String {
     match &tree.value {
         Value::Text(text) if !text.variables.is_empty() => format!("`{}`", shown_variables(text)),
@@ -470,7 +470,7 @@ fn shown_variables(text: &crate::yaml::Text) -> String {
         .collect()
 }
 
-/// What was meant; nothing for a name from the environment, which the guess would give away.
+/// Returns the intended name; `None` for a name from the environment, which the guess would reveal.
 fn meant(tree: &Tree, names: &[&str]) -> String {
     match &tree.value {
         Value::Text(text) if text.variables.is_empty() => {

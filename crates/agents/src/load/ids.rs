@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-/// The ids of the nodes of one flow, in their order and to be looked up.
+/// The ids of the nodes of a flow, in order and by name.
 pub(crate) struct NodeIds<'n> {
     in_order: Vec<&'n str>,
-    /// For each id the first node that has it.
+    /// The first node with each id.
     first: HashMap<&'n str, usize>,
 }
 
@@ -23,7 +23,7 @@ impl<'n> NodeIds<'n> {
         self.first.contains_key(id)
     }
 
-    /// The place of the first node with this id.
+    /// Returns the position of the first node with this id.
     pub(super) fn first(&self, id: &str) -> Option<usize> {
         self.first.get(id).copied()
     }

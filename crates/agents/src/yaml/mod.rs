@@ -1,7 +1,7 @@
-//! YAML with the place of everything, read within bounds.
+//! Reads YAML within bounds, with the place of every value.
 //!
-//! A typed reader stops at the first thing it stumbles over. A tree with all its keys lets a check tell
-//! every problem at once, each with its line and column.
+//! A typed reader stops at the first problem. With a tree, all problems can be reported at once, each with its
+//! line and column.
 
 mod read;
 mod scalar;

@@ -10,12 +10,12 @@ use crate::Place;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, one_line};
 
-/// A flow file is written by hand; these leave room for large ones.
+/// Flow files are written by hand; these limits leave room for large ones.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
 
-/// The one document of a text, and what is wrong with it: nothing is left of a text that is no YAML.
+/// Reads the single document of a text and adds its problems. Returns `None` if the text is not YAML.
 pub(crate) fn read(
     text: &str,
     environment: &Environment,
@@ -49,11 +49,11 @@ struct Reader<'r> {
     environment: &'r Environment,
     secrets: &'r mut Secrets,
     problems: &'r mut Problems,
-    /// The collections around the place where the reader is.
+    /// The collections around the current place.
     open: Vec<Open>,
     anchors: BTreeMap<usize, Tree>,
     document: Option<Tree>,
-    /// What is left of each budget.
+    /// The rest of each budget.
     values: usize,
     text: usize,
 }
@@ -69,14 +69,14 @@ enum Inside {
     Map {
         entries: Vec<Entry>,
         key: Option<(String, Place)>,
-        /// The keys that stand there already, by their places.
+        /// The keys so far, with their places.
         known: BTreeMap<String, Place>,
-        /// The value is read and dropped: of a repeated key, or of a merge.
+        /// Whether the value is dropped, because its key is repeated or a merge.
         skipped: bool,
     },
 }
 
-/// What keeps the rest from being read.
+/// A problem after which the rest cannot be read.
 struct Fatal;
 
 impl Reader<'_> {
@@ -261,10 +261,10 @@ impl Reader<'_> {
         self.put(tree, 0)
     }
 
-    /// Puts a whole value where the reader is.
+    /// Adds a complete value at the current place.
     fn put(&mut self, tree: Tree, anchor: usize) -> Result<(), Fatal> {
         if anchor > 0 {
-            // Kept a second time, so it counts a second time.
+            // It is kept twice, so it counts twice.
             let (values, bytes, _) = tree.size();
             self.spend(tree.place, values, bytes)?;
             self.anchors.insert(anchor, tree.clone());
@@ -292,7 +292,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What is no scalar can be no key.
+    /// Checks that a value, not a key, is expected here: only scalars can be keys.
     fn value_here(&mut self, place: Place, what: &str) -> Result<(), Fatal> {
         match self.open.last().map(|open| &open.inside) {
             Some(Inside::Map { key: None, .. }) => self.fatal(
@@ -344,7 +344,7 @@ impl Reader<'_> {
     }
 
     fn found(&mut self, place: Place, message: impl Into<String>) {
-        // A path is as long as the keys on it.
+        // Paths can be long, so none is made in vain.
         if self.problems.is_full() {
             return;
         }

@@ -1,11 +1,10 @@
-//! What a plain scalar stands for, by the core schema of YAML 1.2.
+//! The values of plain scalars, by the core schema of YAML 1.2.
 
 use serde_json::Number;
 
 use super::{Text, Value};
 
-/// `yes` and `no` are texts, as YAML 1.2 has it; so are numbers without an end (`.inf`, `.nan`), which
-/// no setting takes.
+/// `yes` and `no` are texts, as in YAML 1.2. So are `.inf` and `.nan`, which no setting accepts.
 pub(super) fn resolve(plain: &str) -> Value {
     match plain {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -45,7 +44,7 @@ fn number(plain: &str) -> Option<Number> {
         .unwrap_or(digits)
         .starts_with(|c: char| c.is_ascii_digit());
 
-    // Only what YAML calls a number: Rust reads `inf` and `nan` too.
+    // Only numbers of YAML: Rust also parses `inf` and `nan`.
     let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     if !begins || !digits.chars().all(of_number) {
         return None;

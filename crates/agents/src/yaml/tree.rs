@@ -7,7 +7,7 @@ use serde_json::Number;
 use crate::Place;
 use crate::quote::Name;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone)]
 pub(crate) struct Tree {
     pub(crate) place: Place,
@@ -24,8 +24,7 @@ pub(crate) enum Value {
     Map(Vec<Entry>),
 }
 
-/// A text, which may hold what stands in the environment: it is shown in no message but by the names of
-/// the variables.
+/// A text, which may contain values from the environment. Messages show only the names of the variables.
 #[derive(Clone)]
 pub(crate) struct Text {
     pub(crate) value: String,
@@ -41,7 +40,7 @@ pub(crate) struct Entry {
 }
 
 impl Tree {
-    /// What it is, for messages.
+    /// Returns the kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",
@@ -82,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// What stands at a path, or else the last there is on the way to it.
+    /// Returns the value at a path, or the last one on the way to it.
     pub(crate) fn nearest_to(&self, path: &Path) -> &Tree {
         let mut at = self;
         for segment in &path.0 {
@@ -99,7 +98,7 @@ impl Tree {
         at
     }
 
-    /// The same as JSON, with what stands in the environment put in.
+    /// Returns the value as JSON, with values from the environment.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
 
@@ -116,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// Values, bytes of text and levels, itself counted.
+    /// Returns the number of values, bytes of text and levels, including itself.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let mut values = 1;
         let mut bytes = 0;
@@ -142,13 +141,13 @@ impl Tree {
     }
 }
 
-/// The way from the top of a file to a value in it: `nodes[0].config.role`.
+/// The path to a value from the top of a file: `nodes[0].config.role`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Path(Vec<Segment>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
-    /// Shared, since what is in a mapping has its key in its path, and a key may be of any length.
+    /// Shared, because every value in a mapping has its key in the path, and keys can be long.
     Key(Arc<str>),
     Index(usize),
 }
@@ -164,7 +163,7 @@ impl Path {
         self.with(Segment::Index(index))
     }
 
-    /// Whether it leads to something in what the other leads to.
+    /// Returns whether the path leads to `other` or below.
     pub(crate) fn is_in(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
     }
@@ -177,7 +176,7 @@ impl Path {
         path
     }
 
-    /// The path with what another one, written as text, says below it: `rounds`, `criteria[2].name`.
+    /// Returns the path extended by a relative one, such as `rounds` or `criteria[2].name`.
     pub(crate) fn below(&self, text: &str) -> Self {
         let mut path = self.clone();
         for part in text.split('.').filter(|part| !part.is_empty()) {

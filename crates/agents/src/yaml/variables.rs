@@ -1,4 +1,4 @@
-//! `${NAME}` in texts: taken from the environment, and kept out of everything that is shown.
+//! `${NAME}` in texts: replaced from the environment, and hidden in everything that is shown.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,21 +11,20 @@ use crate::quote::Name;
 /// The maximum number of bytes of all texts together, with what aliases repeat and variables bring.
 pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
-/// How variables are looked up. A function and not the process's own environment, so that tests, and
-/// programs with a vault of their own, need none.
+/// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the environment
+/// of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// The values that came from the environment, by the names of their variables.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
     values: BTreeMap<String, String>,
-    /// Made when something is hidden.
+    /// Created on first use.
     mask: OnceLock<Mask>,
 }
 
 impl Secrets {
-    /// A shorter value is no secret, or one that cannot be told from a common word, and hiding it
-    /// would riddle a text with holes. In bytes.
+    /// The minimum length of a secret, in bytes. Hiding shorter values would hide common words.
     const SHORTEST: usize = 4;
 
     pub(crate) fn keep(&mut self, name: &str, value: &str) {
@@ -33,12 +32,12 @@ impl Secrets {
         self.mask.take();
     }
 
-    /// Whether one of them has one of these in it.
+    /// Returns whether a value contains one of these characters.
     pub(crate) fn hold(&self, characters: [char; 2]) -> bool {
         self.values.values().any(|value| value.contains(characters))
     }
 
-    /// The text with the names of the variables in place of their values, and of all parts of them.
+    /// Replaces the values, and all parts of them, with the names of the variables.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.mask.get_or_init(|| self.mask()).hide(text)
     }
@@ -53,7 +52,7 @@ impl Secrets {
             {
                 mask = mask.with_parts_of(secret, Arc::clone(&label));
 
-                // Libraries take addresses apart, and some leave a piece out.
+                // Libraries split addresses, and may show only a piece.
                 for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {
                     mask = mask.with_value(piece, Arc::clone(&label));
                 }
@@ -64,8 +63,8 @@ impl Secrets {
     }
 }
 
-/// What must not be shown of a value: all of it. Of an address for HTTP, all but scheme, host and port,
-/// without which no error of a connection could be understood.
+/// Returns the parts of a value that must not be shown: all of it, or all of an HTTP address except for scheme,
+/// host and port, which errors of connections need.
 fn secrets_of(value: &str) -> Vec<&str> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| {
         value
@@ -86,7 +85,7 @@ fn secrets_of(value: &str) -> Vec<&str> {
     vec![user, path]
 }
 
-/// The pieces that an address has, where a value is one or a part of one.
+/// Splits a value as addresses are split.
 fn pieces(value: &str) -> impl Iterator<Item = &str> {
     value.split(['/', '\\', '?', '#', '@', ':', '&', '='])
 }
@@ -97,7 +96,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// A text with its variables put in, their names, and what is wrong.
+/// A text with its variables replaced, their names, and the problems.
 #[derive(Default)]
 pub(super) struct Filled {
     pub(super) text: String,
@@ -110,7 +109,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
     let mut rest = raw;
     let mut begins_none = false;
 
-    // What is longer than this is refused, so the rest of it need not be filled in.
+    // Longer texts are refused, so the rest does not need to be filled in.
     while let Some((before, after)) = rest
         .split_once('$')
         .filter(|_| filled.text.len() <= MAX_TEXT)
@@ -156,7 +155,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
     filled
 }
 
-/// The name of a variable and what stands behind its brace.
+/// Returns the name of a variable, and the text after its brace.
 fn name(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
     let (name, behind) = text.split_at_checked(end)?;
