@@ -26,7 +26,7 @@ impl Found {
         }
     }
 
-    /// A problem of the key that tells mappings apart.
+    /// Creates a problem of the key that selects a kind of mapping.
     pub(crate) fn tag(place: Place, path: &Path, message: String) -> Self {
         Self {
             is_tag: true,
@@ -103,7 +103,7 @@ pub struct FileProblem {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whole: the end of a long path tells most.
+        // Not shortened: the end of a long path matters most.
         write!(f, "{}:", one_line(&self.file))?;
         if let Some(place) = self.place {
             write!(f, "{place}:")?;

@@ -10,7 +10,7 @@ use crate::{FlowState, Output};
 
 /// A prompt with slots for earlier outputs.
 ///
-/// | slot | stands for |
+/// | slot | value |
 /// |---|---|
 /// | `{input}` | the input of the flow |
 /// | `{last}` | the last output, or the input if there is none yet |

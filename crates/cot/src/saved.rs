@@ -1,4 +1,4 @@
-//! From saved text to a state: what the text may be, and what its parts must say of each other.
+//! Reads saved states: the bounds of the text, and the checks of its parts.
 
 use std::fmt;
 
@@ -171,8 +171,8 @@ fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String
     }
 }
 
-/// Reads thoughts, each of which must be one that a turn could have made after those before it; the
-/// error stands at the first that is not.
+/// Reads thoughts, each of which a turn must have been able to add to the previous ones. The error has the place
+/// of the first one that does not fit.
 fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
     struct InOrder;
 

@@ -6,7 +6,7 @@ use cogwork_text::{OneLine, replace_unsafe};
 
 /// A fault of a text, and its place there.
 ///
-/// `{}` is one line that is safe to show and of bounded length, whatever the text: the line and the
+/// `{}` is one line that is safe to show and of bounded length: the line and the
 /// column, what is wrong, and what would have been accepted. `{:#}` adds the lines around the place.
 /// A fault between parts of the text has no place, and the message names the parts.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ struct Place {
     excerpt: String,
 }
 
-/// Lines shown before the one at fault.
+/// The number of lines shown before the one at fault.
 const LINES_BEFORE: usize = 2;
-/// Characters shown of a line.
+/// The maximum number of characters shown of a line.
 const LINE_WIDTH: usize = 100;
-/// Characters shown of the beginning and of the end of a message: it may quote the whole of a wrong
-/// text, and what would have been accepted stands last.
+/// The numbers of characters shown of the beginning and the end of a message. It may quote a whole text, and
+/// ends with what would have been accepted.
 const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
 impl TextError {

@@ -36,7 +36,7 @@ impl Choice {
         })
     }
 
-    /// Returns what a model that named no action is told.
+    /// Returns the complaint to a model that named no action.
     pub(super) fn complaint(&self) -> String {
         format!(
             "Your reply does not end with a line `ACTION: <label>`. Answer with this line alone. The label is one of: {}.",

@@ -173,7 +173,7 @@ impl Agent {
 
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
     ///
-    /// The model is told to end its reply with a line `ACTION: <label>`, which is removed from the
+    /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed from the
     /// text. If it names no action, it is asked for the line [again](Self::with_asks_again). If it still
     /// names none, the action is `default` if that is one of them; otherwise, the visit fails.
     #[must_use]

@@ -14,7 +14,7 @@ pub(super) struct Question<R> {
 pub(super) struct Unusable {
     /// What is wrong with the reply.
     pub(super) problem: &'static str,
-    /// What the model is told.
+    /// The complaint to the model.
     pub(super) complaint: String,
 }
 

@@ -168,7 +168,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
 }
 
-/// The strategy of a table that stands in the file, or all that is wrong with it.
+/// Reads the strategy of a table in the file.
 fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
     const NAME: &str = "own";
     let text = Json::from_iter([(NAME, table)]).to_string();

@@ -91,7 +91,7 @@ impl Server {
         }
     }
 
-    /// The problems of each setting. The builder tells all in one message, so each is tried alone.
+    /// Returns the problems of each setting. The builder reports all in one message, so each is tried separately.
     fn problems<C: LlmClient>(
         self,
         builder: fn(String, String) -> HttpClientBuilder<C>,

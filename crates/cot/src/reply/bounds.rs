@@ -1,4 +1,4 @@
-//! How much structure a reply may have, and what is said of one that has more.
+//! Bounds on the structure of a reply.
 
 use cogwork_read::{Refused, YamlGuard};
 
@@ -22,7 +22,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Returns what stands before the YAML library.
+    /// Returns the guard in front of the YAML library.
     pub(crate) fn guard(self) -> YamlGuard {
         YamlGuard::new(self.nesting).with_max_items(self.steps)
     }

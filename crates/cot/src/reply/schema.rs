@@ -263,7 +263,7 @@ impl Reply {
                 }
             }
 
-            // Named by the levels beneath, so that each stands behind those it refers to: Ollama binds
+            // Named by the levels below, so that each follows those it refers to: Ollama binds
             // them in their order.
             definitions.insert(format!("Step{height}"), step);
         }

@@ -1,4 +1,4 @@
-//! A reply as far as it could be made out, before its values are judged.
+//! A reply as far as it is recognized, before its values are checked.
 
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_read::charge;
@@ -8,14 +8,14 @@ use super::text::in_quotes;
 use super::words;
 use crate::reply::Partial;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
     pub(super) line: usize,
     pub(super) column: usize,
-    /// The column of the value, for the complaint about it.
+    /// The column of the value, for errors about it.
     pub(super) value_column: usize,
-    /// None is `null`.
+    /// `None` is `null`.
     pub(super) text: Option<String>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Draft {
     pub(super) unknown: Vec<(String, Field)>,
 }
 
-/// A step as far as it could be made out. Two are equal if they say the same, wherever they stand.
+/// A step as far as it is recognized. Steps with the same content are equal, regardless of their places.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DraftStep {
     pub(super) line: usize,
@@ -63,14 +63,14 @@ impl DraftStep {
         self.texts().into_iter().flatten().map(str::len).sum()
     }
 
-    /// Whether two steps without sub-steps say the same.
+    /// Returns whether two steps without sub-steps have the same content.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         let alone = |step: &Self| step.sub_steps.is_empty() && step.unknown.is_empty();
         charge(self.bytes().min(other.bytes()));
         alone(self) && alone(other) && self.texts() == other.texts()
     }
 
-    /// Whether there is no text in it but a status.
+    /// Returns whether it has no text except for a status.
     pub(super) fn is_empty(&self) -> bool {
         let [description, _, result, mark] = self.texts();
         let said = |text: Option<&str>| text.is_some_and(|text| !text.trim().is_empty());
@@ -82,7 +82,7 @@ impl DraftStep {
     }
 }
 
-/// A block written anew, and for each of its lines the place in the raw text.
+/// A rewritten block, with the place of each line in the raw text.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) text: String,
@@ -101,7 +101,7 @@ impl Written {
     fn field(&mut self, indent: &str, name: &str, field: &Field) {
         let value = match (name, field.text.as_deref()) {
             (_, None) => String::new(),
-            // What the repairs made of them; anything else stays a text, and an error.
+            // These are the results of repairs. Anything else stays a text, and is an error.
             ("next_thought_needed", Some(text @ ("true" | "false"))) => format!(" {text}"),
             (_, Some(text)) => format!(" {}", in_quotes(text)),
         };
@@ -154,7 +154,7 @@ impl Written {
 }
 
 impl Draft {
-    /// The draft as YAML that says the same and nothing else.
+    /// Writes the draft as plain YAML.
     pub(super) fn write(&self) -> Written {
         let mut out = Written::default();
         let thinking = self
@@ -182,7 +182,7 @@ impl Draft {
         out
     }
 
-    /// What of it can be read.
+    /// Returns what can be read of the draft.
     pub(super) fn partial(&self) -> Partial {
         let text = |field: &Option<Field>| field.as_ref().and_then(|field| field.text.clone());
         let steps = self
@@ -199,7 +199,7 @@ impl Draft {
     }
 }
 
-/// The steps that have what a step must have. Drafts are no deeper than plans.
+/// Returns the steps that have all required parts. Drafts are not deeper than plans.
 fn whole(steps: &[DraftStep]) -> Vec<Step> {
     let step = |step: &DraftStep| {
         charge(step.bytes() + 1);

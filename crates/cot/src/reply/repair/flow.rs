@@ -1,6 +1,6 @@
-//! JSON, and what models take for it: comments, single quotes, commas too many or too few, brackets
-//! left open. It is rewritten in lines of block style, so that all other repairs see one form only.
-//! What JSON and YAML have is rewritten without a word; the rest is reported.
+//! JSON, and malformed JSON: comments, single quotes, extra or missing commas, unclosed brackets. It is
+//! rewritten in block style, so that all other repairs handle one form only. Rewriting valid JSON or YAML is
+//! not reported; everything else is.
 
 use cogwork_read::charge;
 
@@ -11,8 +11,8 @@ use super::keys::{self, Key};
 use super::lines::Line;
 use super::repairs::Report;
 
-/// The lines with every collection of flow style in block style. `open`: the text may end in the middle
-/// of a word. None if they nest deeper than so many brackets, or would take far more room in block style.
+/// Rewrites every collection of flow style in block style. `open` means that the text may end in the middle of
+/// a word. Returns `None` if brackets nest deeper than `nesting`, or block style would take far more room.
 pub(super) fn expand<'t>(
     lines: Vec<Line<'t>>,
     open: bool,
@@ -70,9 +70,8 @@ fn has_bracket(line: &Line<'_>) -> bool {
     line.text().contains(['{', '['])
 }
 
-/// Where in a line a collection begins that stands for a list or a step, and the column of what it
-/// is the value of. `[` before lines with dashes opens nothing. Only the first line may begin with a
-/// bracket: others like it are text.
+/// Returns where in a line a collection of steps begins, and the column of its key. A `[` before lines with
+/// dashes does not open a list. Only the first line can begin with a bracket; other such lines are text.
 fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
     let text = line.text();
     let (item, column) = match text.strip_prefix('-').map(str::trim_start) {
@@ -99,7 +98,7 @@ fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
         _ => false,
     };
 
-    // The value is the rest of its line without blanks at its end.
+    // The value is the rest of the line, without trailing whitespace.
     opens.then(|| (line.text_offset() + text.len() - value.len(), column))
 }
 

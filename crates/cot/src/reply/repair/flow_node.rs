@@ -1,6 +1,6 @@
 //! Collections and scalars of flow style.
 
-/// A piece of flow style, with its line and its place in the source.
+/// A value in flow style, with its line and its place in the source.
 pub(super) enum Node {
     Scalar(Scalar),
     Seq {
@@ -14,7 +14,7 @@ pub(super) enum Node {
     },
 }
 
-/// A text of flow style, and whether quotes say that it is one.
+/// A scalar in flow style, and whether it is quoted.
 #[derive(Debug)]
 pub(super) struct Scalar {
     pub(super) line: usize,

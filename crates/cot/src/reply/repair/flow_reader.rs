@@ -8,7 +8,7 @@ use super::keys;
 use super::lines::Line;
 use super::repairs::{RepairKind, Report};
 
-/// Quotes left open that are closed by guess.
+/// The maximum number of unclosed quotes that are closed by guessing.
 const MAX_UNCLOSED: usize = 8;
 
 /// Lines as one text.
@@ -56,10 +56,10 @@ pub(super) struct Reader<'s, 'r> {
     open: bool,
     nesting: usize,
     report: &'r mut Report,
-    /// How deep the collection is in the middle of which the text ended, if it did.
+    /// The depth of the collection in which the text ended, if it did.
     cut: Option<usize>,
-    /// Quotes that were closed where the text gave no sign; bounded, since each may cost a look at
-    /// all the rest.
+    /// The number of quotes that were closed by guessing. It is bounded, because each may cost a pass over the
+    /// rest of the text.
     unclosed: usize,
 }
 
@@ -87,7 +87,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         self.source.get(self.at..).unwrap_or_default()
     }
 
-    /// The line in the raw reply.
+    /// Returns the current line in the raw reply.
     fn line(&self) -> usize {
         let index = self.starts.partition_point(|start| *start <= self.at);
         self.numbers
@@ -131,7 +131,7 @@ impl<'s, 'r> Reader<'s, 'r> {
                     self.at += 1;
                     break;
                 }
-                // The bracket around this collection: this one was left open.
+                // The outer bracket closes, so this collection was not closed.
                 Some(']') if depth > 0 => {
                     self.report
                         .add(RepairKind::Json, self.line(), "closed a bracket");
@@ -166,7 +166,7 @@ impl<'s, 'r> Reader<'s, 'r> {
             let whole = self.cut.is_none();
             let value = self.value(depth + 1, Place::Value)?;
 
-            // A scalar that the text ends in is not known to be whole.
+            // A scalar at the end of the text may be incomplete.
             if whole && self.cut.is_some() && matches!(value, Node::Scalar(_)) {
                 self.cut = Some(depth);
                 break;
@@ -215,7 +215,7 @@ impl<'s, 'r> Reader<'s, 'r> {
             let whole = self.cut.is_none();
             let item = self.value(depth + 1, Place::Item)?;
 
-            // What holds the step that was cut off is whole so far.
+            // The collections around the incomplete step are kept.
             if whole && self.cut == Some(depth + 1) && !matches!(item, Node::Seq { .. }) {
                 self.report.add(RepairKind::CutOff, line, CUT);
                 break;
@@ -231,7 +231,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         })
     }
 
-    /// Reads a key, a value or an item. Returns it, and whether its end was there.
+    /// Reads a key, a value or an item. Returns it, and whether it is complete.
     fn scalar(&mut self, place: Place) -> (Scalar, bool) {
         let line = self.line();
         let quote = self
@@ -263,7 +263,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         (scalar, !found.cut)
     }
 
-    /// Reports a comma that is missing before another of the same kind.
+    /// Reports a missing comma before the next item.
     fn comma(&mut self, next: char) {
         let line = self.line();
         self.skip_blanks();
@@ -272,7 +272,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         }
     }
 
-    /// Brackets and commas behind the outermost collection close nothing.
+    /// Skips superfluous brackets and commas after the outermost collection.
     pub(super) fn leave_brackets(&mut self) {
         let rest = self.rest().trim_start_matches([' ', '\t']);
         let behind = rest.trim_start_matches([']', '}', ',']);
@@ -290,7 +290,7 @@ impl<'s, 'r> Reader<'s, 'r> {
             self.at = self.source.len() - behind.len();
         }
 
-        // Asked once: a collection that was cut off reaches to the end.
+        // This happens once, because an incomplete collection extends to the end.
         if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
             self.report
                 .add(RepairKind::Json, self.line(), "closed the brackets");

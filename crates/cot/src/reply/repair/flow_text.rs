@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) faults: Vec<(RepairKind, &'static str)>,
 }
 
-/// Reads a text whose quote is left open, up to a line that begins with a bracket.
+/// Reads a text with an unclosed quote, up to a line that begins with a bracket.
 pub(super) fn before_bracket(rest: &str) -> Option<Found> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
@@ -45,7 +45,7 @@ pub(super) fn before_bracket(rest: &str) -> Option<Found> {
     None
 }
 
-/// A text in quotes. A quote closes it if what may follow a text follows it; others are part of it.
+/// Reads a quoted text. A quote closes it only if it is followed by what may follow a text.
 pub(super) fn in_quotes(rest: &str, open: char, place: Place) -> Found {
     let found = quoted(rest, open, place);
     charge(found.length);
@@ -125,7 +125,7 @@ fn quoted(rest: &str, open: char, place: Place) -> Found {
     }
 }
 
-/// Bytes that are looked at behind a quote.
+/// The maximum number of bytes that are inspected after a quote.
 const REACH: usize = 200;
 
 fn closes(behind: &str, is_value: bool) -> bool {
@@ -149,7 +149,7 @@ fn closes(behind: &str, is_value: bool) -> bool {
     }
 }
 
-/// Whether a key in quotes begins the next line.
+/// Returns whether a quoted key begins the next line.
 fn begins_pair(rest: &str) -> bool {
     let line = rest.strip_prefix('\n').unwrap_or(rest);
     let next = line.trim_start_matches([' ', '\t']);
@@ -158,8 +158,7 @@ fn begins_pair(rest: &str) -> bool {
     next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
 }
 
-/// A text without quotes: up to a bracket, or to a comma behind which a known key follows. Other
-/// commas are part of it.
+/// Reads an unquoted text: up to a bracket, or to a comma before a known key. Other commas are part of it.
 pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     let mut brackets = 0_usize;
     let mut end = rest.len();
@@ -193,7 +192,7 @@ pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     let text = rest.get(..end).unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
 
-    // At least one character is read, so that the reader goes on.
+    // At least one character is read, so that the reader makes progress.
     let length = if end == 0 {
         rest.chars().next().map_or(0, char::len_utf8)
     } else {
@@ -210,7 +209,7 @@ pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     }
 }
 
-/// Whether a comma ends a value: a known key, a bracket or another item follows.
+/// Returns whether a comma ends a value: a known key, a bracket or an item follows.
 fn ends_value(behind: &str) -> bool {
     let next = behind.trim_start_matches(keys::is_blank);
     charge(behind.len() - next.len() + 1);

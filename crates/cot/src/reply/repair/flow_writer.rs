@@ -7,16 +7,16 @@ use super::keys::{self, Key};
 use super::lines::Line;
 use super::text::in_quotes;
 
-/// How many times its length a block may have in block style, beyond [`LEAST_ROOM`]. Each item begins at the
-/// column of its list, so without a bound a list that is indented far would be written as its length squared.
+/// The maximum growth of a block in block style, beyond [`LEAST_ROOM`]. Each item is indented to the column of
+/// its list, so without a bound, a list with deep indentation could grow quadratically.
 const MAX_GROWTH: usize = 16;
-/// The bytes that any block may have in block style.
+/// The number of bytes that every block may have in block style.
 const LEAST_ROOM: usize = 64 * 1024;
 
 /// The lines of a block in block style.
 pub(super) struct Output<'t> {
     lines: Vec<Line<'t>>,
-    /// Bytes and columns that may still be written.
+    /// The number of bytes and columns that may still be written.
     room: usize,
     is_blank: bool,
 }
@@ -39,7 +39,7 @@ impl<'t> Output<'t> {
         self.lines.push(line);
     }
 
-    /// Adds what follows a collection in its last line.
+    /// Adds the rest of the last line of a collection.
     pub(super) fn push_rest(&mut self, line: &Line<'_>, rest: &str) {
         charge(rest.len());
         let rest = rest.trim_start().trim_start_matches(',').trim_end();
@@ -49,7 +49,7 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// Whether there is no text yet.
+    /// Returns whether there is no text yet.
     pub(super) fn is_blank(&self) -> bool {
         self.is_blank
     }
@@ -58,7 +58,7 @@ impl<'t> Output<'t> {
         self.lines
     }
 
-    /// Writes a line; none if there is no room for it.
+    /// Writes a line. Returns `None` if there is no room for it.
     fn write(&mut self, number: usize, column: usize, text: String) -> Option<()> {
         let taken = column.saturating_add(text.len());
         charge(text.len());
@@ -69,7 +69,7 @@ impl<'t> Output<'t> {
     }
 }
 
-/// Writes collections; none where there is no room.
+/// Writes collections. Its methods return `None` if there is no room.
 pub(super) struct Writer<'o, 't, 's> {
     out: &'o mut Output<'t>,
     source: &'s str,
@@ -80,7 +80,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         Self { out, source }
     }
 
-    /// The pairs of the outermost mapping.
+    /// Writes the pairs of the outermost mapping.
     pub(super) fn top(&mut self, node: &Node) -> Option<()> {
         match node {
             Node::Map { pairs, .. } => self.pairs(0, pairs),
@@ -94,7 +94,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         })
     }
 
-    /// A value behind a key or a dash.
+    /// Writes a value after a key or a dash.
     pub(super) fn after(
         &mut self,
         number: usize,
@@ -144,7 +144,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         }
     }
 
-    /// A collection where a text was meant: it stays as it is written.
+    /// Writes a collection in place of a text, unchanged.
     fn verbatim(
         &mut self,
         number: usize,
@@ -164,7 +164,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         match item {
             Node::Map { line, pairs, .. } => self.item_pairs(*line, column, pairs),
             Node::Scalar(scalar) => self.after(scalar.line, column + 2, "-", item),
-            // A list in a list: its items are taken for its own.
+            // The items of a nested list are added to the outer list.
             Node::Seq { items, .. } => items.iter().try_for_each(|item| self.item(column, item)),
         }
     }
@@ -179,7 +179,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
     }
 }
 
-/// Whether a list may stand behind a key or a dash.
+/// Returns whether a list may follow a key or a dash.
 fn takes_list(before: &str) -> bool {
     let key = before.trim_start_matches("- ");
     charge(before.len() - key.len() + 1);

@@ -1,5 +1,5 @@
-//! The keys of a reply, as models spell them. Known keys let a line be told from text with certainty,
-//! which YAML alone cannot.
+//! The keys of a reply, as models spell them. Known keys distinguish keys from text reliably, which YAML alone
+//! cannot.
 
 use cogwork_read::charge;
 
@@ -16,13 +16,13 @@ pub(in crate::reply) enum Key {
     SubSteps,
 }
 
-/// How far the spelling of a key is from the one that was asked for; the nearest first.
+/// How much the spelling of a key differs, closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spelling {
     Exact,
-    /// Another case, blanks or dashes for `_`, quotes or asterisks around it.
+    /// A different case, spaces or dashes for `_`, quotes or asterisks around it.
     Variant,
-    /// Another word.
+    /// A different word.
     Synonym,
 }
 
@@ -60,7 +60,7 @@ const STEP: [Key; 5] = [
     Key::SubSteps,
 ];
 
-/// Other words for a key, in small letters without what stands between words.
+/// Synonyms of keys, in lower case and without separators.
 const TOP_SYNONYMS: [(&str, Key); 8] = [
     ("thinking", Key::Thinking),
     ("currentthought", Key::Thinking),
@@ -85,14 +85,14 @@ const STEP_SYNONYMS: [(&str, Key); 11] = [
     ("children", Key::SubSteps),
 ];
 
-/// Bytes of a line in which a key and its colon are looked for.
+/// The maximum number of bytes of a line that are searched for a key and its colon.
 const REACH: usize = 64;
 
-/// A key of the top level with which a text begins, in any spelling but another word.
+/// Returns the top-level key at the beginning of a text, in any spelling but not as a synonym.
 pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
 
-    // Most lines are told by one letter, which matters where every line of a reply is looked at.
+    // One letter rules out most lines, which matters because every line of a reply is checked.
     let stands_before = |byte: &u8| {
         let is_blank = byte.is_ascii() && is_blank(char::from(*byte));
         is_blank || b"_-*`\"'".contains(byte)
@@ -110,14 +110,14 @@ pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
         .map(|found| found.key)
 }
 
-/// A known key at the beginning of a text, and what follows its colon.
+/// A known key at the beginning of a text, and the text after its colon.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'t> {
     pub(super) key: Key,
     pub(super) spelling: Spelling,
-    /// What stands behind the colon, to the end of the text.
+    /// The text after the colon.
     rest: &'t str,
-    /// Whether an ASCII colon and a blank, or the end, follow the name, as YAML wants it.
+    /// Whether an ASCII colon and whitespace, or the end, follow the name, as YAML requires.
     pub(super) spaced: bool,
 }
 
@@ -147,7 +147,7 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
 
     let exact = keys.iter().find(|key| key.as_str() == name);
 
-    // Only of a key that is spelt as asked for it is certain that a blank was forgotten.
+    // Only for an exactly spelled key is it certain that a space was forgotten.
     if let Some(key) = exact {
         return Some(Known {
             key: *key,
@@ -184,14 +184,14 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
     })
 }
 
-/// A name before the first colon, and what stands behind it.
+/// A name before the first colon, and the text after it.
 pub(super) struct Pair<'t> {
     pub(super) name: &'t str,
-    /// What stands behind the colon, to the end of the text.
+    /// The text after the colon.
     rest: &'t str,
     /// Whether an ASCII colon and a space, a tab or the end follow the name.
     pub(super) spaced: bool,
-    /// Whether the colon stands apart by any kind of blank, or by itself.
+    /// Whether any kind of whitespace or nothing follows the colon.
     apart: bool,
 }
 
@@ -233,13 +233,13 @@ pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
     })
 }
 
-/// Blanks of any kind, and the marks that are none and look like it.
+/// Whitespace of any kind, and invisible marks.
 pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}')
 }
 
-/// The letters and digits of a name, in small letters; empty for one that holds anything but them
-/// and what stands between or around words.
+/// Returns the letters and digits of a name in lower case. It is empty if the name contains anything except
+/// them and separators.
 fn letters(name: &str) -> String {
     let between = |c: char| is_blank(c) || "_-*`\"'“”‘’".contains(c);
     let letters: String = name.chars().filter(|c| !between(*c)).collect();

@@ -1,5 +1,5 @@
-//! From entries to a draft: which step a key belongs to, and which list a step. Columns decide, as in
-//! YAML, as long as they can; where they cannot, the nearest step that lacks the key.
+//! From entries to a draft: assigns keys to steps, and steps to lists. Columns decide, as in YAML; if they are
+//! ambiguous, the nearest step that lacks the key is used.
 
 use cogwork_plan::MAX_DEPTH;
 use cogwork_read::charge;
@@ -32,7 +32,7 @@ struct Layout<'r> {
     report: &'r mut Report,
 }
 
-/// The draft that the entries make. None if its steps nest deeper than a plan may.
+/// Makes a draft of the entries. Returns `None` if its steps nest too deep.
 pub(super) fn lay_out(entries: &[Entry<'_>], report: &mut Report) -> Option<Draft> {
     let mut layout = Layout {
         draft: Draft::default(),
@@ -78,7 +78,7 @@ impl Layout<'_> {
             Name::Key(Key::Planning) => self.planning(value),
             Name::Key(key) => self.key(*key, entry, opened)?,
             Name::Bare => {
-                // A step that is a text alone has no dash where the plan is no list.
+                // A step of text alone has no dash if the plan is not a list.
                 let dash = entry.dash.unwrap_or(value.column);
                 self.step(dash, value, opened)?;
                 self.text(value);
@@ -241,7 +241,7 @@ impl Layout<'_> {
             .is_some_and(|keys| column > keys)
     }
 
-    /// Reports a key that stands at another column than the keys of its step.
+    /// Reports a key with a different column than the other keys of its step.
     fn check_column(&mut self, level: usize, value: &Value<'_>) {
         let Some(list) = self.levels.get_mut(level) else {
             return;
@@ -314,7 +314,7 @@ impl Layout<'_> {
         self.levels.get_mut(level)?.steps.last_mut()
     }
 
-    /// Begins a step at the column of its dash.
+    /// Starts a step at the column of its dash.
     fn step(&mut self, dash: usize, value: &Value<'_>, opened: Option<usize>) -> Option<()> {
         let inner = self.levels.last();
         let child = match (opened, inner) {

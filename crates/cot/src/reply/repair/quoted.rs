@@ -1,8 +1,8 @@
-//! Texts in quotes, some of which are not where they should be.
+//! Quoted texts, with misplaced quotes.
 
 use cogwork_read::charge;
 
-/// A text taken out of its quotes, and what was wrong with them.
+/// The text of a quoted text, and the faults of its quotes.
 pub(super) struct Quoted {
     pub(super) text: String,
     /// Up to the name of what the text belongs to.
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
     }
 }
 
-/// What stands in the outer quotes of a text that holds quotes itself: `"He said "no" to it"`,
+/// Returns the text in the outer quotes of a text with inner quotes: `"He said "no" to it"`,
 /// `'it's'`. In `"a" and "b"` the first quote closes what it follows.
 fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Option<&'t str> {
     charge(inner.len());
@@ -87,8 +87,8 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The text that escapes stand for. Where one is none, as in a path of Windows, all backslashes are
-/// text, but before quotes and backslashes.
+/// Replaces escapes. If one is invalid, as in a Windows path, all backslashes except for those before quotes and
+/// backslashes are text.
 pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
     charge(body.len());
     if quote != '"' {
@@ -163,7 +163,7 @@ fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))
 }
 
-/// What stands between curly quotes that enclose the whole of a text.
+/// Returns the text between curly quotes around a whole text.
 pub(super) fn in_curly_quotes(text: &str) -> Option<&str> {
     charge(text.len());
     let inner = text

@@ -1,5 +1,5 @@
-//! From lines to entries: which lines begin a key or a step, and which are text of the one before.
-//! Known keys decide it, by their spelling and their column, where YAML goes by columns and signs.
+//! From lines to entries: decides which lines begin a key or a step, and which continue the text before. Known
+//! keys decide, by spelling and column, where YAML uses columns and punctuation.
 
 use cogwork_read::charge;
 
@@ -83,10 +83,10 @@ enum Region {
     After,
 }
 
-/// The spelling of each key of the top level that counts in this block, and the column it stands at.
+/// The spelling of each top-level key that counts in this block, and its column.
 struct Accepted {
     margin: usize,
-    /// For each key the nearest spelling, and whether it stands at the margin.
+    /// The closest spelling of each key, and whether it is at the margin.
     keys: Vec<(Key, Spelling, bool)>,
 }
 
@@ -150,8 +150,8 @@ fn is_opener(head: &str) -> bool {
     is_block(head) || matches!(head, "[" | "{" | "[{" | "-")
 }
 
-/// The entries of a block, in order. None if steps stand behind the end of the reply, where nobody
-/// can say what they belong to.
+/// Returns the entries of a block, in order, or `None` if steps follow the end of the reply, where it is unclear
+/// what they belong to.
 pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<Entry<'t>>> {
     let accepted = Accepted::of(&lines);
     let swallowed = if accepted.has(Key::Planning) {
@@ -221,7 +221,7 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
     Some(scan.entries)
 }
 
-/// The first line of steps that stand in the thinking, where there is no key for them.
+/// Returns the first line of steps in the thinking, if no key precedes them.
 fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
     charge(lines.len());
     let is = |line: &Line<'_>, key| {
@@ -261,7 +261,7 @@ impl<'l> Item<'l> {
 
         let bullet = text.strip_prefix(['-', '*', '•', '+', '–']);
 
-        // A known key needs no blank to be told from text.
+        // A known key is recognized without whitespace.
         let begins = |rest: &str| {
             let exact = keys::step(rest).is_some_and(|known| known.spelling == Spelling::Exact);
             rest.is_empty() || rest.starts_with(char::is_whitespace) || exact
@@ -320,7 +320,7 @@ impl<'t> Scan<'t, '_> {
         self.begin(None, known, line, line.indent);
     }
 
-    /// A marker of documents between two parts of a reply is no text of the first.
+    /// A document marker between two parts of a reply does not belong to the first.
     fn drop_marker(&mut self) {
         let Some(open) = self.entries.last_mut() else {
             return;
@@ -410,7 +410,7 @@ impl<'t> Scan<'t, '_> {
             .push(Entry::new(dash, Name::Bare, line.number, line.indent, text));
     }
 
-    /// A line of the plan that is no key of the top level.
+    /// Handles a line of the plan that is not a top-level key.
     fn plan(&mut self, line: Line<'t>) {
         let item = Item::of(&line).map(|item| (item.rest.to_owned(), item.width));
         let (text, width) = item.unwrap_or_else(|| (line.text().to_owned(), 0));
@@ -429,7 +429,7 @@ impl<'t> Scan<'t, '_> {
         let is_text = !list && !matches!(open.name, Name::Unknown(_));
         let keyed = is_text && !matches!(open.name, Name::Bare | Name::Key(Key::Status));
 
-        // What is text whatever it looks like: in a block scalar, and where a quote is open.
+        // Lines of a block scalar or an open quote are always text.
         let in_block = open.value.is_block() && (deeper || (known.is_none() && !is_item));
         if is_text && (in_block || (known.is_none() && open.open_quote.is_some())) {
             open.push(line);
@@ -514,7 +514,7 @@ fn is_sign(text: &str) -> bool {
     tag || brackets || text.starts_with("```") || matches!(text, "---" | "...")
 }
 
-/// A name before a colon that is no key of a reply, and its value.
+/// Returns a name before a colon that is not a key of a reply, and its value.
 fn unknown(text: &str) -> Option<(&str, &str)> {
     let pair = pair(text)?;
     let Pair { name, spaced, .. } = pair;

@@ -1,4 +1,4 @@
-//! What text a value was meant to be, whatever its quotes, its indentation and its signs.
+//! Reads the intended text of a value, regardless of its quotes, indentation and punctuation.
 
 use cogwork_read::charge;
 
@@ -7,7 +7,7 @@ use super::lines::Line;
 use super::quoted::{self, Quoted};
 use super::repairs::{RepairKind, Report};
 
-/// A value as it stands: what follows the key in its line, and the lines that belong to it.
+/// A raw value: the rest of the line after the key, and the following lines that belong to it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Value<'t> {
     pub(super) line: usize,
@@ -178,7 +178,7 @@ pub(super) fn is_block(head: &str) -> bool {
         && (comment.trim().is_empty() || comment.trim_start().starts_with('#'))
 }
 
-/// Lines as YAML folds them: a line break is a space, a blank line a line break.
+/// Folds lines as YAML does: a line break becomes a space, and a blank line a line break.
 fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut text = String::new();
     let mut breaks = 0;
@@ -225,7 +225,7 @@ pub(super) fn needs_quotes(text: &str) -> bool {
     }
 }
 
-/// A text in double quotes, on one line, as YAML reads it back to the last character.
+/// Writes a text in double quotes, on one line, so that YAML reads it back exactly.
 pub(super) fn in_quotes(text: &str) -> String {
     charge(text.len());
     let mut out = String::with_capacity(text.len() + 2);
