@@ -32,7 +32,8 @@ impl FileFlow {
         self.flow
     }
 
-    /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last output.
+    /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last
+    /// output.
     ///
     /// # Errors
     ///
@@ -42,12 +43,13 @@ impl FileFlow {
         self.answer.fill(state).map_err(|error| error.of(what()))
     }
 
-    /// Replaces each value that the file took from the environment with `${NAME}`. Use it for everything that
-    /// is shown of a run, such as a server's error message.
+    /// Replaces each value that the file took from the environment with `${NAME}`. Use it for
+    /// everything that is shown of a run, such as a server's error message.
     ///
-    /// A value is found [however it is written](cogwork_text::Mask), and so are all parts of it of eight
-    /// characters, and the pieces of four bytes or more between `/`, `?`, `#`, `@`, `:`, `&` and `=`. Values of
-    /// fewer than 4 bytes stay, and so do scheme, host and port of an address for HTTP.
+    /// A value is found [however it is written](cogwork_text::Mask), and so are all parts of it of
+    /// eight characters, and the pieces of four bytes or more between `/`, `?`, `#`, `@`, `:`, `&`
+    /// and `=`. Values of fewer than 4 bytes stay, and so do scheme, host and port of an address
+    /// for HTTP.
     pub fn hide_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
     }

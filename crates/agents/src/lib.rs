@@ -1,4 +1,5 @@
-//! Agents as nodes of a flow, and flows of agents, chains of thought, strategies and subflows from YAML files.
+//! Agents as nodes of a flow, and flows of agents, chains of thought, strategies and subflows from
+//! YAML files.
 //!
 //! ```text
 //! Loader::load(path) -> FileFlow      // or every problem of the file, with its line and column

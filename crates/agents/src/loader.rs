@@ -12,16 +12,16 @@ use crate::settings::{RequestSettings, properties, schema_of};
 use crate::yaml::Environment;
 use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
 
-/// Loads flows from YAML files. It holds the providers, node types, thinking modes and tools that files
-/// can name.
+/// Loads flows from YAML files. It holds the providers, node types, thinking modes and tools that
+/// files can name.
 ///
 /// The guide `flows-from-files` describes the format, and [`schema`](Self::schema) describes it for
-/// editors. A file is checked completely, and all problems are reported at once with file, line, column
-/// and path.
+/// editors. A file is checked completely, and all problems are reported at once with file, line,
+/// column and path.
 ///
-/// `${NAME}` in a text is replaced from the [environment](Self::with_environment); `$$` is a dollar sign.
-/// Values from the environment are secrets: [no part of them](FileFlow::hide_secrets) appears in an
-/// error, a drawing or the schema.
+/// `${NAME}` in a text is replaced from the [environment](Self::with_environment); `$$` is a dollar
+/// sign. Values from the environment are secrets: [no part of them](FileFlow::hide_secrets) appears
+/// in an error, a drawing or the schema.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader};
@@ -86,8 +86,8 @@ pub enum LoaderError {
         /// The existing names.
         known: Vec<String>,
     },
-    /// A node type and a provider, or all requests, have a setting of the same name. Files list them
-    /// together.
+    /// A node type and a provider, or all requests, have a setting of the same name. Files list
+    /// them together.
     #[error(
         "the setting `{}` of the {kind} `{}` is also a setting of {other}; choose another name",
         Name(setting),
@@ -112,8 +112,8 @@ impl Default for Loader {
 }
 
 impl Loader {
-    /// Creates a loader with the built-in providers and node types, without tools, and with an empty
-    /// environment.
+    /// Creates a loader with the built-in providers and node types, without tools, and with an
+    /// empty environment.
     pub fn new() -> Self {
         let mut providers = providers::built_in();
         let node_types = node_types::built_in();
@@ -139,7 +139,8 @@ impl Loader {
         self
     }
 
-    /// Looks `${NAME}` up in the environment of the process. Variables that are not UTF-8 count as unset.
+    /// Looks `${NAME}` up in the environment of the process. Variables that are not UTF-8 count as
+    /// unset.
     #[must_use]
     pub fn with_process_environment(self) -> Self {
         self.with_environment(|name| std::env::var(name).ok())
@@ -161,8 +162,8 @@ impl Loader {
         self
     }
 
-    /// Loads flows for inspection only: every `${NAME}` counts as set, and no client is created. Calls to a
-    /// model fail in such a flow.
+    /// Loads flows for inspection only: every `${NAME}` counts as set, and no client is created.
+    /// Calls to a model fail in such a flow.
     #[must_use]
     pub fn without_clients(mut self) -> Self {
         self.connects = false;
@@ -334,14 +335,15 @@ impl Loader {
         Loading::new(self).load_text(name, text)
     }
 
-    /// Returns the JSON Schema (draft 2020-12) of files, for editors, with the settings of every provider,
-    /// node type and mode. It contains its [fingerprint](Self::fingerprint) as `x-fingerprint`.
+    /// Returns the JSON Schema (draft 2020-12) of files, for editors, with the settings of every
+    /// provider, node type and mode. It contains its [fingerprint](Self::fingerprint) as
+    /// `x-fingerprint`.
     pub fn schema(&self) -> &Json {
         self.schema.get_or_init(|| schema::of_file(self))
     }
 
-    /// Returns the fingerprint of the [schema](Self::schema): 16 hexadecimal digits, the 64-bit FNV-1a hash of
-    /// the schema as JSON with sorted keys and without the fingerprint.
+    /// Returns the fingerprint of the [schema](Self::schema): 16 hexadecimal digits, the 64-bit
+    /// FNV-1a hash of the schema as JSON with sorted keys and without the fingerprint.
     pub fn fingerprint(&self) -> &str {
         self.schema()
             .get(schema::FINGERPRINT)

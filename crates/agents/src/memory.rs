@@ -1,4 +1,5 @@
-//! The memories that a file names. They are created on first use, so checking a file creates nothing on disk.
+//! The memories that a file names. They are created on first use, so checking a file creates
+//! nothing on disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;

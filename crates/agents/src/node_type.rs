@@ -74,8 +74,8 @@ impl NodeType {
         }
     }
 
-    /// Gives the nodes a client: files can set a `provider`, its settings, and the settings of requests. See
-    /// [`Making::client`]. By default, nodes have none.
+    /// Gives the nodes a client: files can set a `provider`, its settings, and the settings of
+    /// requests. See [`Making::client`]. By default, nodes have none.
     #[must_use]
     pub fn with_client(mut self) -> Self {
         self.asks_model = true;

@@ -35,8 +35,8 @@ impl Found {
     }
 }
 
-/// The problems of one text. Their number is limited: nobody reads thousands, and each costs a search for
-/// the intended name.
+/// The problems of one text. Their number is limited: nobody reads thousands, and each costs a
+/// search for the intended name.
 #[derive(Default)]
 pub(crate) struct Problems(Vec<Found>);
 
@@ -120,8 +120,8 @@ impl fmt::Display for FileProblem {
 
 /// All problems of a file and of the files it names, at most 100 per file.
 ///
-/// `{}` is one line: the first problem and the number of others. `{:#}` is one line per problem. Neither
-/// shows a value from the environment.
+/// `{}` is one line: the first problem and the number of others. `{:#}` is one line per problem.
+/// Neither shows a value from the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileError {
     problems: Vec<FileProblem>,

@@ -13,9 +13,9 @@ type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Se
 
 /// A kind of client that files can name as `provider`, with its settings.
 ///
-/// Files list the settings together with those of the node. Editors show the doc comments of their type.
-/// A field named `provider`, or like a setting of requests or of a node type, is an error when the
-/// provider is added.
+/// Files list the settings together with those of the node. Editors show the doc comments of their
+/// type. A field named `provider`, or like a setting of requests or of a node type, is an error
+/// when the provider is added.
 ///
 /// ```
 /// use cogwork_agents::{Loader, Provider};
@@ -53,7 +53,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Creates a provider. `make` creates a client for a node, or returns what is wrong with its settings.
+    /// Creates a provider. `make` creates a client for a node, or returns what is wrong with its
+    /// settings.
     pub fn new<C, M, E>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -70,7 +71,8 @@ impl Provider {
         Self::checking(name, summary, make)
     }
 
-    /// Creates a provider as [`new`](Self::new) does, whose `make` returns problems of single settings.
+    /// Creates a provider as [`new`](Self::new) does, whose `make` returns problems of single
+    /// settings.
     pub fn checking<C, M>(
         name: impl Into<String>,
         summary: impl Into<String>,

@@ -16,7 +16,8 @@ pub(crate) fn one_line(message: impl Display) -> String {
         .to_string()
 }
 
-/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`], and the number of the others.
+/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`], and the number of the
+/// others.
 pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     const LISTED: usize = 20;
     let mut names = names.into_iter();
@@ -35,7 +36,8 @@ pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String 
 
 /// Returns the most similar known name, if one differs in at most a third of its letters.
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Comparing takes time proportional to the product of the lengths, and a name can be a whole file.
+    /// Comparing takes time proportional to the product of the lengths, and a name can be a whole
+    /// file.
     const LONGEST: usize = 64;
 
     /// A flow can have thousands of nodes with nearly the same name.
@@ -62,8 +64,8 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, known)| known)
 }
 
-/// Returns whether the names may be within this number of changes, judging by how often each character occurs.
-/// This is much faster than comparing them.
+/// Returns whether the names may be within this number of changes, judging by how often each
+/// character occurs. This is much faster than comparing them.
 fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
     charge(one.len() + other.len());
     let mut counts = [0_isize; 128];

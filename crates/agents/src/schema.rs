@@ -157,8 +157,8 @@ fn config_name(node_type: &NodeType) -> String {
     named("config", node_type.name())
 }
 
-/// Returns the settings of a node, one schema per provider, so that editors offer those of the named provider.
-/// Each setting is defined once and referenced.
+/// Returns the settings of a node, one schema per provider, so that editors offer those of the
+/// named provider. Each setting is defined once and referenced.
 fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     if !node_type.has_client() {
         return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});

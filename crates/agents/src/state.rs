@@ -55,8 +55,8 @@ pub struct Output {
     /// The report of thinking and memory, if there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Report>,
-    /// Whether it was cut off, by the token limit or a filter. This is also set for the answer of a subflow
-    /// that contains such an output.
+    /// Whether it was cut off, by the token limit or a filter. This is also set for the answer of a
+    /// subflow that contains such an output.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The number of calls to the model, including failed ones.

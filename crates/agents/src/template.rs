@@ -16,8 +16,8 @@ use crate::{FlowState, Output};
 /// | `{last}` | the last output, or the input if there is none yet |
 /// | `{node id}` | the last output of the node with this id; empty if there is none |
 ///
-/// `{{` and `}}` are braces. Images and files are attached along with the texts they belong to. Slots inside
-/// filled-in texts are not replaced.
+/// `{{` and `}}` are braces. Images and files are attached along with the texts they belong to.
+/// Slots inside filled-in texts are not replaced.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Output, Template};
@@ -63,8 +63,8 @@ pub enum TemplateError {
     },
 }
 
-/// A filled template is too long. Without a limit, loops over `{a}{a}` would double a text until memory runs
-/// out.
+/// A filled template is too long. Without a limit, loops over `{a}{a}` would double a text until
+/// memory runs out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
 pub struct FillError {

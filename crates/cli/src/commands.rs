@@ -187,8 +187,8 @@ fn input(argument: &str) -> Result<String, String> {
     }
 }
 
-/// Runs the flow until it ends or the user interrupts it. After an interruption, the progress is cleared and
-/// the state can still be printed.
+/// Runs the flow until it ends or the user interrupts it. After an interruption, the progress is
+/// cleared and the state can still be printed.
 async fn work(
     loaded: &FileFlow,
     state: &mut FlowState,

@@ -12,8 +12,8 @@ use crate::output::{harmless, tell};
 /// The number of characters shown of a growing reply, from its end.
 const SHOWN: usize = 60;
 
-/// Shows progress until the run ends: on a terminal, the current step and the end of the reply that is being
-/// written; otherwise, one line for each step.
+/// Shows progress until the run ends: on a terminal, the current step and the end of the reply that
+/// is being written; otherwise, one line for each step.
 pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
     let spinner = io::stderr().is_terminal().then(spinner);
     let mut said = String::new();

@@ -11,17 +11,17 @@ use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Repo
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
 ///
 /// The node leaves by [`CONTINUE`](Self::CONTINUE) while more thoughts are needed, and by
-/// [`END`](Self::END) when there is an answer, as in PocketFlow's chain-of-thought cookbook. Cloning
-/// it is cheap, and many runs can share a node.
+/// [`END`](Self::END) when there is an answer, as in PocketFlow's chain-of-thought cookbook.
+/// Cloning it is cheap, and many runs can share a node.
 ///
-/// If the state already has an answer, the node does nothing and leaves by `END`. A finished run that
-/// is resumed stays finished.
+/// If the state already has an answer, the node does nothing and leaves by `END`. A finished run
+/// that is resumed stays finished.
 ///
 /// # Errors of a run
 ///
-/// All are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts fail their
-/// check, or a limit is reached. `exec` fails if a call to the model fails, no reply can be used, or the
-/// time is up. The thoughts made so far stay in the state.
+/// All are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts fail
+/// their check, or a limit is reached. `exec` fails if a call to the model fails, no reply can be
+/// used, or the time is up. The thoughts made so far stay in the state.
 ///
 /// # Example
 ///
@@ -65,7 +65,8 @@ impl ChainOfThought {
     /// The action if the state has an answer.
     pub const END: Action = Action::from_static("end");
 
-    /// Creates a node that asks `client`, with the English prompts, the default limits and no reporter.
+    /// Creates a node that asks `client`, with the English prompts, the default limits and no
+    /// reporter.
     pub fn new(client: impl LlmClient + 'static) -> Self {
         Self {
             client: Arc::new(client),
@@ -84,7 +85,8 @@ impl ChainOfThought {
 
     /// Sets the prompts. The default is [`Prompts::english`].
     ///
-    /// Prompts that fail [`Prompts::check`] are an error of the first turn, before the model is called.
+    /// Prompts that fail [`Prompts::check`] are an error of the first turn, before the model is
+    /// called.
     #[must_use]
     pub fn with_prompts(mut self, prompts: Prompts) -> Self {
         self.prompts = Arc::new(prompts);
@@ -98,20 +100,20 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets how tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to start
-    /// on, or [`Format::Auto`]. The default is `Auto`: JSON Schema if the client
-    /// [supports it](LlmClient::capabilities), else JSON mode, else YAML.
+    /// Sets how tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to
+    /// start on, or [`Format::Auto`]. The default is `Auto`: JSON Schema if the client [supports
+    /// it](LlmClient::capabilities), else JSON mode, else YAML.
     ///
-    /// If the server refuses a request because of the form (a bad request, or a failure whose message
-    /// mentions the form), the next rung is requested at once. This does not count as
+    /// If the server refuses a request because of the form (a bad request, or a failure whose
+    /// message mentions the form), the next rung is requested at once. This does not count as
     /// [asking again](Limits::with_asks_again). The node and its clones remember the refusal. It is
-    /// passed to the [reporter](Reporter::format_refused) and the events of the run, and listed in the
-    /// [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well, the error of the last
-    /// request is returned and nothing is remembered.
+    /// passed to the [reporter](Reporter::format_refused) and the events of the run, and listed in
+    /// the [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well, the error of
+    /// the last request is returned and nothing is remembered.
     ///
-    /// A schema that cannot hold the last plan, which may come from elsewhere, is skipped in that turn.
-    /// Prompts without texts for JSON ([`Prompts::json`]), and a [request](Self::with_request) with its
-    /// own format, always use YAML.
+    /// A schema that cannot hold the last plan, which may come from elsewhere, is skipped in that
+    /// turn. Prompts without texts for JSON ([`Prompts::json`]), and a
+    /// [request](Self::with_request) with its own format, always use YAML.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Format>) -> Self {
         self.format = format.into();
@@ -119,8 +121,8 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets the options of every request, such as the maximum number of tokens and the temperature. Its
-    /// messages are ignored. The default leaves all options to the client.
+    /// Sets the options of every request, such as the maximum number of tokens and the temperature.
+    /// Its messages are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = request;
@@ -149,7 +151,8 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets what happens when the model ends while steps are not done. The default is [`EarlyEnd::Ask`].
+    /// Sets what happens when the model ends while steps are not done. The default is
+    /// [`EarlyEnd::Ask`].
     #[must_use]
     pub fn with_early_end(mut self, policy: EarlyEnd) -> Self {
         self.early_end = policy;
@@ -157,15 +160,16 @@ impl ChainOfThought {
     }
 
     /// Sets whether replies are streamed if the client supports it. The pieces go to the
-    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. The reply that is
-    /// read in the end is the same. The default is `true`.
+    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. The reply
+    /// that is read in the end is the same. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
         self
     }
 
-    /// Returns a flow of this node alone, named `think`, with a loop on [`CONTINUE`](Self::CONTINUE).
+    /// Returns a flow of this node alone, named `think`, with a loop on
+    /// [`CONTINUE`](Self::CONTINUE).
     #[expect(
         clippy::expect_used,
         reason = "the wiring is fixed, and every test of the loop builds it"

@@ -9,8 +9,8 @@ use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, Trace, Try};
 /// An error of a turn.
 ///
 /// Nothing is lost: the state is unchanged since the last thought, and the error contains every raw
-/// reply of this turn, what was wrong with each, and the cost. `{}` is one line; `{:#}` adds the place in
-/// the last reply.
+/// reply of this turn, what was wrong with each, and the cost. `{}` is one line; `{:#}` adds the
+/// place in the last reply.
 pub struct CotError(Box<Inner>);
 
 #[derive(Debug)]
@@ -95,7 +95,8 @@ impl CotError {
         &self.0.trace.refusals
     }
 
-    /// Returns the cost of the turn. [`Reasoning::charge`](crate::Reasoning::charge) adds it to a state.
+    /// Returns the cost of the turn. [`Reasoning::charge`](crate::Reasoning::charge) adds it to a
+    /// state.
     pub fn spent(&self) -> Spent {
         self.0.trace.spent
     }

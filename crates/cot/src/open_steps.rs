@@ -17,7 +17,8 @@ pub(crate) struct OpenSteps {
 }
 
 impl OpenSteps {
-    /// Returns the steps that a final reply leaves open; `None` if there are none or it is not final.
+    /// Returns the steps that a final reply leaves open; `None` if there are none or it is not
+    /// final.
     pub(crate) fn left_by(reply: &Reply) -> Option<Self> {
         if reply.next_thought_needed {
             return None;

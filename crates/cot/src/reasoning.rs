@@ -9,19 +9,19 @@ use crate::{CotError, TextError, Thought, saved};
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
 ///
-/// The serialised form has the field names of PocketFlow's thinking cookbook (`problem`, `thoughts`,
-/// `current_thought_number`, `solution`), and `spent` for what the thoughts cost. A state that was
-/// read back continues where it stopped.
+/// The serialised form has the field names of PocketFlow's thinking cookbook (`problem`,
+/// `thoughts`, `current_thought_number`, `solution`), and `spent` for what the thoughts cost. A
+/// state that was read back continues where it stopped.
 ///
-/// Read files with [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml): they bound what
-/// they read, and their errors are safe to show. `Deserialize` is for states inside a larger value and
-/// for trusted text. It has no bounds, and its errors quote the text unchanged.
+/// Read files with [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml): they bound
+/// what they read, and their errors are safe to show. `Deserialize` is for states inside a larger
+/// value and for trusted text. It has no bounds, and its errors quote the text unchanged.
 ///
 /// In either case, the state must be one that a run could have left: thoughts are numbered from 1,
-/// each has a text and a plan, and none follows one that ends the reasoning. There is an answer if and
-/// only if the last thought ends the reasoning, and it is that thought's text.
-/// `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it is the sum
-/// over the thoughts.
+/// each has a text and a plan, and none follows one that ends the reasoning. There is an answer if
+/// and only if the last thought ends the reasoning, and it is that thought's text.
+/// `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it is
+/// the sum over the thoughts.
 ///
 /// ```
 /// use cogwork_cot::Reasoning;
@@ -59,9 +59,9 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// A [`TextError`] if the text is longer, is not YAML, is not a state that a run could have left,
-    /// or uses YAML that [`Reply::read`](crate::Reply::read) refuses, some of which would keep the YAML
-    /// library busy for minutes.
+    /// A [`TextError`] if the text is longer, is not YAML, is not a state that a run could have
+    /// left, or uses YAML that [`Reply::read`](crate::Reply::read) refuses, some of which would
+    /// keep the YAML library busy for minutes.
     pub fn from_yaml(text: &str) -> Result<Self, TextError> {
         saved::from_yaml(text).map(Self::from)
     }
@@ -87,8 +87,8 @@ impl Reasoning {
         self.record.answer.as_deref()
     }
 
-    /// Returns the conclusion in a few words, once there is an answer: the result of the last step of
-    /// the plan, if the model gave it one.
+    /// Returns the conclusion in a few words, once there is an answer: the result of the last step
+    /// of the plan, if the model gave it one.
     pub fn conclusion(&self) -> Option<&str> {
         self.answer()?;
         let last_step = self.plan()?.steps().last()?;
@@ -110,10 +110,11 @@ impl Reasoning {
         self.record.spent
     }
 
-    /// Adds what a failed turn has cost, which only its error knows. If the state is used for another
-    /// run after the error, its limits then hold.
+    /// Adds what a failed turn has cost, which only its error knows. If the state is used for
+    /// another run after the error, its limits then hold.
     ///
-    /// A flow-level `retry` keeps only the last error, and with it only the cost of the last attempt.
+    /// A flow-level `retry` keeps only the last error, and with it only the cost of the last
+    /// attempt.
     pub fn charge(&mut self, error: &CotError) {
         self.record.spent += error.spent();
     }

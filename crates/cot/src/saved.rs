@@ -171,8 +171,8 @@ fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String
     }
 }
 
-/// Reads thoughts, each of which a turn must have been able to add to the previous ones. The error has the place
-/// of the first one that does not fit.
+/// Reads thoughts, each of which a turn must have been able to add to the previous ones. The error
+/// has the place of the first one that does not fit.
 fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
     struct InOrder;
 

@@ -15,7 +15,8 @@ use crate::{Reading, ReplyReader};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The maximum number of thoughts. The default is 50. The step limit of the flow applies as well.
+    /// The maximum number of thoughts. The default is 50. The step limit of the flow applies as
+    /// well.
     pub thoughts: u32,
     /// The maximum number of tokens, read and written, of all thoughts. It is checked before each
     /// request, so the last request may exceed it. The default is 1,000,000.
@@ -24,8 +25,8 @@ pub struct Limits {
     pub time: Duration,
     /// How often a turn asks again when a reply cannot be used. The default is 2.
     pub asks_again: u32,
-    /// The maximum length of a reply, in bytes. The default is 256 KiB. Reading takes time proportional
-    /// to the length, and a deadline fires while a long reply is read.
+    /// The maximum length of a reply, in bytes. The default is 256 KiB. Reading takes time
+    /// proportional to the length, and a deadline fires while a long reply is read.
     pub reply_bytes: usize,
     /// The maximum number of steps in the plan of a reply, on all levels. The default is 10,000.
     pub reply_steps: usize,
@@ -118,17 +119,19 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Which earlier thoughts a request contains. It always contains the last plan, and no earlier plans.
+/// Which earlier thoughts a request contains. It always contains the last plan, and no earlier
+/// plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum History {
-    /// All of them. Each request appends to the previous one, so the server can cache everything but
-    /// the last message.
+    /// All of them. Each request appends to the previous one, so the server can cache everything
+    /// but the last message.
     #[default]
     All,
     /// This number of the newest thoughts.
     Window(usize),
-    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last one.
+    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last
+    /// one.
     Bytes(usize),
 }
 
@@ -136,8 +139,8 @@ pub enum History {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EarlyEnd {
-    /// Ask about it once in the turn. If the model confirms it, or the question fails (unusable replies,
-    /// a limit, a failed call), accept it and mark the thought.
+    /// Ask about it once in the turn. If the model confirms it, or the question fails (unusable
+    /// replies, a limit, a failed call), accept it and mark the thought.
     #[default]
     Ask,
     /// Accept it and mark the thought.

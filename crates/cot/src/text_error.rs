@@ -6,9 +6,9 @@ use cogwork_text::{OneLine, replace_unsafe};
 
 /// A fault of a text, and its place there.
 ///
-/// `{}` is one line that is safe to show and of bounded length: the line and the
-/// column, what is wrong, and what would have been accepted. `{:#}` adds the lines around the place.
-/// A fault between parts of the text has no place, and the message names the parts.
+/// `{}` is one line that is safe to show and of bounded length: the line and the column, what is
+/// wrong, and what would have been accepted. `{:#}` adds the lines around the place. A fault
+/// between parts of the text has no place, and the message names the parts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     message: String,
@@ -26,8 +26,8 @@ struct Place {
 const LINES_BEFORE: usize = 2;
 /// The maximum number of characters shown of a line.
 const LINE_WIDTH: usize = 100;
-/// The numbers of characters shown of the beginning and the end of a message. It may quote a whole text, and
-/// ends with what would have been accepted.
+/// The numbers of characters shown of the beginning and the end of a message. It may quote a whole
+/// text, and ends with what would have been accepted.
 const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
 impl TextError {

@@ -64,8 +64,8 @@ impl Thought {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Every reply of the turn, in order. The one without a complaint became the thought. If all have
-    /// a complaint, the thought is the early end that the model was asked about.
+    /// Every reply of the turn, in order. The one without a complaint became the thought. If all
+    /// have a complaint, the thought is the early end that the model was asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// The cost of the turn, including all tries.

@@ -152,8 +152,8 @@ impl ChainOfThought {
         }
     }
 
-    /// Returns how the reply may be asked for, tightest first. It does not depend on what the server
-    /// has refused so far, because a replay must prepare the same turn again.
+    /// Returns how the reply may be asked for, tightest first. It does not depend on what the
+    /// server has refused so far, because a replay must prepare the same turn again.
     fn rungs(&self, state: &Reasoning, bounds: ReplyBounds) -> Vec<Rung> {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();

@@ -4,8 +4,8 @@ use cogwork_flow::Action;
 
 /// The actions to choose from; none for an agent that does not choose.
 ///
-/// The model writes a line, because any model of any server can do that after a text of any form; not
-/// all of them support schemas or tools.
+/// The model writes a line, because any model of any server can do that after a text of any form;
+/// not all of them support schemas or tools.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice(Vec<Action>);
 
@@ -60,8 +60,8 @@ impl Choice {
             .cloned()
     }
 
-    /// Returns the reply without its last line, and the action that this line names. The line may be
-    /// the last one inside a fence that ends the reply.
+    /// Returns the reply without its last line, and the action that this line names. The line may
+    /// be the last one inside a fence that ends the reply.
     pub(super) fn read(&self, reply: &str) -> Option<(String, Action)> {
         let reply = reply.trim_end();
         let fenced = reply

@@ -19,29 +19,30 @@ use serde::{Deserialize, Serialize};
 use crate::{FlowState, Output, Template};
 use choice::Choice;
 
-/// A model with a role, as a node of a flow over [`FlowState`]. It is asked, may call tools, and its
-/// answer is the output of the node.
+/// A model with a role, as a node of a flow over [`FlowState`]. It is asked, may call tools, and
+/// its answer is the output of the node.
 ///
-/// By default it is asked with the last output; [`with_prompt`](Self::with_prompt) sets a [`Template`].
-/// It leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions) that it chooses.
+/// By default it is asked with the last output; [`with_prompt`](Self::with_prompt) sets a
+/// [`Template`]. It leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions) that it
+/// chooses.
 ///
-/// - **Tools.** While the model calls tools, they are run (concurrently, if it calls several at once) and
-///   the model is asked again with their results, at most [8 times](Self::with_tool_rounds). A failed
-///   call is also a result.
-/// - **Thinking** applies to the whole visit and not to each call: hooks see the question and the answer,
-///   after all tool calls, and the memory is searched once.
+/// - **Tools.** While the model calls tools, they are run (concurrently, if it calls several at
+///   once) and the model is asked again with their results, at most [8
+///   times](Self::with_tool_rounds). A failed call is also a result.
+/// - **Thinking** applies to the whole visit and not to each call: hooks see the question and the
+///   answer, after all tool calls, and the memory is searched once.
 /// - **Streamed replies** are passed to the events of the run piece by piece, including drafts.
 ///
-/// A reply that is cut off, by the token limit or a filter, is still an answer. Its output is marked as
-/// [`truncated`](Output::truncated), and the program decides whether that is good enough.
+/// A reply that is cut off, by the token limit or a filter, is still an answer. Its output is
+/// marked as [`truncated`](Output::truncated), and the program decides whether that is good enough.
 ///
-/// A visit is one step of a run. If a recorded run stops during a visit, the visit is repeated from its
-/// start, including its tool calls.
+/// A visit is one step of a run. If a recorded run stops during a visit, the visit is repeated from
+/// its start, including its tool calls.
 ///
 /// # Errors of a run
 ///
-/// An [`AgentError`] if a call to the model fails, or if the model keeps replying with nothing, calling
-/// tools, or naming no action. Earlier outputs stay in the state.
+/// An [`AgentError`] if a call to the model fails, or if the model keeps replying with nothing,
+/// calling tools, or naming no action. Earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -90,8 +91,8 @@ pub struct AgentAnswer {
 }
 
 impl Agent {
-    /// Creates an agent that asks `client`. Its answer is kept in the state under `id`, which should be the
-    /// id of the node.
+    /// Creates an agent that asks `client`. Its answer is kept in the state under `id`, which
+    /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
             id: id.into(),
@@ -120,8 +121,8 @@ impl Agent {
         self
     }
 
-    /// Sets the options of every request, such as the maximum number of tokens and the temperature. Its
-    /// messages and tools are ignored. The default leaves all options to the client.
+    /// Sets the options of every request, such as the maximum number of tokens and the temperature.
+    /// Its messages and tools are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = request;
@@ -173,9 +174,10 @@ impl Agent {
 
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
     ///
-    /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed from the
-    /// text. If it names no action, it is asked for the line [again](Self::with_asks_again). If it still
-    /// names none, the action is `default` if that is one of them; otherwise, the visit fails.
+    /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed
+    /// from the text. If it names no action, it is asked for the line
+    /// [again](Self::with_asks_again). If it still names none, the action is `default` if that is
+    /// one of them; otherwise, the visit fails.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.choice = Choice::of(actions.into_iter().map(Into::into).collect());

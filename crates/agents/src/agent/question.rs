@@ -31,8 +31,8 @@ where
         }
     }
 
-    /// Asks until `read` can use a reply, at most `asks_again` times more. Returns `None` if it can use
-    /// none of them.
+    /// Asks until `read` can use a reply, at most `asks_again` times more. Returns `None` if it can
+    /// use none of them.
     pub(super) async fn ask(
         &mut self,
         client: &dyn LlmClient,

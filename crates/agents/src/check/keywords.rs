@@ -73,8 +73,9 @@ pub(super) fn tagged<'s>(
     })
 }
 
-/// The schema of a mapping whose branch is unknown: it allows the keys of all branches, with a schema if all
-/// branches agree on it, and requires the keys that all require. The key that selects the branch is free.
+/// The schema of a mapping whose branch is unknown: it allows the keys of all branches, with a
+/// schema if all branches agree on it, and requires the keys that all require. The key that selects
+/// the branch is free.
 pub(super) fn common(tag: &str, branches: &[&Map<String, Json>], root: &Json) -> Map<String, Json> {
     let mut all: Map<String, Json> = Map::new();
     let properties = branches

@@ -1,8 +1,8 @@
 //! Checks a file against its JSON Schema, and reports all problems with their places.
 //!
 //! The schema that editors get is the one that is checked here: the two cannot come apart. Only the
-//! keywords that derived schemas use are known. A validator library would tell paths but no places, and
-//! would say "matches none of the schemas" where a person needs the names of the modes.
+//! keywords that derived schemas use are known. A validator library would tell paths but no places,
+//! and would say "matches none of the schemas" where a person needs the names of the modes.
 
 mod keywords;
 
@@ -20,7 +20,8 @@ use crate::yaml::{Entry, Path, Tree, Value};
 
 /// The keyword for the noun of a tag, next to `oneOf`.
 pub(crate) const NOUN: &str = "x-noun";
-/// The keyword that is `false` where the environment is not used, because drawings and messages show the text.
+/// The keyword that is `false` where the environment is not used, because drawings and messages
+/// show the text.
 pub(crate) const ENVIRONMENT: &str = "x-environment";
 
 /// Adds all problems of the tree.

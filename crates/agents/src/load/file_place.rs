@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use cogwork_files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
-/// The place of a file below an open folder. Because the folder stays open, a link that changes between the
-/// check and the use has no effect.
+/// The place of a file below an open folder. Because the folder stays open, a link that changes
+/// between the check and the use has no effect.
 #[derive(Clone)]
 pub(crate) struct FilePlace {
     folder: Folder,

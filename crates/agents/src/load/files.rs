@@ -14,7 +14,8 @@ use crate::{FileError, FileFlow, FileProblem};
 
 /// The maximum depth of nested files, including the first.
 const MAX_FILES_DEEP: usize = 16;
-/// The maximum number of times that files are read for one flow. A file that is named twice is read twice.
+/// The maximum number of times that files are read for one flow. A file that is named twice is read
+/// twice.
 const MAX_FILES: usize = 100;
 
 impl Loading<'_> {
@@ -79,8 +80,8 @@ impl Loading<'_> {
         self.file(&folder, &name, &path.display().to_string())
     }
 
-    /// Returns the flow of a file in a folder, or `None` if it has problems, which are reported. Messages call
-    /// the file `shown`.
+    /// Returns the flow of a file in a folder, or `None` if it has problems, which are reported.
+    /// Messages call the file `shown`.
     ///
     /// # Errors
     ///

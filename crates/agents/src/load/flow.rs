@@ -19,8 +19,8 @@ use crate::{FlowState, Template, TemplateError};
 const RESERVED: [&str; 3] = ["input", "last", END];
 
 impl Loading<'_> {
-    /// Returns the flow that a mapping describes, or `None` if it has problems, which are added to `found`. The
-    /// mapping was checked against the schema before.
+    /// Returns the flow that a mapping describes, or `None` if it has problems, which are added to
+    /// `found`. The mapping was checked against the schema before.
     pub(crate) fn flow(
         &mut self,
         source: &Source,
@@ -118,8 +118,8 @@ impl Loading<'_> {
         })
     }
 
-    /// Returns the problem of a template. If a value from the environment contains a brace, the slot may be part
-    /// of it.
+    /// Returns the problem of a template. If a value from the environment contains a brace, the
+    /// slot may be part of it.
     pub(super) fn told(&self, error: &TemplateError) -> String {
         match error {
             TemplateError::UnknownSlot { .. } if self.secrets.hold(['{', '}']) => {

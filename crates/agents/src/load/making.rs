@@ -53,8 +53,8 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Removes the settings of the client and of its requests from those of the node. If they have problems,
-    /// the node is still created, so that the rest is checked.
+    /// Removes the settings of the client and of its requests from those of the node. If they have
+    /// problems, the node is still created, so that the rest is checked.
     pub(super) fn prepare(
         &mut self,
         node_type: &NodeType,
@@ -119,7 +119,8 @@ impl<'m, 'l> Making<'m, 'l> {
         self.request.clone()
     }
 
-    /// Reads the prompt in this setting, with slots for `{input}`, `{last}` and every node of the flow.
+    /// Reads the prompt in this setting, with slots for `{input}`, `{last}` and every node of the
+    /// flow.
     ///
     /// # Errors
     ///
@@ -195,19 +196,21 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Returns the store of this key. The first caller creates it, and others share it, also in subflows.
+    /// Returns the store of this key. The first caller creates it, and others share it, also in
+    /// subflows.
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }
 
-    /// Returns the flow that the settings describe by `nodes` and `edges`, or `None` if it has problems, which
-    /// are reported.
+    /// Returns the flow that the settings describe by `nodes` and `edges`, or `None` if it has
+    /// problems, which are reported.
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
         self.loading
             .flow(self.source, self.config, self.path, self.found)
     }
 
-    /// Returns the flow of a file next to this one, or `None` if it has problems, which are reported.
+    /// Returns the flow of a file next to this one, or `None` if it has problems, which are
+    /// reported.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
         let (folder, name) = self.beside(file)?.resolved()?;
         let shown = match FilePath::new(self.source.name.as_ref()).parent() {
@@ -217,7 +220,8 @@ impl<'m, 'l> Making<'m, 'l> {
         self.loading.file(&folder, &name, &shown)
     }
 
-    /// Returns the place of a file in the folder of this file or below. It does not have to exist yet.
+    /// Returns the place of a file in the folder of this file or below. It does not have to exist
+    /// yet.
     pub(crate) fn beside(&self, file: &str) -> Result<FilePlace, String> {
         let Some(folder) = &self.source.folder else {
             return Err(

@@ -1,5 +1,5 @@
-//! Checks the wiring of one flow, with the places of its edges. The check of the flow builder would find the
-//! same problems, but only after every node is created, and without places.
+//! Checks the wiring of one flow, with the places of its edges. The check of the flow builder would
+//! find the same problems, but only after every node is created, and without places.
 
 use std::collections::{HashMap, HashSet};
 

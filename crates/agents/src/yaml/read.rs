@@ -15,7 +15,8 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
 
-/// Reads the single document of a text and adds its problems. Returns `None` if the text is not YAML.
+/// Reads the single document of a text and adds its problems. Returns `None` if the text is not
+/// YAML.
 pub(crate) fn read(
     text: &str,
     environment: &Environment,

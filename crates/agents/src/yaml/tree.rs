@@ -24,7 +24,8 @@ pub(crate) enum Value {
     Map(Vec<Entry>),
 }
 
-/// A text, which may contain values from the environment. Messages show only the names of the variables.
+/// A text, which may contain values from the environment. Messages show only the names of the
+/// variables.
 #[derive(Clone)]
 pub(crate) struct Text {
     pub(crate) value: String,

@@ -11,8 +11,8 @@ use crate::quote::Name;
 /// The maximum number of bytes of all texts together, with what aliases repeat and variables bring.
 pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
-/// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the environment
-/// of the process.
+/// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the
+/// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// The values that came from the environment, by the names of their variables.
@@ -63,8 +63,8 @@ impl Secrets {
     }
 }
 
-/// Returns the parts of a value that must not be shown: all of it, or all of an HTTP address except for scheme,
-/// host and port, which errors of connections need.
+/// Returns the parts of a value that must not be shown: all of it, or all of an HTTP address except
+/// for scheme, host and port, which errors of connections need.
 fn secrets_of(value: &str) -> Vec<&str> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| {
         value

@@ -14,9 +14,10 @@ use crate::reply::bounds::Bounds;
 /// [`check`](Prompts::check) finds unknown and missing names. The defaults are the files
 /// `prompts/english.yaml` and `prompts/chinese.yaml` of this crate.
 ///
-/// `{form}`, `{form_name}` and `{form_rules}` are replaced with the texts of [`yaml`](Prompts::yaml) or
-/// [`json`](Prompts::json), depending on the requested form, so all other texts are shared. If your texts
-/// mention YAML themselves, set `json` to `None`: replies are then always requested in YAML.
+/// `{form}`, `{form_name}` and `{form_rules}` are replaced with the texts of
+/// [`yaml`](Prompts::yaml) or [`json`](Prompts::json), depending on the requested form, so all
+/// other texts are shared. If your texts mention YAML themselves, set `json` to `None`: replies are
+/// then always requested in YAML.
 ///
 /// ```
 /// use cogwork_cot::Prompts;
@@ -35,11 +36,11 @@ use crate::reply::bounds::Bounds;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Prompts {
-    /// General instructions: what a thought is, the form of a reply, the rules of the plan. `{form}`,
-    /// `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` is required.
+    /// General instructions: what a thought is, the form of a reply, the rules of the plan.
+    /// `{form}`, `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` is required.
     pub system: String,
-    /// A worked example with a different problem, shown as an earlier exchange, because models copy an
-    /// example inside the instructions. `None` omits it.
+    /// A worked example with a different problem, shown as an earlier exchange, because models copy
+    /// an example inside the instructions. `None` omits it.
     pub example: Option<Example>,
     /// The problem. `{problem}`.
     pub problem: String,

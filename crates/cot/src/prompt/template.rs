@@ -47,7 +47,8 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Replaces every known name. Unknown names are kept, so that they are noticed if the check was skipped.
+/// Replaces every known name. Unknown names are kept, so that they are noticed if the check was
+/// skipped.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(
         template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>(),

@@ -2,11 +2,13 @@
 //!
 //! The rules, in order:
 //!
-//! 1. Thinking in `<think>` tags is skipped. Without the opening tag, it is skipped if all keys of a
-//!    reply follow it.
-//! 2. Fenced blocks in which a line begins with a key of a reply; otherwise, the text from the first such
-//!    line, or from a bracket before a key. Prose that merely mentions a key does not count.
-//! 3. Of several blocks, the last one counts: a model that starts a second block withdraws the first.
+//! 1. Thinking in `<think>` tags is skipped. Without the opening tag, it is skipped if all keys of
+//!    a reply follow it.
+//! 2. Fenced blocks in which a line begins with a key of a reply; otherwise, the text from the
+//!    first such line, or from a bracket before a key. Prose that merely mentions a key does not
+//!    count.
+//! 3. Of several blocks, the last one counts: a model that starts a second block withdraws the
+//!    first.
 //! 4. Of several YAML documents in a block, the last one with all three keys counts.
 //! 5. If no line begins with a key, the last fenced block, so that the error can describe it.
 
@@ -64,8 +66,8 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
         .collect();
     let first = meant.iter().map(|block| block.offset).min();
     if let Some((before, rest)) = first.and_then(|first| text.split_at_checked(first)) {
-        // Keys before the first fence, or behind what looks like its end, belong to the reply too, unless
-        // a block is whole.
+        // Keys before the first fence, or behind what looks like its end, belong to the reply too,
+        // unless a block is whole.
         let outside = names_a_key(before)
             || end_of_fences(rest) > meant.iter().map(|block| block.text.len()).sum();
         if outside && !meant.iter().any(|block| top_keys(block.text).is_all()) {

@@ -1,5 +1,5 @@
-//! From the raw text of a model to a typed reply: find the block, guard against hostile YAML, parse,
-//! validate, and repair with a report.
+//! From the raw text of a model to a typed reply: find the block, guard against hostile YAML,
+//! parse, validate, and repair with a report.
 
 pub(crate) mod bounds;
 mod candidates;

@@ -18,7 +18,8 @@ pub enum ReplyProblemKind {
     Refused,
     /// The block is not YAML, or not a reply: a part is missing, unknown or of the wrong type.
     Invalid,
-    /// The model stopped in the middle of the reply: by the token limit, a filter, or for another reason.
+    /// The model stopped in the middle of the reply: by the token limit, a filter, or for another
+    /// reason.
     CutOff,
     /// The reply ends the reasoning while steps of its plan are not done.
     EndedEarly,
@@ -37,14 +38,15 @@ struct Inner {
     partial: Option<Partial>,
 }
 
-/// What could be read of an unusable reply. Parts that are missing or unreadable are left out; nothing is
-/// guessed.
+/// What could be read of an unusable reply. Parts that are missing or unreadable are left out;
+/// nothing is guessed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Partial {
     /// The thinking, if any.
     pub current_thinking: Option<String>,
-    /// The complete steps, with their complete sub-steps. It may be empty even if the intended plan is not.
+    /// The complete steps, with their complete sub-steps. It may be empty even if the intended plan
+    /// is not.
     pub planning: Plan,
     /// Whether another thought is needed, if the reply contains it.
     pub next_thought_needed: Option<bool>,

@@ -26,12 +26,13 @@ pub enum Reading {
 
 /// Reads the raw text of a model within limits, and repairs malformed replies.
 ///
-/// A reply is first read strictly, so a well-formed one is never changed. A malformed reply is repaired if
-/// its keys leave no doubt about its meaning, and the result is read strictly again. Every repair is
-/// reported. A missing part, or an unrecognizable status or truth value, remains an error.
+/// A reply is first read strictly, so a well-formed one is never changed. A malformed reply is
+/// repaired if its keys leave no doubt about its meaning, and the result is read strictly again.
+/// Every repair is reported. A missing part, or an unrecognizable status or truth value, remains an
+/// error.
 ///
-/// Of several blocks, the last one counts. If it is closed but cannot be read even after repairs, the
-/// nearest readable one of the eight blocks before it is used, which is reported as
+/// Of several blocks, the last one counts. If it is closed but cannot be read even after repairs,
+/// the nearest readable one of the eight blocks before it is used, which is reported as
 /// [`RepairKind::EarlierBlock`].
 ///
 /// ```
@@ -85,20 +86,21 @@ pub struct Read {
 }
 
 impl Reply {
-    /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can repair
-    /// replies and has more settings.
+    /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can
+    /// repair replies and has more settings.
     ///
-    /// The reply is in a fence labelled `yaml` or `json` or without a label, is a JSON object in prose, or
-    /// is the text from the first line that begins with a key. Of several blocks, only the last one that
-    /// contains a key of a reply counts: a model that writes a second block has withdrawn the first.
-    /// Thinking in `<think>` tags is skipped.
+    /// The reply is in a fence labelled `yaml` or `json` or without a label, is a JSON object in
+    /// prose, or is the text from the first line that begins with a key. Of several blocks, only
+    /// the last one that contains a key of a reply counts: a model that writes a second block has
+    /// withdrawn the first. Thinking in `<think>` tags is skipped.
     ///
     /// # Errors
     ///
     /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
-    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are rejected before the YAML
-    /// library reads the text: it takes quadratic time or more for some of them, and no reply needs them.
-    /// A comment after an unquoted text is rejected, too, because ` #` was meant as text.
+    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are rejected before
+    /// the YAML library reads the text: it takes quadratic time or more for some of them, and no
+    /// reply needs them. A comment after an unquoted text is rejected, too, because ` #` was meant
+    /// as text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         let reader = ReplyReader::default()
             .with_reading(Reading::Strict)
@@ -126,8 +128,8 @@ impl ReplyReader {
         self
     }
 
-    /// Sets the maximum nesting of brackets and indented lists; a level of steps takes two. The default is
-    /// 72, which is enough for the deepest plan.
+    /// Sets the maximum nesting of brackets and indented lists; a level of steps takes two. The
+    /// default is 72, which is enough for the deepest plan.
     pub fn with_max_nesting(mut self, levels: usize) -> Self {
         self.bounds.nesting = levels;
         self
@@ -143,9 +145,9 @@ impl ReplyReader {
     ///
     /// # Errors
     ///
-    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted. See
-    /// [`Reply::read`] for what is rejected. After repairs, it describes the first remaining problem and
-    /// contains [what could be read](ReplyProblem::partial).
+    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
+    /// See [`Reply::read`] for what is rejected. After repairs, it describes the first remaining
+    /// problem and contains [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
         let wanted = self.form;
@@ -205,8 +207,8 @@ impl ReplyReader {
         Ok(read)
     }
 
-    /// Reads a reply, given why the model stopped. Unless it was done, the reply is complete only if a fence
-    /// closes it: YAML that is cut off can still be valid YAML.
+    /// Reads a reply, given why the model stopped. Unless it was done, the reply is complete only
+    /// if a fence closes it: YAML that is cut off can still be valid YAML.
     pub(crate) fn read_finished(
         &self,
         text: &str,
@@ -271,8 +273,8 @@ impl ReplyReader {
             .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
     }
 
-    /// Reads a block strictly, and then with repairs. A well-formed block is not changed, unless its plan
-    /// loops.
+    /// Reads a block strictly, and then with repairs. A well-formed block is not changed, unless
+    /// its plan loops.
     fn read_block(&self, text: &str, block: &Block<'_>) -> Result<Read, ReplyProblem> {
         let fault = match strict::read(block.text, self.bounds) {
             Ok(reply) if self.reading == Reading::Strict || !repeats(&reply.planning) => {
@@ -317,7 +319,8 @@ impl ReplyReader {
         let unchanged = mended.repairs.is_empty();
         let partial = mended.partial.clone();
         let finished = self.finish(mended).map(|mut read| {
-            // The repairs can read some faults without changing anything. Those are reported as well.
+            // The repairs can read some faults without changing anything. Those are reported as
+            // well.
             if unchanged {
                 let line = line_at(text, block.offset + fault.offset);
                 let what = format!("read past what YAML refuses: {}", fault.message);

@@ -1,7 +1,8 @@
 //! The JSON Schemas of replies, derived from the types.
 //!
-//! A step is derived once, as a recursive schema, and written out level by level: recursion does not bound
-//! the reply, and servers reject it (Anthropic, Ollama) or fail in the middle of a reply (vLLM).
+//! A step is derived once, as a recursive schema, and written out level by level: recursion does
+//! not bound the reply, and servers reject it (Anthropic, Ollama) or fail in the middle of a reply
+//! (vLLM).
 
 use cogwork_plan::{Plan, Status, Step};
 use schemars::schema_for;
@@ -14,16 +15,18 @@ use super::parts::Reply;
 /// Levels of steps in [`Reply::flat_json_schema`].
 pub(crate) const FLAT_LEVELS: usize = 3;
 
-/// The bounds of a reply in [`Reply::json_schema`], which keep the longest one within a token limit.
+/// The bounds of a reply in [`Reply::json_schema`], which keep the longest one within a token
+/// limit.
 ///
-/// Each character of a text counts as one token, which is the maximum for plain English and four times the
-/// usual number. Everything else (keys, brackets, statuses, and indentation by two spaces) counts as one
-/// token per three characters. A fifth of the limit, but at most 1,900 characters (llama.cpp does not
-/// support a bound of 2,000), is for `current_thinking`. The rest is for the plan: the largest of several
-/// shapes in which each description, result and mark can have at least 40 characters, and at most 200.
+/// Each character of a text counts as one token, which is the maximum for plain English and four
+/// times the usual number. Everything else (keys, brackets, statuses, and indentation by two
+/// spaces) counts as one token per three characters. A fifth of the limit, but at most 1,900
+/// characters (llama.cpp does not support a bound of 2,000), is for `current_thinking`. The rest is
+/// for the plan: the largest of several shapes in which each description, result and mark can have
+/// at least 40 characters, and at most 200.
 ///
-/// A character beyond ASCII may take several tokens, so a reply of such characters can exceed the limit. It
-/// is then asked for again, like every reply that is cut off.
+/// A character beyond ASCII may take several tokens, so a reply of such characters can exceed the
+/// limit. It is then asked for again, like every reply that is cut off.
 ///
 /// ```
 /// use cogwork_cot::ReplyBounds;
@@ -91,8 +94,8 @@ impl Default for ReplyBounds {
 }
 
 impl ReplyBounds {
-    /// Creates the bounds for a maximum number of tokens. Values below 512 count as 512, because no plan fits
-    /// into less.
+    /// Creates the bounds for a maximum number of tokens. Values below 512 count as 512, because no
+    /// plan fits into less.
     pub fn for_tokens(tokens: u32) -> Self {
         let tokens = usize::try_from(tokens)
             .unwrap_or(usize::MAX)
@@ -209,11 +212,12 @@ impl Shape {
 }
 
 impl Reply {
-    /// Returns the JSON Schema of a reply within bounds, as text: every length and count has a limit, and each
-    /// level of steps refers to the next by `$ref`. Optional properties may also be null.
+    /// Returns the JSON Schema of a reply within bounds, as text: every length and count has a
+    /// limit, and each level of steps refers to the next by `$ref`. Optional properties may also be
+    /// null.
     ///
-    /// It is for llama.cpp, vLLM, Ollama, and similar servers. The properties are in the order in which they
-    /// should be written, which these servers preserve.
+    /// It is for llama.cpp, vLLM, Ollama, and similar servers. The properties are in the order in
+    /// which they should be written, which these servers preserve.
     ///
     /// ```
     /// use cogwork_cot::{Reply, ReplyBounds};
@@ -281,9 +285,10 @@ impl Reply {
         written(&reply)
     }
 
-    /// Returns the JSON Schema of a reply for servers that support only part of JSON Schema, such as the
-    /// strict mode of OpenAI and the structured output of Anthropic, as text: without references and bounds,
-    /// and with every property required; a missing result or mark is null. There are three levels of steps.
+    /// Returns the JSON Schema of a reply for servers that support only part of JSON Schema, such
+    /// as the strict mode of OpenAI and the structured output of Anthropic, as text: without
+    /// references and bounds, and with every property required; a missing result or mark is null.
+    /// There are three levels of steps.
     ///
     /// ```
     /// let schema = cogwork_cot::Reply::flat_json_schema();
@@ -354,8 +359,8 @@ fn written(schema: &Value) -> String {
     serde_json::to_string(&InOrder(schema)).unwrap_or_default()
 }
 
-/// Keys that stand before all others. A model writes properties in the order of the schema: it has to
-/// think before it plans, and to say how far a step is before what came of it.
+/// Keys that stand before all others. A model writes properties in the order of the schema: it has
+/// to think before it plans, and to say how far a step is before what came of it.
 const ORDER: [&str; 9] = [
     "current_thinking",
     "planning",
@@ -375,8 +380,8 @@ fn place(key: &str) -> usize {
         .unwrap_or(ORDER.len())
 }
 
-/// Written with its keys in order. serde_json keeps an order only with a feature that would change every
-/// map of the program.
+/// Written with its keys in order. serde_json keeps an order only with a feature that would change
+/// every map of the program.
 struct InOrder<'v>(&'v Value);
 
 impl Serialize for InOrder<'_> {

@@ -1,4 +1,5 @@
-//! The one way in which a reply is read in the end, be it as the model wrote it or as it was repaired.
+//! The one way in which a reply is read in the end, be it as the model wrote it or as it was
+//! repaired.
 
 use cogwork_read::charge;
 
@@ -54,7 +55,8 @@ pub(super) struct Fault {
     pub(super) offset: usize,
 }
 
-/// What to do about the mistakes that models make most; the YAML library names them in its own terms.
+/// What to do about the mistakes that models make most; the YAML library names them in its own
+/// terms.
 fn advice(message: &str) -> &'static str {
     let known = [
         (

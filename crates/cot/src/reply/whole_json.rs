@@ -1,8 +1,8 @@
 //! The way in which a reply is read that is a JSON object from its first to its last character, as
 //! servers that are asked for JSON give it.
 //!
-//! YAML reads nearly all JSON too, but not to the last character: it folds line separators in a text,
-//! and knows no escapes in pairs. What is not whole JSON goes the way of all other replies.
+//! YAML reads nearly all JSON too, but not to the last character: it folds line separators in a
+//! text, and knows no escapes in pairs. What is not whole JSON goes the way of all other replies.
 
 use cogwork_read::charge;
 
@@ -22,8 +22,8 @@ pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
     (!reply.current_thinking.trim().is_empty() && !reply.planning.is_empty()).then_some(reply)
 }
 
-/// Whether a text keeps to the bounds, and has no number outside of strings: JSON's reader would hand
-/// over 65.50 as 65.5.
+/// Whether a text keeps to the bounds, and has no number outside of strings: JSON's reader would
+/// hand over 65.50 as 65.5.
 fn is_plain(text: &str, bounds: Bounds) -> bool {
     let mut depth = 0_usize;
     let mut objects = 0_usize;

@@ -15,8 +15,8 @@ use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 /// progress, what changed, the cost, and the answer at the end.
 ///
 /// On a terminal, the output is in colour, with a spinner on standard error while the model works.
-/// Otherwise, or if `NO_COLOR` is set, it is plain text. Control characters in the texts of the model
-/// are replaced.
+/// Otherwise, or if `NO_COLOR` is set, it is plain text. Control characters in the texts of the
+/// model are replaced.
 ///
 /// ```no_run
 /// use cogwork_cot::{ChainOfThought, ConsoleReporter, ScriptedClient};
@@ -30,8 +30,8 @@ pub struct ConsoleReporter {
 }
 
 impl ConsoleReporter {
-    /// Creates a reporter that writes to standard output: in colour if it is a terminal and `NO_COLOR`
-    /// is not set, with a spinner if standard error is a terminal.
+    /// Creates a reporter that writes to standard output: in colour if it is a terminal and
+    /// `NO_COLOR` is not set, with a spinner if standard error is a terminal.
     pub fn stdout() -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let spinners = io::stderr().is_terminal().then(MultiProgress::new);
@@ -63,8 +63,8 @@ impl ConsoleReporter {
         self
     }
 
-    /// Writes a piece in one go, so that the lines of concurrent runs do not mix. A closed pipe is not
-    /// an error of the run.
+    /// Writes a piece in one go, so that the lines of concurrent runs do not mix. A closed pipe is
+    /// not an error of the run.
     fn print(&self, text: &str) {
         let write = || {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,8 +14,8 @@ use crate::{Reasoning, ReplyProblem, Rung};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
-/// The default of every method does nothing. Many runs can share a reporter. Methods are called inside
-/// the run, so a reporter that blocks also blocks the run.
+/// The default of every method does nothing. Many runs can share a reporter. Methods are called
+/// inside the run, so a reporter that blocks also blocks the run.
 ///
 /// ```
 /// use cogwork_cot::{Reasoning, Reporter};
@@ -37,15 +37,15 @@ pub trait Reporter: Send + Sync {
         let _ = reasoning;
     }
 
-    /// Called when the model starts to work on a thought. The returned guard is dropped when it stops:
-    /// with a thought, with an error, or because the run was dropped.
+    /// Called when the model starts to work on a thought. The returned guard is dropped when it
+    /// stops: with a thought, with an error, or because the run was dropped.
     fn working(&self, thought_number: u32) -> Working {
         let _ = thought_number;
         Working::default()
     }
 
-    /// Called with each piece of a streamed reply. Together, the pieces are the raw text of the reply.
-    /// After [`asking_again`](Reporter::asking_again), a new reply begins.
+    /// Called with each piece of a streamed reply. Together, the pieces are the raw text of the
+    /// reply. After [`asking_again`](Reporter::asking_again), a new reply begins.
     fn delta(&self, thought_number: u32, text: &str) {
         let _ = (thought_number, text);
     }

@@ -28,7 +28,8 @@ pub(super) struct Draft {
     pub(super) unknown: Vec<(String, Field)>,
 }
 
-/// A step as far as it is recognized. Steps with the same content are equal, regardless of their places.
+/// A step as far as it is recognized. Steps with the same content are equal, regardless of their
+/// places.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DraftStep {
     pub(super) line: usize,

@@ -1,6 +1,6 @@
-//! JSON, and malformed JSON: comments, single quotes, extra or missing commas, unclosed brackets. It is
-//! rewritten in block style, so that all other repairs handle one form only. Rewriting valid JSON or YAML is
-//! not reported; everything else is.
+//! JSON, and malformed JSON: comments, single quotes, extra or missing commas, unclosed brackets.
+//! It is rewritten in block style, so that all other repairs handle one form only. Rewriting valid
+//! JSON or YAML is not reported; everything else is.
 
 use cogwork_read::charge;
 
@@ -11,8 +11,9 @@ use super::keys::{self, Key};
 use super::lines::Line;
 use super::repairs::Report;
 
-/// Rewrites every collection of flow style in block style. `open` means that the text may end in the middle of
-/// a word. Returns `None` if brackets nest deeper than `nesting`, or block style would take far more room.
+/// Rewrites every collection of flow style in block style. `open` means that the text may end in
+/// the middle of a word. Returns `None` if brackets nest deeper than `nesting`, or block style
+/// would take far more room.
 pub(super) fn expand<'t>(
     lines: Vec<Line<'t>>,
     open: bool,
@@ -70,8 +71,9 @@ fn has_bracket(line: &Line<'_>) -> bool {
     line.text().contains(['{', '['])
 }
 
-/// Returns where in a line a collection of steps begins, and the column of its key. A `[` before lines with
-/// dashes does not open a list. Only the first line can begin with a bracket; other such lines are text.
+/// Returns where in a line a collection of steps begins, and the column of its key. A `[` before
+/// lines with dashes does not open a list. Only the first line can begin with a bracket; other such
+/// lines are text.
 fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
     let text = line.text();
     let (item, column) = match text.strip_prefix('-').map(str::trim_start) {

@@ -58,8 +58,8 @@ pub(super) struct Reader<'s, 'r> {
     report: &'r mut Report,
     /// The depth of the collection in which the text ended, if it did.
     cut: Option<usize>,
-    /// The number of quotes that were closed by guessing. It is bounded, because each may cost a pass over the
-    /// rest of the text.
+    /// The number of quotes that were closed by guessing. It is bounded, because each may cost a
+    /// pass over the rest of the text.
     unclosed: usize,
 }
 

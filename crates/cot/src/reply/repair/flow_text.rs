@@ -158,7 +158,8 @@ fn begins_pair(rest: &str) -> bool {
     next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
 }
 
-/// Reads an unquoted text: up to a bracket, or to a comma before a known key. Other commas are part of it.
+/// Reads an unquoted text: up to a bracket, or to a comma before a known key. Other commas are part
+/// of it.
 pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     let mut brackets = 0_usize;
     let mut end = rest.len();

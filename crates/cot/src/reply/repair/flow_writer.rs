@@ -7,8 +7,9 @@ use super::keys::{self, Key};
 use super::lines::Line;
 use super::text::in_quotes;
 
-/// The maximum growth of a block in block style, beyond [`LEAST_ROOM`]. Each item is indented to the column of
-/// its list, so without a bound, a list with deep indentation could grow quadratically.
+/// The maximum growth of a block in block style, beyond [`LEAST_ROOM`]. Each item is indented to
+/// the column of its list, so without a bound, a list with deep indentation could grow
+/// quadratically.
 const MAX_GROWTH: usize = 16;
 /// The number of bytes that every block may have in block style.
 const LEAST_ROOM: usize = 64 * 1024;

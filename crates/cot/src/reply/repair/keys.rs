@@ -1,5 +1,5 @@
-//! The keys of a reply, as models spell them. Known keys distinguish keys from text reliably, which YAML alone
-//! cannot.
+//! The keys of a reply, as models spell them. Known keys distinguish keys from text reliably, which
+//! YAML alone cannot.
 
 use cogwork_read::charge;
 
@@ -122,8 +122,8 @@ pub(super) struct Known<'t> {
 }
 
 impl<'t> Known<'t> {
-    /// What follows the colon, without the blanks around it. Goes over all blanks at both ends of the text,
-    /// so it is for texts of one line.
+    /// What follows the colon, without the blanks around it. Goes over all blanks at both ends of
+    /// the text, so it is for texts of one line.
     pub(super) fn value(&self) -> &'t str {
         trimmed(self.rest)
     }
@@ -238,8 +238,8 @@ pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}')
 }
 
-/// Returns the letters and digits of a name in lower case. It is empty if the name contains anything except
-/// them and separators.
+/// Returns the letters and digits of a name in lower case. It is empty if the name contains
+/// anything except them and separators.
 fn letters(name: &str) -> String {
     let between = |c: char| is_blank(c) || "_-*`\"'“”‘’".contains(c);
     let letters: String = name.chars().filter(|c| !between(*c)).collect();

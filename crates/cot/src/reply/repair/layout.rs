@@ -1,5 +1,5 @@
-//! From entries to a draft: assigns keys to steps, and steps to lists. Columns decide, as in YAML; if they are
-//! ambiguous, the nearest step that lacks the key is used.
+//! From entries to a draft: assigns keys to steps, and steps to lists. Columns decide, as in YAML;
+//! if they are ambiguous, the nearest step that lacks the key is used.
 
 use cogwork_plan::MAX_DEPTH;
 use cogwork_read::charge;
@@ -27,7 +27,8 @@ struct Layout<'r> {
     levels: Vec<Level>,
     /// The level whose last step has just got its key `sub_steps`.
     opened: Option<usize>,
-    /// The column at which keys go to the innermost step since one did, though it is that of its dash.
+    /// The column at which keys go to the innermost step since one did, though it is that of its
+    /// dash.
     beside: Option<usize>,
     report: &'r mut Report,
 }

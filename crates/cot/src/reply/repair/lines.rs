@@ -29,8 +29,8 @@ impl<'t> Line<'t> {
         Self::padded(number, 0, raw.into())
     }
 
-    /// Creates a line at this column. Its indentation is not stored as text, because many deeply indented lines
-    /// would take far more room than the reply.
+    /// Creates a line at this column. Its indentation is not stored as text, because many deeply
+    /// indented lines would take far more room than the reply.
     pub(super) fn made(number: usize, column: usize, text: String) -> Self {
         Self::padded(number, column, text.into())
     }
@@ -112,8 +112,8 @@ fn next_column(column: usize, blank: char) -> usize {
     }
 }
 
-/// Returns the lines of a block that starts at this line of the raw reply. A carriage return alone ends a line
-/// in YAML, but does not count for line numbers.
+/// Returns the lines of a block that starts at this line of the raw reply. A carriage return alone
+/// ends a line in YAML, but does not count for line numbers.
 pub(super) fn split(block: &str, first: usize) -> Vec<Line<'_>> {
     charge(block.len());
     let numbered = (first..).zip(block.split('\n'));

@@ -8,7 +8,8 @@
 //! 4. `text`, `quoted`: values are read as the intended texts; quotes, block scalars.
 //! 5. `steps`: steps in other forms, synonyms of statuses and truth values, loops.
 //!
-//! The result is written as plain YAML and read strictly, so a repair never decides whether a reply is valid.
+//! The result is written as plain YAML and read strictly, so a repair never decides whether a reply
+//! is valid.
 
 mod draft;
 mod flow;
@@ -84,8 +85,8 @@ impl Mended {
     }
 }
 
-/// Repairs a block that starts at this line of the raw reply. `open` means that the text may be cut off.
-/// Returns `None` if nothing in it can be recognized.
+/// Repairs a block that starts at this line of the raw reply. `open` means that the text may be cut
+/// off. Returns `None` if nothing in it can be recognized.
 pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -> Option<Mended> {
     let mut report = Report::default();
     let lines = lines::split(block, first_line);
@@ -110,8 +111,8 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
     })
 }
 
-/// Removes the last step if the text visibly ends in it: its status is missing or incomplete, or a quote is
-/// not closed.
+/// Removes the last step if the text visibly ends in it: its status is missing or incomplete, or a
+/// quote is not closed.
 fn drop_unfinished(draft: &mut Draft, last: Option<&Entry<'_>>, report: &mut Report) {
     let Some((line, mut steps)) = draft.planning.as_mut().map(|(line, steps)| (*line, steps))
     else {

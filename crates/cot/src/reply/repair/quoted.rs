@@ -87,8 +87,8 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Replaces escapes. If one is invalid, as in a Windows path, all backslashes except for those before quotes and
-/// backslashes are text.
+/// Replaces escapes. If one is invalid, as in a Windows path, all backslashes except for those
+/// before quotes and backslashes are text.
 pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
     charge(body.len());
     if quote != '"' {

@@ -52,7 +52,8 @@ pub enum RepairKind {
     Indentation,
     /// Quotes that are missing, not closed, or inside a text; a backslash that escapes nothing.
     Quotes,
-    /// Characters that JSON and YAML do not allow, or that are missing: a `//` comment, an unclosed bracket.
+    /// Characters that JSON and YAML do not allow, or that are missing: a `//` comment, an unclosed
+    /// bracket.
     Json,
     /// A character that YAML rejects, with a clear meaning.
     Syntax,
@@ -123,7 +124,8 @@ impl Report {
     }
 }
 
-/// The maximum number of repairs that are listed. They are kept with every thought, and only loops need more.
+/// The maximum number of repairs that are listed. They are kept with every thought, and only loops
+/// need more.
 const LISTED: usize = 1000;
 
 /// The maximum number of characters of the model's text that a repair quotes.

@@ -1,5 +1,5 @@
-//! From lines to entries: decides which lines begin a key or a step, and which continue the text before. Known
-//! keys decide, by spelling and column, where YAML uses columns and punctuation.
+//! From lines to entries: decides which lines begin a key or a step, and which continue the text
+//! before. Known keys decide, by spelling and column, where YAML uses columns and punctuation.
 
 use cogwork_read::charge;
 
@@ -106,7 +106,8 @@ impl Accepted {
             .filter_map(|key| {
                 let of_key = tops().filter(|(_, known)| known.key == key);
 
-                // At the margin before deeper ones; then by spelling. Other words count at the margin only.
+                // At the margin before deeper ones; then by spelling. Other words count at the
+                // margin only.
                 let ranked = of_key.map(|(indent, known)| (indent > margin, known.spelling));
                 let (deeper, spelling) = ranked
                     .filter(|(deeper, spelling)| !deeper || *spelling < Spelling::Synonym)
@@ -124,7 +125,8 @@ impl Accepted {
         self.keys.iter().any(|(known, ..)| *known == key)
     }
 
-    /// The key of the top level that a line begins. Inside the thinking a deeper one must look like one.
+    /// The key of the top level that a line begins. Inside the thinking a deeper one must look like
+    /// one.
     fn key<'l>(&self, line: &'l Line<'_>, region: Region) -> Option<Known<'l>> {
         let known = top(line.text())?;
         let (_, spelling, at_margin) = self.keys.iter().find(|(key, ..)| *key == known.key)?;
@@ -150,8 +152,8 @@ fn is_opener(head: &str) -> bool {
     is_block(head) || matches!(head, "[" | "{" | "[{" | "-")
 }
 
-/// Returns the entries of a block, in order, or `None` if steps follow the end of the reply, where it is unclear
-/// what they belong to.
+/// Returns the entries of a block, in order, or `None` if steps follow the end of the reply, where
+/// it is unclear what they belong to.
 pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<Entry<'t>>> {
     let accepted = Accepted::of(&lines);
     let swallowed = if accepted.has(Key::Planning) {
@@ -464,8 +466,8 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
-    /// Whether a line behind a thinking of one line begins a key that replies do not have. Beneath a
-    /// block scalar, or with a capital, it is text that was not indented.
+    /// Whether a line behind a thinking of one line begins a key that replies do not have. Beneath
+    /// a block scalar, or with a capital, it is text that was not indented.
     fn is_unknown(&self, line: &Line<'_>, margin: usize) -> bool {
         let one_line = self
             .entries

@@ -86,8 +86,8 @@ pub(super) fn is_nothing(text: &str) -> bool {
     ) || text.trim().is_empty()
 }
 
-/// Letters and digits, in small letters. A text with other signs than those around and between words
-/// is not one of our words: `true/false`, `Done, 4`.
+/// Letters and digits, in small letters. A text with other signs than those around and between
+/// words is not one of our words: `true/false`, `Done, 4`.
 fn words(text: &str) -> String {
     charge(text.len());
     let around = |c: char| !c.is_alphanumeric();
