@@ -7,6 +7,9 @@ const AROUND: usize = 30;
 /// The maximum number of lines of the whole difference.
 const LINES: usize = 20;
 
+/// The name of a setting and a function that displays it.
+type Setting = (&'static str, fn(&ChatRequest) -> String);
+
 /// The difference between a request and a recorded one.
 #[derive(Default)]
 pub(super) struct Difference {
@@ -77,7 +80,7 @@ impl Difference {
     }
 
     fn add_settings(&mut self, recorded: &ChatRequest, asked: &ChatRequest) {
-        let short: [(&str, fn(&ChatRequest) -> String); 4] = [
+        let short: [Setting; 4] = [
             ("max_tokens", |request| shown(request.max_tokens())),
             ("temperature", |request| shown(request.temperature())),
             ("seed", |request| shown(request.seed())),
@@ -87,7 +90,7 @@ impl Difference {
             self.add_setting(name, setting(recorded), setting(asked));
         }
 
-        let long: [(&str, fn(&ChatRequest) -> String); 2] = [("format", form), ("tools", tools)];
+        let long: [Setting; 2] = [("format", form), ("tools", tools)];
         for (name, setting) in long {
             let before = setting(recorded);
             let now = setting(asked);

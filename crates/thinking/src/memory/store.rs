@@ -9,7 +9,8 @@ use super::error::MemoryError;
 
 /// A store of texts with a search.
 ///
-/// [`InMemory`] and [`FileMemory`] compare words, [`Blackboard`] returns the newest items.
+/// [`InMemory`](super::InMemory) and [`FileMemory`](super::FileMemory) compare words,
+/// [`Blackboard`](super::Blackboard) returns the newest items.
 /// Implement the trait for a custom store. A call may be dropped at any `await`.
 ///
 /// ```

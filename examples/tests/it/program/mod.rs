@@ -1,5 +1,10 @@
 //! The examples as programs.
 
+#![expect(
+    clippy::expect_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
