@@ -6,9 +6,9 @@ use cogwork_text::{Name, NameList};
 use crate::Action;
 use crate::wiring::Depth;
 
-/// The error of a graph with problems, with all of them.
+/// The error of a graph that isn't valid. Contains all problems.
 ///
-/// `{}` is one line, `{:#}` one line per problem. Both escape control characters in names and
+/// `{}` writes one line, `{:#}` one line per problem. Both escape control characters in names and
 /// shorten long names and lists; the fields of a [`WiringProblem`] contain them unchanged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
@@ -63,7 +63,7 @@ impl fmt::Debug for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// A problem of a graph.
+/// A problem in a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(
@@ -83,14 +83,14 @@ pub enum WiringProblem {
     DuplicateNode { node: String },
     /// Two branches of a node have the same name.
     DuplicateBranch { node: String, branch: String },
-    /// The node declares no actions, so a run could never leave it. A subflow without an end is
-    /// one.
+    /// The node declares no actions, so a run could never leave it. This includes a subflow without
+    /// an end.
     NoActions { node: String },
     /// Too many subflows are nested.
     TooDeep { node: String, depth: usize },
     /// Too many concurrent flows are nested.
     TooDeepSideBySide { node: String, depth: usize },
-    /// An edge or an end leaves a name that isn't a node.
+    /// An edge or an end starts at a name that isn't a node.
     UnknownSource {
         from: String,
         action: Action,
@@ -111,7 +111,7 @@ pub enum WiringProblem {
     },
     /// Two edges leave a node on the same action.
     DuplicateEdge { from: String, action: Action },
-    /// A node declares an action without an edge or end.
+    /// A node declares an action that has neither an edge nor an end.
     ActionLeadsNowhere { node: String, action: Action },
     /// No path leads from the start to the node.
     Unreachable { node: String },

@@ -13,7 +13,7 @@ use crate::places::subflow::Subflow;
 use crate::wiring::{Inside, Place, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
-/// Wires nodes by name. Created by [`Flow::builder`].
+/// A builder that connects nodes by name. Created by [`Flow::builder`].
 ///
 /// The order of the calls doesn't matter: [`build`](FlowBuilder::build) looks up all names and
 /// reports every problem at once.
@@ -49,7 +49,7 @@ struct Added<S> {
 }
 
 impl<S> Flow<S> {
-    /// Returns a builder of a flow with this name, which appears in errors and drawings.
+    /// Creates a builder for a flow with this name. The name appears in errors and drawings.
     pub fn builder(name: impl Into<String>) -> FlowBuilder<S> {
         FlowBuilder {
             name: name.into(),
@@ -95,8 +95,8 @@ impl<S> FlowBuilder<S> {
         self.add(name, node.actions(), Inside::Node, NodeVisit(node))
     }
 
-    /// Adds a flow over a part of the state. The action on which it ends chooses the edge to
-    /// follow; `|state| state` passes it the whole state. Up to 1,000 subflows can be nested.
+    /// Adds a flow over a part of the state. The action on which it ends determines the edge to
+    /// follow. To pass it the whole state, use `|state| state`. Up to 1,000 subflows can be nested.
     pub fn subflow<T: 'static>(
         self,
         name: impl Into<String>,
@@ -113,8 +113,8 @@ impl<S> FlowBuilder<S> {
         self.add(name, actions, inside, Subflow { graph, part })
     }
 
-    /// Adds a flow that runs over each of many items in one visit; see [`Each`]. Its action is
-    /// [`Action::DEFAULT`].
+    /// Adds a flow that runs once for each of many items, all in one visit; see [`Each`]. Its
+    /// action is [`Action::DEFAULT`].
     pub fn each<I>(self, name: impl Into<String>, each: Each<S, I>) -> Self
     where
         S: Send + 'static,
@@ -134,8 +134,8 @@ impl<S> FlowBuilder<S> {
         self.add(name, vec![Action::DEFAULT], inside, branches)
     }
 
-    /// Adds a node that runs over each of many items in one visit; see [`Batch`]. Its action is
-    /// [`Action::DEFAULT`].
+    /// Adds a node that runs once for each of many items, all in one visit; see [`Batch`]. Its
+    /// action is [`Action::DEFAULT`].
     pub fn batch<I, N>(self, name: impl Into<String>, batch: Batch<S, I, N>) -> Self
     where
         S: Send + 'static,
@@ -158,9 +158,10 @@ impl<S> FlowBuilder<S> {
     /// Adds a place where the run sleeps for the duration that the closure returns. Its action is
     /// [`Action::DEFAULT`].
     ///
-    /// With a journal, time passes while the program isn't running: a resumed run sleeps for the
-    /// remaining time. It never sleeps for longer than the closure returns, even if the clock was
-    /// set back. Inside items and branches, a sleep needs a journal.
+    /// With a journal, the time during which the program isn't running counts: a resumed run only
+    /// sleeps for the remaining time. Even if the clock was set back, it never sleeps for longer
+    /// than the duration that the closure returns. Inside items and branches, a sleep needs a
+    /// journal.
     pub fn sleep(
         self,
         name: impl Into<String>,
@@ -187,7 +188,7 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Ends the flow when a node returns an action. Every action needs an edge or an end.
+    /// Ends the flow after `from` returns `action`. Every action needs an edge or an end.
     pub fn end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
         self.edges.push(Edge {
             from: from.into(),

@@ -116,8 +116,8 @@ impl<'b> Check<'b> {
         }
     }
 
-    /// Adds a place under its name. The second place with the same name is left out of all other
-    /// checks, since their messages would be taken for messages about the first.
+    /// Adds a place under its name. A second place with the same name is left out of all other
+    /// checks, because their messages would seem to be about the first.
     fn add(&mut self, place: &'b Declared, repeated: &mut HashSet<&'b str>) {
         match self.index.entry(&place.name) {
             Entry::Vacant(free) => {

@@ -48,7 +48,7 @@ impl Drop for Entered {
     }
 }
 
-/// Emits an event of the current step if somebody watches the run.
+/// Emits an event of the current step if the run is watched.
 pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
     let watched = CURRENT.with_borrow(|current| match current {
         Some(Current::Step {
@@ -66,10 +66,10 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside `exec`, for example
-/// with the next chunk of a stream or the progress of the work. The closure isn't called if nobody
-/// watches the run, and outside of `exec`.
+/// with the next chunk of a stream or the progress of the work. The closure isn't called outside of
+/// `exec`, or if the run isn't watched.
 ///
-/// Notes aren't recorded, so a replay has none.
+/// Notes aren't recorded, so a replay doesn't emit them again.
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_phases, note};
@@ -104,9 +104,10 @@ pub fn note(text: impl FnOnce() -> String) {
 /// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,
 /// as in `order 17:shop/charge#3`. Pass it to a service that must not do the same work twice.
 ///
-/// The key is the same in every attempt, and when the run is resumed after a crash during the call.
-/// Call this inside `exec`, before spawning anything. Returns `None` outside of `exec` and in a run
-/// without a journal, since its ids and step numbers start over each time.
+/// The key is the same in every attempt, and also when the run is resumed after a crash during the
+/// call. Call this function inside `exec` itself, before spawning tasks. Returns `None` outside of
+/// `exec`, and in a run without a journal, because the ids and step numbers of such a run start
+/// over each time.
 ///
 /// ```
 /// use cogwork_flow::journal::MemoryJournal;

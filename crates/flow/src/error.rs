@@ -8,17 +8,17 @@ use crate::failed::Failed;
 use crate::location::Location;
 use crate::{Action, BoxError, Paused, Phase, StepName};
 
-/// Why a run stopped before its end, and where.
+/// The error of a run that stopped before its end: the reason and the location.
 ///
-/// A [pause](RunError::paused) is one of the reasons, although it isn't a failure.
+/// A [pause](RunError::paused) is also reported as this error, although it isn't a failure.
 ///
-/// `{}` is one line with the flow, node, phase and number of attempts, followed by the line of the
-/// source; `{:#}` shows the longer form of the source. Both escape control characters in names and
-/// shorten long names; [`flow_path`](RunError::flow_path) and [`node`](RunError::node) return them
+/// `{}` writes one line: the flow, node, phase and number of attempts, followed by the source.
+/// `{:#}` writes the longer form of the source. Both escape control characters in names and shorten
+/// long names; [`flow_path`](RunError::flow_path) and [`node`](RunError::node) return them
 /// unchanged.
 ///
-/// The state is as it was after the last complete step, plus the changes that `prep` and `post` of
-/// the failed node made before the error.
+/// After an error, the state is as it was after the last complete step, except for changes that
+/// `prep` and `post` of the failed node made before the error.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Phase, from_fn};
@@ -128,7 +128,7 @@ impl RunError {
     }
 
     /// Returns the number of attempts at the failed phase, if a node failed. With nested retries,
-    /// this is the number of the outermost.
+    /// only the attempts of the outermost retry are counted.
     pub fn attempts(&self) -> Option<u32> {
         self.failure().map(|failure| failure.attempts)
     }
@@ -148,8 +148,8 @@ impl RunError {
         matches!(self.0.kind, Kind::Stopped(Stopped::Cancelled))
     }
 
-    /// Returns whether the node panicked. After a panic in `prep` or `post`, the state is as the
-    /// panic left it.
+    /// Returns whether the node panicked. After a panic in `prep` or `post`, the state may be
+    /// partly changed.
     pub fn is_panic(&self) -> bool {
         matches!(self.0.kind, Kind::Panicked(_))
     }
@@ -163,7 +163,7 @@ impl RunError {
         }
     }
 
-    /// Returns the pause if the run paused. With `?`, every other error is passed on.
+    /// Converts the error into the pause if the run paused. Use `?` to pass on every other error.
     ///
     /// # Errors
     ///
@@ -189,8 +189,8 @@ impl RunError {
         self.failure()?.item
     }
 
-    /// Returns whether `post` returned an action that its node doesn't declare. `post` has then
-    /// run.
+    /// Returns whether `post` returned an action that its node doesn't declare. In this case,
+    /// `post` has already run.
     pub fn is_undeclared_action(&self) -> bool {
         matches!(self.0.kind, Kind::UndeclaredAction { .. })
     }

@@ -8,7 +8,7 @@ use crate::{Action, Paused, Phase, StepName};
 
 /// An event of a run.
 ///
-/// `Display` writes it as a line for people, without the time.
+/// `Display` writes one human-readable line, without the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
@@ -62,7 +62,7 @@ pub enum EventKind {
     Ended {
         /// The action on which it ended.
         action: Action,
-        /// The number of steps of the whole run so far.
+        /// The total number of steps of the run so far.
         steps: u64,
     },
     /// The outcome of `exec` was read from the journal, so `exec` wasn't called.

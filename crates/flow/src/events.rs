@@ -9,9 +9,10 @@ use tokio::time::Instant;
 
 use crate::{Event, EventKind, StepName};
 
-/// Creates a sink for the events of runs, and the stream to read them from.
+/// Creates a channel for the events of runs: a sink that receives them, and a stream to read them
+/// from.
 ///
-/// Any number of runs can share the sink, which is cheap to clone. Up to `capacity` events are
+/// The sink is cheap to clone and can be shared by any number of runs. Up to `capacity` events are
 /// buffered; 0 counts as 1. A run never waits for its reader: events that don't fit into the buffer
 /// are lost, and the stream reports their number as soon as it is read again.
 ///
@@ -70,7 +71,8 @@ impl EventSink {
     }
 }
 
-/// The receiving half of a channel of events, in the order of each run. Created by [`events`].
+/// The receiving half of a channel of events. Created by [`events`]. The events of each run arrive
+/// in order.
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<Event>,
@@ -78,8 +80,10 @@ pub struct Events {
 }
 
 impl Events {
-    /// Returns the next event; `None` when all sinks are dropped and all events are read. Dropping
-    /// the future loses no events.
+    /// Receives the next event. Returns `None` once all sinks are dropped and all events have been
+    /// read.
+    ///
+    /// This method is cancel safe: if the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Option<Event> {
         match self.lost.swap(0, Ordering::Relaxed) {
             0 => self.receiver.recv().await,

@@ -15,7 +15,7 @@ pub(crate) struct Failed {
     pub(crate) source: BoxError,
 }
 
-/// Carries the number of attempts through the erasure of the error's type.
+/// Keeps the number of attempts when the type of the error is erased.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", ErrorText(source))]
 pub(crate) struct Attempts {

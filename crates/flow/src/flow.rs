@@ -11,8 +11,8 @@ use crate::step_name::unescaped;
 use crate::wrap::FailedAttempt;
 use crate::{Action, Ended, Graphviz, Mermaid, Run, Shape};
 
-/// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently:
-/// the position of a run is in the [`Run`].
+/// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
+/// because the position of a run is stored in its [`Run`].
 ///
 /// # Example
 ///
@@ -34,8 +34,7 @@ impl<S> Flow<S> {
 
     /// Runs the flow over `state` until it ends, with at most [`Run::DEFAULT_MAX_STEPS`] steps.
     ///
-    /// The future can be dropped at any `await`: the state is then as it was after the last
-    /// complete step.
+    /// If the future is dropped, the state is as it was after the last complete step.
     ///
     /// # Errors
     ///
@@ -44,7 +43,8 @@ impl<S> Flow<S> {
         self.begin().finish(state).await
     }
 
-    /// Returns a run at the start of the flow, to take its steps one by one or to set limits first.
+    /// Returns a run at the start of the flow. Use it to change settings before the run, or to take
+    /// its steps one by one.
     pub fn begin(&self) -> Run<'_, S> {
         Run::new(&self.graph)
     }
@@ -59,7 +59,8 @@ impl<S> Flow<S> {
         Graphviz::new(&self.graph.wiring, None)
     }
 
-    /// Returns the parts of the flow that must not change while a run of it is recorded.
+    /// Returns the parts of the flow that a recorded run depends on, and that must not change
+    /// before it ends.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.graph.wiring)
     }
@@ -74,8 +75,8 @@ impl<S> Flow<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no batch of this name, if the bytes aren't an item of it, or if
-    /// the work fails.
+    /// Returns an error if the flow has no batch with this name, if the bytes aren't one of its
+    /// items, or if the work fails.
     pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
         let item = SentItem {
             data: item,
@@ -86,12 +87,14 @@ impl<S> Flow<S> {
             .map_err(|failed| failed.error)
     }
 
-    /// Makes a single attempt, for an engine that retries on its own. `number` counts from 1.
+    /// Makes a single attempt at an item, for an engine that does its own retries. `number` is the
+    /// number of the attempt, starting at 1.
     ///
     /// # Errors
     ///
-    /// The same as [`exec_item`](Flow::exec_item), with the delay before the next attempt: what a
-    /// [`Retry`](crate::wrap::Retry) around the node would wait after this many attempts.
+    /// The same as [`exec_item`](Flow::exec_item). The error also contains the delay before the
+    /// next attempt: the one that a [`Retry`](crate::wrap::Retry) around the node would use after
+    /// this many attempts.
     pub async fn attempt_item(
         &self,
         batch: &str,

@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 
 use crate::{Action, IntoAction, Node};
 
-/// Creates a node from a closure that works on the state and doesn't wait.
+/// Creates a node from a synchronous closure over the state.
 ///
 /// ```
 /// use cogwork_flow::{Action, from_fn};
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A node from one closure. Created by [`from_fn`].
+/// A node made from a single closure. Created by [`from_fn`].
 pub struct FromFn<S, F> {
     post: F,
     actions: Vec<Action>,
@@ -39,7 +39,7 @@ impl<S, F> FromFn<S, F> {
     ///
     /// # Default
     ///
-    /// [`Action::DEFAULT`] alone.
+    /// Only [`Action::DEFAULT`].
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.actions = actions.into_iter().map(Into::into).collect();

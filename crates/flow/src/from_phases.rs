@@ -9,8 +9,8 @@ use crate::{Action, BoxError, IntoAction, Node};
 
 /// Creates a node from three closures, one for each phase.
 ///
-/// `exec` takes the return value of `prep` by value, so that its future borrows nothing; the value
-/// is cloned for each attempt. Only `exec` can fail; `post` returns nothing or an [`Action`].
+/// The return value of `prep` is passed to `exec` by value, so that the future doesn't borrow it;
+/// it is cloned for each attempt. Only `exec` can fail. `post` returns nothing or an [`Action`].
 ///
 /// ```
 /// use cogwork_flow::{Action, from_phases};
@@ -75,7 +75,7 @@ impl<V, E: Into<BoxError> + Send> Outcome for Result<V, E> {
     }
 }
 
-/// A node from three closures. Created by [`from_phases`].
+/// A node made from three closures. Created by [`from_phases`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,
@@ -89,7 +89,7 @@ impl<S, Prep, Exec, Post> FromPhases<S, Prep, Exec, Post> {
     ///
     /// # Default
     ///
-    /// [`Action::DEFAULT`] alone.
+    /// Only [`Action::DEFAULT`].
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.actions = actions.into_iter().map(Into::into).collect();

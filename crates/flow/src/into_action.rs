@@ -2,8 +2,8 @@ use std::convert::Infallible;
 
 use crate::{Action, BoxError};
 
-/// A return value of closures that stands for a `Result<Action, E>`: nothing, for the default
-/// action, an action, or a result with one of the two.
+/// A value that a closure can return in place of a `Result<Action, E>`: `()`, which means the
+/// default action; an action; or a result with either of them.
 pub trait IntoAction {
     /// The error; [`Infallible`] if there is none.
     type Error: Into<BoxError> + Send;
@@ -12,7 +12,7 @@ pub trait IntoAction {
     ///
     /// # Errors
     ///
-    /// Returns the closure's own error.
+    /// Returns the error of the closure.
     fn into_result(self) -> Result<Action, Self::Error>;
 }
 

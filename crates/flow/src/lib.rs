@@ -1,12 +1,13 @@
-//! Flows of nodes joined by labelled actions, over typed state.
+//! Flows of nodes that share a typed state and are connected by labelled actions.
 //!
 //! ```text
 //! prep(&mut state) -> Prep   →   exec(&Prep).await -> Exec   →   post(&mut state, Prep, Exec) -> Action
 //! ```
 //!
-//! A [`Node`] reads what it needs from the state, works without access to the state, stores the
-//! outcome and returns an [`Action`], the label of the edge to follow. A [`Flow`] wires nodes by
-//! name; [`build`](FlowBuilder::build) checks the whole graph before it can run.
+//! A [`Node`] takes its input from the state, does its work without access to the state, then
+//! stores the outcome and returns an [`Action`]: the label of the edge to follow. A [`Flow`]
+//! connects nodes by name, and [`build`](FlowBuilder::build) checks the whole graph before it can
+//! run.
 //!
 //! ```
 //! use cogwork_flow::{Action, Flow, from_fn};

@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use crate::wrap::{FailedAttempt, Fallback, Focus, Retry, Timeout};
 use crate::{Action, Backoff, BoxError};
 
-/// A kind of work on a state `S`, in three phases.
+/// A unit of work on a state `S`, in three phases.
 ///
-/// Only [`exec`](Node::exec) waits, and it has no access to the state: it can be retried, timed
-/// out, raced or recorded, and dropping it at any `await` leaves the state intact.
-/// [`prep`](Node::prep) and [`post`](Node::post) access the state and don't wait. With the same
-/// state and the same outcomes of `exec`, a run takes the same steps again.
+/// Only [`exec`](Node::exec) is async, and it has no access to the state. It can therefore be
+/// retried, timed out, raced or recorded, and dropping it at any `await` leaves the state intact.
+/// [`prep`](Node::prep) and [`post`](Node::post) access the state and are synchronous. Given the
+/// same state and the same outcomes of `exec`, a run takes the same steps again.
 ///
-/// A node has no state of a run: one node can serve many runs at once.
+/// A node doesn't hold the state of a run, so many runs can use the same node at once.
 ///
 /// # Example
 ///
@@ -48,8 +48,8 @@ use crate::{Action, Backoff, BoxError};
 ///
 /// # Wrappers
 ///
-/// The provided methods wrap a node in a node that changes `exec` only. They apply in the order in
-/// which they are written: `node.timeout(t).retry(backoff)` limits each attempt to `t`;
+/// The provided methods wrap a node in another node that only changes `exec`. They apply in the
+/// order in which they are written: `node.timeout(t).retry(backoff)` limits each attempt to `t`;
 /// `node.retry(backoff).timeout(t)` limits all attempts together to `t`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node over the state `{S}`",
@@ -64,40 +64,41 @@ pub trait Node<S>: Send + Sync {
     /// The error of all three phases. It becomes the source of the [`RunError`](crate::RunError).
     type Error: Into<BoxError> + Send;
 
-    /// Returns all actions that `post` may return. The flow checks its wiring against them.
+    /// Returns all actions that `post` may return. The wiring of the flow is checked against them.
     ///
     /// # Default
     ///
-    /// [`Action::DEFAULT`] alone.
+    /// Only [`Action::DEFAULT`].
     fn actions(&self) -> Vec<Action> {
         vec![Action::DEFAULT]
     }
 
-    /// Takes the input of `exec` from the state. A change it makes to the state must be safe to
-    /// repeat: if `exec` fails, the next attempt at this step starts with `prep`.
+    /// Takes the input of `exec` from the state. Any change that this makes to the state must be
+    /// safe to repeat: if `exec` fails, the next attempt at this step starts with `prep`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the work cannot start; the run stops there.
+    /// Returns an error if the work cannot start. The run then stops.
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error>;
 
     /// Does the work. Implementations can be written as `async fn exec`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the work fails. Wrappers may retry it; otherwise the run stops there.
+    /// Returns an error if the work fails. Wrappers may retry it; otherwise, the run stops.
     fn exec(
         &self,
         prep: &Self::Prep,
     ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
 
-    /// Makes a single attempt at `exec`, for an engine that retries on its own; see
-    /// [`Work::attempt`](crate::journal::Work::attempt). `number` counts from 1.
+    /// Makes a single attempt at `exec`, for an engine that does its own retries; see
+    /// [`Work::attempt`](crate::journal::Work::attempt). `number` is the number of the attempt,
+    /// starting at 1.
     ///
     /// # Default
     ///
-    /// Calls `exec` and asks for no further attempts. [`Retry`](crate::wrap::Retry) leaves its
-    /// attempts to the engine.
+    /// Calls `exec`. If it fails, no further attempt is requested. A [`Retry`](crate::wrap::Retry)
+    /// leaves its attempts to the engine.
     ///
     /// # Errors
     ///
@@ -121,7 +122,7 @@ pub trait Node<S>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the outcome cannot be used; the run stops there.
+    /// Returns an error if the outcome cannot be used. The run then stops.
     fn post(
         &self,
         state: &mut S,
@@ -129,7 +130,8 @@ pub trait Node<S>: Send + Sync {
         exec: Self::Exec,
     ) -> Result<Action, Self::Error>;
 
-    /// Retries `exec` when it fails, with the number of attempts and the delays of `backoff`.
+    /// Retries `exec` when it fails. `backoff` sets the number of attempts and the delays between
+    /// them.
     fn retry(self, backoff: Backoff) -> Retry<Self>
     where
         Self: Sized,
@@ -146,8 +148,8 @@ pub trait Node<S>: Send + Sync {
         Timeout::new(self, limit)
     }
 
-    /// Calls `rescue` when `exec` fails, with the input and the error, to return an outcome or a
-    /// new error.
+    /// Calls `rescue` with the input and the error when `exec` fails. It returns a replacement for
+    /// the outcome, or a new error.
     fn fallback<F>(self, rescue: F) -> Fallback<Self, F>
     where
         Self: Sized,
@@ -156,7 +158,8 @@ pub trait Node<S>: Send + Sync {
         Fallback::new(self, rescue)
     }
 
-    /// Uses this node, written for the state `S`, in a flow over a larger state `T`.
+    /// Adapts this node over the state `S` to flows over a larger state `T`. `part` returns the
+    /// part of the larger state that the node uses.
     fn focus<T, F>(self, part: F) -> Focus<Self, F, S>
     where
         Self: Sized,

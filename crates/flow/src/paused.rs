@@ -5,9 +5,9 @@ use cogwork_text::{Name, OneLine};
 
 use crate::StepName;
 
-/// Where a run paused, and which event it waits for.
+/// A pause of a run: where it paused, and which event it waits for.
 ///
-/// `Display` writes it as a line for people.
+/// `Display` writes one human-readable line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Paused {
@@ -17,8 +17,8 @@ pub struct Paused {
     pub event: String,
     /// The reason from [`Wait::with_reason`](crate::Wait::with_reason); empty if there is none.
     pub why: String,
-    /// When the wait times out; `None` for never. A step taken after that leaves the wait with
-    /// [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).
+    /// When the wait times out; `None` if it never does. A step taken after that leaves the wait
+    /// with [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).
     pub until: Option<SystemTime>,
     /// The other items and branches that wait, in order.
     pub also: Vec<Paused>,

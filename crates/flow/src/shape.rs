@@ -36,7 +36,7 @@ impl Shape {
         events.collect()
     }
 
-    /// Describes in one line what this flow and `recorded` don't have in common; `None` if they are
+    /// Describes the difference between this shape and `recorded` in one line; `None` if they are
     /// the same.
     pub fn difference(&self, recorded: &Self) -> Option<String> {
         if self == recorded {

@@ -21,9 +21,9 @@ use crate::{Action, Event, EventKind, Events, Level, Phase, StepName};
 /// | event `ended` | info | `action`, `steps` |
 /// | event `events were lost` | warn | `count` |
 ///
-/// Spans are written when the events are read, so a slow subscriber never delays a run. A
-/// subscriber therefore measures the wrong times; the times of the run are fields: `at_us` from the
-/// start of the run to the step, `exec_us` and `took_us` for `exec` and the whole step, in
+/// Spans are written when the events are read, so a slow subscriber never delays a run. The times
+/// that a subscriber measures are therefore wrong. The times of the run are fields: `at_us` from
+/// the start of the run to the step, `exec_us` and `took_us` for `exec` and the whole step, in
 /// microseconds. Code inside `exec` doesn't run inside the span.
 ///
 /// The memory used is bounded: lost events close all open spans, and the span of a run is closed

@@ -13,7 +13,8 @@ use crate::{Event, EventKind, Flow, Graphviz, Level, Mermaid, Paused, StepName};
 /// after a failure, counts again. The drawings show where the last run ended, paused or failed, and
 /// the number of lost events.
 ///
-/// The counts don't borrow the flow. Their size is that of the flow, whatever the number of events.
+/// The counts don't borrow the flow. Their size depends only on the size of the flow, not on the
+/// number of events.
 ///
 /// ```
 /// use cogwork_flow::{Action, Flow, Visits, events, from_fn};
@@ -50,7 +51,7 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Creates counts of a flow, all zero.
+    /// Creates counts for a flow, all zero.
     pub fn of<S>(flow: &Flow<S>) -> Self {
         let wiring = Arc::clone(&flow.graph.wiring);
         let counts = Counts::of(&wiring);
@@ -115,7 +116,7 @@ impl Visits {
         Mermaid::new(&self.wiring, Some(&self.counts))
     }
 
-    /// Returns the same in the DOT language of Graphviz.
+    /// Returns the same drawing in the DOT language of Graphviz.
     pub fn graphviz(&self) -> Graphviz<'_> {
         Graphviz::new(&self.wiring, Some(&self.counts))
     }

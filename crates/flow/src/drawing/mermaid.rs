@@ -92,7 +92,7 @@ impl Language for Mermaid<'_> {
     fn close_box(&self, pen: &mut Pen<'_, '_>, figure: Figure<'_>) -> fmt::Result {
         pen.close(format_args!("end"))?;
 
-        // Mermaid knows a box only after its end.
+        // In Mermaid, a box is only defined after its end.
         self.write_class(pen, figure)
     }
 

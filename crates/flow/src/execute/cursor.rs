@@ -24,7 +24,7 @@ impl<'f> Cursor<'f> {
     }
 
     /// Creates a cursor at the last of these names, inside the subflows with the names before it.
-    /// Returns `None` if there is no such node.
+    /// Returns `None` if the node doesn't exist.
     pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
         let mut cursor = Self::nowhere(steps);
         let (node, subflows) = names.split_last()?;

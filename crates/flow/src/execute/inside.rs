@@ -83,8 +83,9 @@ pub(crate) struct Finished<T> {
 /// Waits for concurrent flows and returns their results in the order of their indices.
 ///
 /// An error stops the others. After a pause, the others run until they end or pause, and the
-/// returned failure contains all waits. If calls must come in order, a pause stops the others too:
-/// a call made while a different one waits would come after the calls of that one in a replay.
+/// returned failure contains all waits. If calls must come in order, a pause stops the others too.
+/// Otherwise, they would make calls while the paused flow waits, and in a replay these would come
+/// after the calls of that flow.
 pub(crate) async fn all_of<T>(
     mut runs: impl Stream<Item = Finished<T>> + Unpin,
     in_order: bool,

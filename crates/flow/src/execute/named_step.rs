@@ -105,7 +105,7 @@ impl<'j> NamedStep<'j> {
         done
     }
 
-    /// The clock is only read if somebody watches.
+    /// The clock is only read if the run is watched.
     fn started(&self) -> Option<Instant> {
         self.attached.watch.as_ref().map(|_| Instant::now())
     }

@@ -18,7 +18,7 @@ pub(crate) struct Stop {
 /// Runs `work` unless the run has to stop, before or while it waits. The clock and the token are
 /// only used if there is a deadline or a token, and only once the work waits.
 ///
-/// The work is passed pinned, since it would take its space twice if it was passed by value.
+/// The work is passed pinned, because passing it by value would take twice the space.
 pub(crate) async fn unless_stopped<T>(
     stop: Option<&Stop>,
     mut work: Pin<&mut impl Future<Output = T>>,

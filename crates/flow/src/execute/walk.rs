@@ -43,7 +43,7 @@ impl<S> Walk<'_, '_, S> {
         let walked = {
             let mut steps = pin!(self.steps());
 
-            // Around the whole walk instead of each visit, so that it costs a step nothing.
+            // Around the whole walk instead of each visit, so that a step has no extra cost.
             poll_fn(|context| {
                 match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
                     Ok(polled) => polled.map(Ok),

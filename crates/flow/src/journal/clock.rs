@@ -2,22 +2,21 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// The time of day at its creation, advanced by tokio's clock, which nobody can set back and tests
-/// can pause.
+/// A clock that starts at the time of its creation and is advanced by tokio's clock, which cannot
+/// be set back and can be paused in tests.
 pub(super) struct Clock {
     then: SystemTime,
     since: Instant,
 }
 
 impl Clock {
-    /// Creates a clock with the time of the system.
+    /// Creates a clock that starts at the system time.
     pub(super) fn new() -> Self {
         let since = Instant::now();
         let real = std::time::Instant::now();
         let now = SystemTime::now();
 
-        // A paused clock is late or early. Two journals of one run have to agree on the time
-        // nevertheless.
+        // A paused clock is late or early. Two journals of one run must still agree on the time.
         let ahead = since.into_std().saturating_duration_since(real);
         let behind = real.saturating_duration_since(since.into_std());
         let then = now

@@ -22,8 +22,8 @@ pub struct OutcomeProblem {
 pub enum OutcomeProblemKind {
     /// It is larger than the maximum size.
     TooLarge,
-    /// It cannot be written as JSON and read back: a map whose keys aren't text, a number that is
-    /// NaN or infinite, more than about 120 levels of nesting.
+    /// It cannot be written as JSON and read back, because it contains a map whose keys aren't
+    /// text, a number that is NaN or infinite, or more than about 120 levels of nesting.
     NotRecordable,
     /// The recorded value isn't an outcome of this node.
     Unreadable,

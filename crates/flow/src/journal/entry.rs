@@ -55,7 +55,7 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Returns an error if it isn't a `T`.
+    /// Returns an error if the value isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
         decode(self.as_str().as_bytes(), OutcomeProblemKind::Unreadable)
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for Json {
     }
 }
 
-/// An entry of a record. Serialised, it looks like
+/// An entry of a record. Its serialised form looks like
 /// `{"outcome":{"step":"shop/charge#3","outcome":…}}`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -96,7 +96,7 @@ pub enum Entry {
         /// The reason, for the person who answers; empty if there is none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
-        /// The time of the timeout, in milliseconds since 1970.
+        /// When the wait times out, in milliseconds since 1970; `None` if it never does.
         until: Option<u64>,
     },
     /// An event arrived. Its answer is kept until a step uses it.
@@ -120,8 +120,8 @@ pub enum Entry {
         /// The reason, in one line.
         error: String,
     },
-    /// A sleep or a wait ends earlier than recorded: the clock was set back, and it would have
-    /// taken longer than its duration.
+    /// A sleep or a wait ends earlier than recorded, because the clock was set back and it would
+    /// otherwise have taken longer than its duration.
     Shortened {
         /// The name of the step.
         step: String,
@@ -133,7 +133,7 @@ pub enum Entry {
         /// The name of the step.
         step: String,
     },
-    /// The run after a step. Replaces all entries before it.
+    /// A snapshot of the run after a step. It replaces all earlier entries.
     Snapshot(Snapshot),
     /// The run stopped. It can be resumed.
     Failed {
@@ -144,21 +144,22 @@ pub enum Entry {
     Ended {
         /// The action on which it ended.
         action: String,
-        /// The number of steps in all.
+        /// The total number of steps.
         steps: u64,
     },
 }
 
-/// A run between two steps.
+/// A snapshot of a run between two steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The next node: the names of the places of the subflows around it, and its own.
+    /// The path of the next node: the names of the places of the subflows around it, then its own
+    /// name.
     pub node: Vec<String>,
     /// The number of steps, not counting those inside items and branches.
     pub number: u64,
-    /// The number of steps in all.
+    /// The total number of steps.
     pub steps: u64,
     /// The state.
     pub state: Json,

@@ -44,10 +44,11 @@ use crate::{BoxError, StepName};
 /// The record of one run: the interface between a flow and a store or engine that keeps its
 /// outcomes.
 ///
-/// A run with a journal asks it for the outcome of every `exec`. A recorded outcome is returned
-/// without doing the work again; a new one is recorded before it is used. To resume a run, start it
-/// again from its beginning (or from its last [snapshot](Recorded::snapshot)) with the same record:
-/// `prep` and `post` run as they did before, and the run continues where the record ends.
+/// A run with a journal gets the outcome of every `exec` from it. A recorded outcome is returned
+/// without doing the work again. A new outcome is recorded before it is used. To resume a run,
+/// start it again from its beginning (or from its last [snapshot](Recorded::snapshot)) with the
+/// same record: `prep` and `post` run as they did before, and the run continues where the record
+/// ends.
 ///
 /// Most programs don't need to implement this. `cogwork-journal` has journals for files and for
 /// SQLite, and [`MemoryJournal`] keeps a run in memory. To store records elsewhere, implement
@@ -60,10 +61,9 @@ use crate::{BoxError, StepName};
 /// - Names of steps are the same in every replay, and unique in a run.
 /// - Bytes are a JSON text on one line, or empty.
 /// - If [`in_order`](Journal::in_order) returns `true`, calls come one at a time and in the same
-///   order in each replay. After
-///   a call that failed or is pending, there are no more.
-/// - A run never waits for the first of two calls. A deadline or a token drops the whole run
-///   instead.
+///   order in each replay. After a call that failed or is pending, no further calls are made.
+/// - A run never waits for whichever of two calls finishes first. A deadline or a token drops the
+///   whole run instead.
 /// - A call that was dropped while it waited can be repeated with the same name.
 ///
 /// A journal that identifies calls by their position serves a single attempt at a run. After an
@@ -79,8 +79,9 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the error of the work or of the journal. A journal need not record that work failed:
-    /// the next run then retries it. An engine that does record it returns [`StepError::failed`].
+    /// Returns the error of the work or of the journal. A journal doesn't have to record failures:
+    /// work whose failure isn't recorded is retried by the next run. An engine that records
+    /// failures returns [`StepError::failed`].
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError>;
 
     /// Returns the outcomes of a step over many items, in the order of the items.
@@ -111,8 +112,8 @@ pub trait Journal: Send + Sync {
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    /// Waits until `duration` after the first call for this step, and at most for `duration` from
-    /// now, since the clock may have been set back in between.
+    /// Waits until `duration` has passed since the first call for this step. Since the clock may
+    /// have been set back in between, this never waits for more than `duration` from now.
     ///
     /// # Errors
     ///
@@ -128,16 +129,17 @@ pub trait Journal: Send + Sync {
     /// [accepted](Awaited::accept). That answer is then discarded, and a new one can be delivered.
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError>;
 
-    /// Stores the answer to an event for a step that waits for it now or later: a JSON text, as
-    /// [`Run::deliver`](crate::Run::deliver) creates from a value. A program that passed a pointer
-    /// to the journal to the run can call this while the run takes steps.
+    /// Stores the answer to an event, for a step that waits for it now or later. The answer is a
+    /// JSON text, as created from a value by [`Run::deliver`](crate::Run::deliver). A program that
+    /// gave the run a pointer to the journal, such as an `Arc`, can call this while the run takes
+    /// steps.
     ///
     /// # Errors
     ///
     /// Returns an error if the answer cannot be written.
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError>;
 
-    /// Reports how far the run is. This isn't part of the record.
+    /// Reports the progress of the run. This isn't part of the record.
     ///
     /// # Default
     ///
@@ -155,7 +157,7 @@ pub trait Journal: Send + Sync {
     ///
     /// # Default
     ///
-    /// `false`.
+    /// Returns `false`.
     fn in_order(&self) -> bool {
         false
     }
@@ -164,7 +166,7 @@ pub trait Journal: Send + Sync {
     ///
     /// # Default
     ///
-    /// `None`.
+    /// Returns `None`.
     fn snapshot(&self) -> Option<Snapshot> {
         None
     }

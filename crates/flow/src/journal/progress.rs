@@ -1,6 +1,6 @@
 use crate::Action;
 
-/// How far a run is, for listings of runs.
+/// The progress of a run, for listings of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress<'a> {
@@ -15,7 +15,7 @@ pub enum Progress<'a> {
     Ended {
         /// The action on which it ended.
         action: &'a Action,
-        /// The number of steps in all.
+        /// The total number of steps.
         steps: u64,
     },
     /// The run stopped. It can be resumed.

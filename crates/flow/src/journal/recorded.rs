@@ -37,7 +37,7 @@ use crate::{BoxError, StepName};
 pub type MemoryJournal = Recorded<()>;
 
 impl MemoryJournal {
-    /// Forgets complete steps and keeps unused answers.
+    /// Removes complete steps and keeps unused answers.
     pub(crate) fn forget_steps(&self) {
         let mut index = self.index();
         index.steps.clear();
@@ -55,8 +55,8 @@ impl MemoryJournal {
     }
 }
 
-/// A journal over a list of entries: recorded outcomes are looked up, new ones are written to a
-/// [`Log`] before they are used.
+/// A journal that looks up recorded outcomes in a list of entries and writes new ones to a [`Log`]
+/// before they are used.
 pub struct Recorded<L> {
     run_id: String,
     clock: Clock,
@@ -97,7 +97,7 @@ impl<L: Log> Recorded<L> {
     ///
     /// # Default
     ///
-    /// The time of the system when the journal is created.
+    /// The system time when the journal is created.
     #[must_use]
     pub fn with_time(mut self, now: SystemTime) -> Self {
         self.clock = Clock::at(now);
@@ -181,10 +181,9 @@ impl<L: Log> Recorded<L> {
         Ok(Waited::Answered(bytes))
     }
 
-    /// Returns when a step continues that was to continue at `until`, and at most `within` from
-    /// now.
+    /// Returns when a step continues: at `until`, but no later than `within` from now.
     ///
-    /// The time only changes if the clock was set back. The earlier time is recorded, since the
+    /// The time only changes if the clock was set back. The earlier time is recorded, because the
     /// wait would otherwise start over with each restart.
     async fn no_later(&self, step: &str, until: u64, within: Duration) -> Result<u64, BoxError> {
         let latest = self.clock.after(within);

@@ -44,8 +44,8 @@ impl<T> DerefMut for Unrecorded<T> {
 }
 
 thread_local! {
-    /// Set when an unrecorded value was to be written, since the error of a serialiser carries only
-    /// text.
+    /// Set when the serialiser reaches an unrecorded value, because the error of a serialiser
+    /// contains only text.
     static MET: Cell<bool> = const { Cell::new(false) };
 }
 

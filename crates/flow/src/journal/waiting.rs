@@ -10,8 +10,8 @@ pub struct Awaited<'a> {
     pub event: &'a str,
     /// The reason from [`Wait::with_reason`](crate::Wait::with_reason), for the person who answers.
     pub why: &'a str,
-    /// The maximum time to wait, counted from the first call, and at most this long from now, since
-    /// the clock may have been set back in between.
+    /// The maximum time to wait, counted from the first call. Since the clock may have been set
+    /// back in between, it is also the maximum from now.
     pub within: Option<Duration>,
     pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
 }
@@ -36,7 +36,7 @@ pub enum Waited {
     TimedOut,
     /// The event hasn't arrived yet. The run pauses.
     Pending {
-        /// When the wait times out; `None` for never.
+        /// When the wait times out; `None` if it never does.
         until: Option<SystemTime>,
     },
 }

@@ -33,13 +33,12 @@ impl<'a> Work<'a> {
         self.0.attempt(None).await
     }
 
-    /// Makes a single attempt, for an engine that retries on its own.
+    /// Makes a single attempt, for an engine that does its own retries.
     ///
     /// # Errors
     ///
     /// Returns an error if the attempt failed. [`WorkError::again_in`] returns whether and when to
-    /// retry: what a [`Retry`](crate::wrap::Retry) around the node would do after this many
-    /// attempts.
+    /// retry, as a [`Retry`](crate::wrap::Retry) around the node would after this many attempts.
     pub async fn attempt(self, number: NonZeroU32) -> Result<Vec<u8>, WorkError> {
         self.0.attempt(Some(number)).await
     }
@@ -81,13 +80,13 @@ impl<'a> Items<'a> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such item, if it cannot be written as JSON, or if it is
-    /// larger than the maximum size of an outcome.
+    /// Returns an error if the item doesn't exist, cannot be written as JSON, or is larger than the
+    /// maximum size of an outcome.
     pub fn data(self, index: usize) -> Result<Vec<u8>, WorkError> {
         self.0.data(index)
     }
 
-    /// Returns the work on an item in this process; `None` if there is no such item.
+    /// Returns the work on an item in this process; `None` if the item doesn't exist.
     pub fn work(self, index: usize) -> Option<Work<'a>> {
         self.0.work(index)
     }
@@ -101,7 +100,7 @@ pub struct WorkError {
 }
 
 impl WorkError {
-    /// Returns the delay before the next attempt; `None` if there should be none.
+    /// Returns the delay before the next attempt; `None` if the work should not be retried.
     pub fn again_in(&self) -> Option<Duration> {
         self.again_in
     }
@@ -133,7 +132,7 @@ impl std::error::Error for WorkError {
     }
 }
 
-/// Why a step has no outcome.
+/// The error of a step without an outcome.
 #[derive(Debug)]
 pub struct StepError(pub(crate) StepProblem);
 
@@ -146,9 +145,9 @@ pub(crate) enum StepProblem {
 }
 
 impl StepError {
-    /// Creates the error of work that failed after this many attempts, for an engine that knows it
-    /// from its record or from a different process. The run reports it as if the work had failed
-    /// here.
+    /// Creates the error of work that failed after this many attempts, for an engine that read the
+    /// failure from its record or received it from a different process. The run reports it as if
+    /// the work had failed in this process.
     pub fn failed(attempts: NonZeroU32, error: impl Into<BoxError>) -> Self {
         let failed = Failed::new(Phase::Exec, error);
         Self(StepProblem::Work(Failed {

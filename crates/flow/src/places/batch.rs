@@ -19,20 +19,20 @@ use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decod
 use crate::wiring::Inside;
 use crate::{Action, BoxError, Node, Phase};
 
-/// A node that runs over each of many items, in one step.
+/// A node that runs once for each of many items, all in one step.
 ///
 /// `split` creates the items from the state, `node` works on each item as its own state, and `join`
-/// gets all items back, in order, when they are done. The state isn't changed in between, so a run
-/// that stops in the middle leaves it as it was. If an item fails, the others are dropped at their
+/// receives all items, in order, when they are done. The state doesn't change in between, so a run
+/// that stops before `join` leaves it as it was. If an item fails, the others are dropped at their
 /// current `await`, and the error contains the index of the item. If there are no items, `join`
-/// gets an empty list.
+/// receives an empty list.
 ///
 /// Wrap retries, timeouts and fallbacks around `node` to apply them to each item. With a journal,
 /// the outcome of each item is recorded separately. The action that the node returns is ignored;
 /// for several nodes per item, use [`Each`](crate::Each).
 ///
-/// Items must be serialisable, so that an engine can send them to a different process with the same
-/// flow, which calls [`Flow::exec_item`](crate::Flow::exec_item).
+/// Items must be serialisable, so that an engine can send them to a different process. That process
+/// calls [`Flow::exec_item`](crate::Flow::exec_item) on the same flow.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,7 +79,7 @@ type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
 type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I, N: Node<I>> Batch<S, I, N> {
-    /// Runs over one item at a time.
+    /// Creates a batch that processes one item at a time.
     pub fn in_turn(
         node: N,
         split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
@@ -88,7 +88,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Self::at_most(1, node, split, join)
     }
 
-    /// Runs over up to `at_most` items at a time; 0 counts as 1.
+    /// Creates a batch that processes up to `at_most` items concurrently; 0 counts as 1.
     pub fn at_most(
         at_most: usize,
         node: N,
@@ -266,7 +266,7 @@ where
     }
 }
 
-/// An item on its way to a different process, with everything that a step knows in this one.
+/// An item that is sent to a different process, with the data of its step.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sent<I> {

@@ -15,8 +15,8 @@ use crate::{Action, Flow};
 ///
 /// For each branch, `split` creates its state and its flow runs over that state. When all branches
 /// are done, each `join` stores its part, in the order in which the branches were added. The state
-/// isn't changed in between, so a run that stops in the middle leaves it as it was. If a branch
-/// fails, the others are dropped at their current `await`. All branches run at once.
+/// doesn't change in between, so a run that stops before that leaves it as it was. If a branch
+/// fails, the others are dropped at their current `await`. All branches run concurrently.
 ///
 /// ```
 /// use cogwork_flow::{Branches, Flow, from_fn};
@@ -56,14 +56,15 @@ pub struct Branches<S> {
 }
 
 impl<S: 'static> Branches<S> {
-    /// Creates a set of no branches; visiting it does nothing.
+    /// Creates an empty set of branches. Visiting it does nothing.
     pub fn new() -> Self {
         Self {
             branches: Vec::new(),
         }
     }
 
-    /// Adds a branch: `split` creates its state from the whole state, `join` stores its part.
+    /// Adds a branch. `split` creates its state from the whole state, and `join` stores its part in
+    /// the whole state.
     #[must_use]
     pub fn branch<T: Send + 'static>(
         mut self,

@@ -10,13 +10,13 @@ use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Flow};
 
-/// A flow that runs over each of many items, in one visit of the flow around it.
+/// A flow that runs once for each of many items, all in one visit of the flow around it.
 ///
 /// `split` creates the items from the state, `flow` runs over each item as its own state, and
-/// `join` gets all items back, in order, when they are done. The state isn't changed in between, so
-/// a run that stops in the middle leaves it as it was. If an item fails, the others are dropped at
+/// `join` receives all items, in order, when they are done. The state doesn't change in between, so
+/// a run that stops before `join` leaves it as it was. If an item fails, the others are dropped at
 /// their current `await`, and the error contains the index of the item. If there are no items,
-/// `join` gets an empty list.
+/// `join` receives an empty list.
 ///
 /// Wrap retries, timeouts and fallbacks around the nodes of `flow` to apply them to each item.
 /// Steps inside count towards the run's maximum number of steps.
@@ -62,7 +62,7 @@ type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
 type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I> Each<S, I> {
-    /// Runs over one item at a time.
+    /// Creates an `Each` that processes one item at a time.
     pub fn in_turn(
         flow: Flow<I>,
         split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
@@ -71,7 +71,7 @@ impl<S, I> Each<S, I> {
         Self::at_most(1, flow, split, join)
     }
 
-    /// Runs over up to `at_most` items at a time; 0 counts as 1.
+    /// Creates an `Each` that processes up to `at_most` items concurrently; 0 counts as 1.
     pub fn at_most(
         at_most: usize,
         flow: Flow<I>,

@@ -11,16 +11,16 @@ use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
 
-/// A place where a run waits for an external event, such as the decision of a person.
+/// A place where a run waits for an external event, such as a person's decision.
 ///
 /// When the run reaches the wait before the event has arrived, it pauses:
 /// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
 /// [`into_paused`](crate::RunError::into_paused) is a [`Paused`]. No task or timer is left running.
-/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run gets here,
-/// and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest first.
-/// With a journal on disk, the program can exit in between.
+/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches the
+/// wait, and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest
+/// first. With a journal on disk, the program can exit in between.
 ///
-/// Inside items and branches a wait needs a journal: the other items and branches run until they
+/// Inside items and branches, a wait needs a journal: the other items and branches run until they
 /// end or pause, and only a journal keeps their outcomes until the run is resumed.
 ///
 /// ```
@@ -101,16 +101,17 @@ impl<S> Wait<S> {
     ///
     /// # Default
     ///
-    /// Only the name of the event.
+    /// No reason; the person only sees the name of the event.
     #[must_use]
     pub fn with_reason(mut self, why: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
         self.why = Box::new(why);
         self
     }
 
-    /// Sets the maximum time to wait, starting when the run first gets here. After that, the next
-    /// step leaves with [`TIMED_OUT`](Wait::TIMED_OUT) unless there is an answer by then. If the
-    /// clock was set back in the meantime, a resumed run waits for at most `limit` from then on.
+    /// Sets the maximum time to wait, counted from when the run first reaches the wait. After that,
+    /// the next step leaves the wait with [`TIMED_OUT`](Wait::TIMED_OUT), unless an answer has
+    /// arrived by then. If the clock was set back in the meantime, a resumed run waits for at most
+    /// `limit` after it is resumed.
     ///
     /// # Default
     ///
@@ -121,7 +122,7 @@ impl<S> Wait<S> {
         self
     }
 
-    /// Sets all actions that the closure may return. The default is [`Action::DEFAULT`] alone.
+    /// Sets all actions that the closure may return. The default is only [`Action::DEFAULT`].
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.actions = actions.into_iter().map(Into::into).collect();

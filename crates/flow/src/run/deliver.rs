@@ -9,7 +9,8 @@ use crate::execute::journaled::MAX_OUTCOME;
 use crate::journal::{Journal, encode};
 
 impl<'f, S> Run<'f, S> {
-    /// Delivers the answer to an event for which a [`Wait`](crate::Wait) waits now or later.
+    /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
+    /// later.
     ///
     /// # Errors
     ///

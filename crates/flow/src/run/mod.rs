@@ -24,13 +24,13 @@ use extra::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
 ///
-/// [`finish`](Run::finish) is a loop over [`step`](Run::step), so a program that takes the steps on
-/// its own sees exactly what a whole run does. The state is passed to each step and belongs to the
-/// caller between steps.
+/// [`finish`](Run::finish) calls [`step`](Run::step) in a loop, so a program that calls `step`
+/// itself takes exactly the same steps. The state is passed to each step and belongs to the caller
+/// between steps.
 ///
-/// A run that has to wait for an event pauses: both methods return an error from which
-/// [`RunError::into_paused`] takes the details. The run stays at the [`Wait`](crate::Wait), and the
-/// next call resumes it.
+/// A run that has to wait for an event pauses: both methods return an error that
+/// [`RunError::into_paused`] converts into the details. The run stays at the [`Wait`](crate::Wait),
+/// and the next call resumes it.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Stepped, from_fn};
@@ -107,8 +107,8 @@ impl<'f, S> Run<'f, S> {
 
     /// Visits the next node and follows the edge of the action that it returns.
     ///
-    /// Returns the same [`Stepped::Ended`] again once the run has ended. The future can be dropped
-    /// at any `await`: the run stays at the node, and the next call visits it again.
+    /// Once the run has ended, each call returns the same [`Stepped::Ended`]. If the future is
+    /// dropped, the run stays at the node, and the next call visits it again.
     ///
     /// # Errors
     ///

@@ -18,8 +18,8 @@ use crate::execute::named_step::Attached;
 use crate::journal::{Journal, Json, Snapshot};
 
 impl<'f, S> Run<'f, S> {
-    /// Sets the maximum number of steps, including those in subflows, items and branches. After the
-    /// limit was reached, it can be raised to resume the run.
+    /// Sets the maximum number of steps, including those in subflows, items and branches. A run
+    /// that reached the limit can be resumed with a higher one.
     ///
     /// # Default
     ///
@@ -30,7 +30,8 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Sets when the run stops, at any point. The clock is tokio's, so tests can pause it.
+    /// Sets the time at which the run is stopped, wherever it is. The clock is tokio's, so tests
+    /// can pause it.
     ///
     /// # Default
     ///
@@ -41,12 +42,12 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Stops the run, at any point, when the token is cancelled. A run whose nodes never wait
+    /// Stops the run, wherever it is, when the token is cancelled. A run whose nodes never wait
     /// checks the token, and the deadline, every 128 steps.
     ///
     /// # Default
     ///
-    /// None. Dropping the future also stops a run, but without an error that names where.
+    /// None. Dropping the future also stops a run, but without an error that contains the location.
     #[must_use]
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.stop.get_or_insert_default().token = Some(token);
@@ -76,7 +77,7 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Records every outcome of `exec`, and uses the outcomes that are already recorded: with the
+    /// Records every outcome of `exec`, and uses the outcomes that are already recorded: given the
     /// journal of an earlier run and its initial state, the run continues where the earlier one
     /// stopped.
     ///
@@ -142,10 +143,11 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Replaces the record with a snapshot of the state every `steps` steps, not counting steps
-    /// inside items and branches, so that the record of a long run stays short. A replay doesn't
-    /// fold until it has passed the end of the record. Each snapshot has to repeat the answers that
-    /// no step has used yet; if there are many, folding waits until as many entries were added.
+    /// Folds the record every `steps` steps, not counting steps inside items and branches: a
+    /// snapshot of the state replaces the record, so that the record of a long run stays short. A
+    /// replay doesn't fold before it has passed the end of the record. Each snapshot repeats all
+    /// answers that no step has used yet. If there are many, the record is only folded after as
+    /// many new entries.
     ///
     /// # Default
     ///

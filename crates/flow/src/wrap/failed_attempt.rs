@@ -5,6 +5,6 @@ use std::time::Duration;
 pub struct FailedAttempt<E> {
     /// The error.
     pub error: E,
-    /// The delay before the next attempt; `None` if there should be none.
+    /// The delay before the next attempt; `None` if `exec` should not be retried.
     pub again_in: Option<Duration>,
 }

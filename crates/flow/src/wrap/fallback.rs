@@ -4,7 +4,7 @@ use crate::{Action, Node};
 
 /// A node with a fallback for failures of `exec`. Created by [`Node::fallback`].
 ///
-/// Put it outside the retries: `node.retry(backoff).fallback(…)` falls back when all attempts
+/// Put it outside the retries: `node.retry(backoff).fallback(…)` falls back after all attempts have
 /// failed; `node.fallback(…).retry(backoff)` never has anything to retry.
 ///
 /// ```

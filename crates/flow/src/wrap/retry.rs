@@ -12,7 +12,7 @@ use crate::{Action, Backoff, BoxError, EventKind, Node};
 /// A node whose `exec` is retried when it fails. Created by [`Node::retry`].
 ///
 /// By default, every error is retried; see [`when`](Retry::when). Attempts are counted per call.
-/// Delays need a tokio runtime with time enabled.
+/// Delays require a tokio runtime with time enabled.
 ///
 /// ```
 /// use cogwork_flow::{Action, Backoff, Node, from_phases};
@@ -105,7 +105,7 @@ impl<N, W> Retry<N, W> {
         self
     }
 
-    /// Returns the delay before the next attempt; `None` if there should be none.
+    /// Returns the delay before the next attempt; `None` if `exec` should not be retried.
     fn delay<E>(&self, error: &E, next: impl FnOnce() -> Option<Duration>) -> Option<Duration>
     where
         W: Worth<E>,
@@ -122,8 +122,7 @@ impl<N, W> Retry<N, W> {
 /// The default maximum delay that an error may ask for.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Whether and when to retry after an error. The [`Backoff`] limits the number of attempts in any
-/// case.
+/// Whether and when to retry after an error. The [`Backoff`] always limits the number of attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     /// Don't retry.

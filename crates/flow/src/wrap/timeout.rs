@@ -7,9 +7,9 @@ use crate::{Action, BoxError, Node};
 
 /// A node whose `exec` has a time limit. Created by [`Node::timeout`].
 ///
-/// When the time is over, `exec` is dropped at its current `await`, and the error is
-/// [`TimeoutError::Elapsed`]. `prep` and `post` don't wait and have no limit. Needs a tokio runtime
-/// with time enabled.
+/// When the limit is exceeded, `exec` is dropped at its current `await`, and the error is
+/// [`TimeoutError::Elapsed`]. `prep` and `post` are synchronous and have no limit. Requires a tokio
+/// runtime with time enabled.
 #[derive(Debug)]
 pub struct Timeout<N> {
     node: N,
@@ -22,7 +22,7 @@ impl<N> Timeout<N> {
     }
 }
 
-/// The error of a [`Timeout`]: the error of the node, or that its time was over.
+/// The error of a [`Timeout`]: either the limit was exceeded, or the node failed.
 #[derive(Debug)]
 pub enum TimeoutError<E> {
     /// `exec` took longer than the limit.
