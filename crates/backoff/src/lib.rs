@@ -4,8 +4,8 @@
 //! fn delays(&self) -> impl Iterator<Item = Duration>
 //! ```
 //!
-//! The retry wrappers of `cogwork-flow` and `cogwork-llm` share [`Backoff`]. It is data and
-//! arithmetic: it doesn't sleep and doesn't depend on a runtime.
+//! [`Backoff`] is shared by the retry wrappers of `cogwork-flow` and `cogwork-llm`. It only holds
+//! the settings and computes the delays: it doesn't sleep and doesn't depend on a runtime.
 //!
 //! ```
 //! use std::time::Duration;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-/// The number of attempts, and exponential delays between them with a maximum.
+/// The number of attempts and the exponential delays between them, up to a maximum.
 ///
 /// # Default
 ///
@@ -46,7 +46,7 @@ pub struct Backoff {
 impl Backoff {
     /// Creates settings with `N` attempts, including the first, and the default delays.
     ///
-    /// Zero attempts don't compile:
+    /// A number of 0 doesn't compile:
     ///
     /// ```compile_fail
     /// let backoff = cogwork_backoff::Backoff::of::<0>();
@@ -87,7 +87,8 @@ impl Backoff {
         self
     }
 
-    /// Sets the factor by which each delay is longer than the previous one. 1 keeps them equal.
+    /// Sets the factor by which each delay is longer than the previous one. With 1, all delays are
+    /// equal.
     ///
     /// # Default
     ///
@@ -115,8 +116,8 @@ impl Backoff {
         self
     }
 
-    /// Sets whether each delay is a random value between half of it and all of it, so that callers
-    /// that failed together don't retry at the same time.
+    /// Sets whether each delay is replaced with a random value between half of it and all of it, so
+    /// that callers that failed at the same time don't retry at the same time.
     ///
     /// This is the "equal jitter" of [Exponential Backoff And
     /// Jitter](https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
@@ -130,8 +131,8 @@ impl Backoff {
         self
     }
 
-    /// Returns an iterator over the delays between the attempts, one fewer than there are attempts.
-    /// With jitter, every call returns different delays.
+    /// Returns an iterator over the delays between the attempts. It yields one delay fewer than
+    /// there are attempts. With jitter, every call returns different delays.
     pub fn delays(&self) -> impl Iterator<Item = Duration> + Send + Sync + use<> {
         // The jitter of backon adds up to the delay itself, beyond its own maximum. With half of
         // every delay as the base, the jitter is the random half, and the maximum holds.

@@ -1,4 +1,5 @@
-//! Writes in the background of a run: in order, on blocking threads, many entries with one sync.
+//! Writes entries in the background while a run continues: in order, on blocking threads, and many
+//! entries with one sync.
 
 use std::sync::{Arc, Mutex};
 
@@ -222,7 +223,7 @@ impl Drop for Drain {
     }
 }
 
-/// Runs blocking work on a thread for it.
+/// Runs blocking work on one of tokio's blocking threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     place: String,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,

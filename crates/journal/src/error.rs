@@ -7,9 +7,9 @@ use cogwork_text::{Escaped, Name};
 
 /// The error of a store.
 ///
-/// `{}` is one line with the file, and the number of the line if there is one; `{:#}` adds the
-/// content of the line. Both escape invisible characters. Inside a run, it is the source of a
-/// [`RunError`](cogwork_flow::RunError) for which
+/// `{}` writes one line with the path of the file and, if the error is about a line, its number;
+/// `{:#}` adds the content of that line. Both escape invisible characters. Inside a run, it is the
+/// source of a [`RunError`](cogwork_flow::RunError) for which
 /// [`is_journal`](cogwork_flow::RunError::is_journal) is true.
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
@@ -42,12 +42,12 @@ impl StoreError {
         self.0.kind == Kind::Locked
     }
 
-    /// Returns whether there is no run with this id.
+    /// Returns whether the run doesn't exist.
     pub fn is_missing(&self) -> bool {
         self.0.kind == Kind::Missing
     }
 
-    /// Returns whether there already is a run with this id.
+    /// Returns whether a run with this id already exists.
     pub fn is_already_there(&self) -> bool {
         self.0.kind == Kind::AlreadyThere
     }
@@ -58,7 +58,7 @@ impl StoreError {
     }
 
     /// Returns whether the record was modified, isn't a record, or has an unsupported version of
-    /// the format. It was left unchanged.
+    /// the format. The record was left unchanged.
     pub fn is_damaged(&self) -> bool {
         self.0.kind == Kind::Damaged
     }
@@ -84,9 +84,8 @@ impl StoreError {
         self.0.kind == Kind::UnknownEvent
     }
 
-    /// Returns whether, while the run was in use, the record was removed, moved, replaced or
-    /// written by somebody else, or its lock was removed. The last outcomes of the run aren't
-    /// recorded.
+    /// Returns whether something else removed, moved, replaced or wrote the record while the run
+    /// was in use, or removed its lock. The last outcomes of the run aren't recorded.
     pub fn is_gone(&self) -> bool {
         self.0.kind == Kind::Gone
     }
@@ -149,7 +148,7 @@ impl StoreError {
         )
     }
 
-    /// Creates the error of a file that was there when the run was opened.
+    /// Creates the error for a file that was removed, moved or replaced while the run was in use.
     pub(crate) fn gone(place: impl fmt::Display) -> Self {
         let text =
             "it was removed, moved or replaced while it was in use; nothing more is recorded";

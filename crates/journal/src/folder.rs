@@ -27,7 +27,7 @@ impl StoreFolder {
         &self.path
     }
 
-    /// Opens the folder. Returns `None` if there is none.
+    /// Opens the folder. Returns `None` if it doesn't exist.
     pub(crate) fn open(&self) -> Result<Option<Folder>, StoreError> {
         match self.opened_by(|path| Folder::open(path)) {
             Ok(folder) => Ok(Some(folder)),
@@ -36,7 +36,7 @@ impl StoreFolder {
         }
     }
 
-    /// Opens the folder, and creates it if there is none.
+    /// Opens the folder, and creates it if it doesn't exist.
     pub(crate) fn create(&self) -> Result<Folder, StoreError> {
         self.opened_by(|path| Folder::create(path))
             .map_err(|error| self.failed("the folder cannot be created", error))

@@ -24,7 +24,7 @@ pub(crate) struct Header {
     /// Milliseconds since 1970.
     pub(crate) started: u64,
     pub(crate) input: Box<RawValue>,
-    /// Last, since it is long and only programs read it.
+    /// The last field, because it is long and only read by programs.
     pub(crate) shape: Shape,
 }
 

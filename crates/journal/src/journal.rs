@@ -16,7 +16,7 @@ use crate::header::Header;
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
-/// While it exists, nobody else can open the run.
+/// While it exists, the run cannot be opened a second time.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -62,11 +62,12 @@ impl RunJournal {
         })
     }
 
-    /// Returns the state with which to resume the run: that of the last snapshot, or the input.
+    /// Returns the state with which to resume the run: the state of the last snapshot, or the input
+    /// if there is none.
     ///
     /// # Errors
     ///
-    /// Returns an error if it isn't an `S`.
+    /// Returns an error if the state isn't an `S`.
     pub fn state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
         match self.recorded.snapshot() {
             Some(snapshot) => self.read("state in the snapshot", snapshot.state.as_str()),
@@ -78,7 +79,7 @@ impl RunJournal {
     ///
     /// # Errors
     ///
-    /// Returns an error if it isn't a `T`.
+    /// Returns an error if the input isn't a `T`.
     pub fn input<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
         self.read("input", self.header.input.get())
     }

@@ -16,12 +16,12 @@ pub(crate) trait Keep: Send + 'static {
     /// Returns the path of the file, for messages.
     fn place(&self) -> String;
 
-    /// Opens the folder of the run. Returns `None` if there is none and `create` is false.
+    /// Opens the folder of the run. Returns `None` if it doesn't exist and `create` is `false`.
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
 }
 
-/// The open folder of a run. Everything is done in this folder, even if a different one takes its
-/// path in the meantime.
+/// The open folder of a run. All operations use this folder, even if a different one takes its path
+/// in the meantime.
 pub(crate) trait OpenFolder {
     fn is_there(&self) -> Result<bool, StoreError>;
 

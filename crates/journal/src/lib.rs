@@ -4,8 +4,8 @@
 //! store.start(run_id, &flow, &input).await -> RunJournal   →   flow.begin().with_journal(journal).finish(&mut state)
 //! ```
 //!
-//! A [`FileStore`] keeps each run in its own file. The file consists of lines of JSON that people
-//! can read, each written before its outcome is used. After a crash, [`resume`](Store::resume)
+//! A [`FileStore`] keeps each run in its own file. The file consists of human-readable lines of
+//! JSON, each written before its outcome is used. After a crash, [`resume`](Store::resume)
 //! continues the run where the file ends.
 //!
 //! ```

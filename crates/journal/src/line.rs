@@ -32,7 +32,7 @@ const END: &[u8] = b"\"}";
 pub(crate) enum Joins {
     /// After all earlier lines were synced.
     Nothing,
-    /// Together with the previous line. After a power cut, it may be there without that one.
+    /// Together with the previous line. After a power cut, it may be on disk without that line.
     TheLineBefore,
 }
 

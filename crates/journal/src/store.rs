@@ -11,7 +11,7 @@ use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take, open};
 use crate::{RunJournal, RunSummary, StoreError};
 
-/// A store of runs, which starts and resumes them. All stores have the same methods.
+/// A store that starts, resumes and lists runs. All stores have the same methods.
 ///
 /// Only the stores of this crate implement this trait. To store runs elsewhere, implement
 /// [`Log`](cogwork_flow::journal::Log).
@@ -59,7 +59,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if there [already is](StoreError::is_already_there) a run with this id, if
+    /// Returns an error if a run with this id [already exists](StoreError::is_already_there), if
     /// the input cannot be [written as JSON](StoreError::is_value), or if the store cannot be
     /// written.
     fn start<S>(
@@ -79,7 +79,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is [no run](StoreError::is_missing) with this id, if it is [in
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
     /// use](StoreError::is_locked), if it belongs to a [different
     /// flow](StoreError::is_another_flow) or to an earlier version of this one, or if its record is
     /// [damaged](StoreError::is_damaged) or cannot be read.
@@ -91,8 +91,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         open(self.kept(run_id).0, Take::Resume(FlowIs::of(flow)))
     }
 
-    /// Resumes a run, or starts it if there is none with this id. A program that is restarted after
-    /// a crash needs only this method. The input of an existing run doesn't change.
+    /// Resumes the run with this id, or starts it if it doesn't exist. A program that is restarted
+    /// after a crash needs only this method. If the run exists, its recorded input isn't changed.
     ///
     /// # Errors
     ///
@@ -112,12 +112,12 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.
     ///
     /// The run is replayed through the changed flow. Steps with the same names use their recorded
-    /// outcomes. If the run visits a node other than the recorded one, it fails there.
+    /// outcomes. If the run visits a different node than the recorded one, it fails at that step.
     ///
     /// # Errors
     ///
-    /// The same as [`resume`](Store::resume), except for the change. A flow with a different name
-    /// is a different flow.
+    /// The same as [`resume`](Store::resume), except that the flow may have changed. A flow with a
+    /// different name counts as a different flow.
     fn resume_changed<S>(
         &self,
         run_id: &str,
@@ -126,16 +126,16 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         open(self.kept(run_id).0, Take::Changed(FlowIs::of(flow)))
     }
 
-    /// Delivers the answer to an event to a run that isn't in use. The run uses it when it is
-    /// resumed and waits for the event. For a run in this process, use
+    /// Delivers the answer to an event to a run that isn't in use. The run uses the answer when it
+    /// is resumed and reaches a wait for the event. For a run in this process, use
     /// [`Run::deliver`](cogwork_flow::Run::deliver).
     ///
-    /// The type of the answer isn't checked here. If the flow cannot read it, the run fails once
-    /// when it uses the answer; resumed again, it continues to wait.
+    /// The type of the answer isn't checked here. If the flow cannot read the answer, the run fails
+    /// once, when it uses the answer. If it is resumed after that, it continues to wait.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is [no run](StoreError::is_missing) with this id, if it is [in
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
     /// use](StoreError::is_locked) or [has ended](StoreError::is_ended), if its flow doesn't wait
     /// for [this event](StoreError::is_unknown_event), if the answer cannot be [written as
     /// JSON](StoreError::is_value), or if the record is [damaged](StoreError::is_damaged) or cannot

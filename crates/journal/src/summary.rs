@@ -27,8 +27,8 @@ pub struct RunSummary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// The run is in use, has an answer that it hasn't used yet, or was interrupted. Unless it is
-    /// in use, it can be resumed.
+    /// The run is in use, has an unused answer, or was interrupted. It can be resumed unless it is
+    /// in use.
     Open,
     /// The run waits for events without an answer.
     Paused {
@@ -44,7 +44,7 @@ pub enum RunStatus {
     Ended {
         /// The action on which it ended.
         action: String,
-        /// The number of steps in all.
+        /// The total number of steps.
         steps: u64,
     },
     /// The record cannot be read.
@@ -123,7 +123,7 @@ impl Standing {
         None
     }
 
-    /// Returns how the run stopped, if the last entry says so.
+    /// Returns how the run stopped, if the last entry records it.
     pub(crate) fn stopped(&self) -> Option<&Stopped> {
         self.stopped.as_ref()
     }

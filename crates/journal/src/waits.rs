@@ -14,8 +14,8 @@ pub struct WaitSummary {
     /// The reason from [`Wait::with_reason`](cogwork_flow::Wait::with_reason); empty if there is
     /// none.
     pub why: String,
-    /// When the wait times out; `None` for never. Resumed after that, the run continues without an
-    /// answer.
+    /// When the wait times out; `None` if it never does. If the run is resumed after that, it
+    /// continues without an answer.
     pub until: Option<SystemTime>,
 }
 
@@ -51,7 +51,7 @@ impl Event {
 pub(crate) enum WaitChange {
     /// A step with this number started to wait.
     Began(u64, WaitSummary),
-    /// The step with this number has less time.
+    /// The wait of the step with this number times out earlier.
     Shortened(u64, Option<SystemTime>),
     /// The step with this number no longer waits.
     Ended(u64),

@@ -6,7 +6,7 @@ use crate::matching::{At, Pair, pair};
 use crate::{Status, Step, StepPath};
 
 /// A change of a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). `Display`
-/// writes one line for people: `2.1 Pending → Done: Add the tens`.
+/// writes one human-readable line: `2.1 Pending → Done: Add the tens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {

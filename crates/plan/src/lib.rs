@@ -37,11 +37,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels, and deeper text is refused at the
-//! first level beyond that. Renderings keep every step on one line and contain no control
-//! characters, whatever a model put into the plan. A plan created in memory may be deeper: it is
-//! searched, checked, compared, rendered and dropped without recursion. Only `Clone`, `PartialEq`
-//! and `Debug` are derived and recursive.
+//! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels, and deeper text is an error,
+//! reported at the first level beyond that. Renderings keep every step on one line and contain no
+//! control characters, even if the texts of the plan do. A plan created in memory may be deeper: it
+//! is searched, checked, compared, rendered and dropped without recursion. Only `Clone`,
+//! `PartialEq` and `Debug` are recursive, because they are derived.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

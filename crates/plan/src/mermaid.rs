@@ -8,8 +8,8 @@ use crate::{Plan, Status};
 /// A plan as a Mermaid flowchart, without a line break at the end. Created by [`Plan::mermaid`].
 ///
 /// Each step is a node such as `s2_1`, labelled with its path, description and result. Its class is
-/// that of its status: `pending`, `done` or `verification_needed`. Solid arrows lead from a step to
-/// the next one with the same parent, dotted arrows from a step to its first sub-step.
+/// its status: `pending`, `done` or `verification_needed`. Solid arrows lead from a step to the
+/// next one with the same parent, dotted arrows from a step to its first sub-step.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};

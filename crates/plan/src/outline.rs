@@ -5,8 +5,9 @@ use anstyle::{AnsiColor, Style};
 use crate::text::{StepLine, indent};
 use crate::{Plan, Status};
 
-/// A plan for people: `- [Done] description: result (mark)`, indented by two spaces per level,
-/// without a line break at the end. Every step is on one line. Created by [`Plan::outline`].
+/// A human-readable outline of a plan: `- [Done] description: result (mark)`, indented by two
+/// spaces per level, without a line break at the end. Every step is on one line. Created by
+/// [`Plan::outline`].
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -22,7 +23,8 @@ pub struct Outline<'a> {
 }
 
 impl Plan {
-    /// Returns an outline for people, one line per step: `- [Done] description: result (mark)`.
+    /// Returns a human-readable outline with one line per step: `- [Done] description: result
+    /// (mark)`.
     pub fn outline(&self) -> Outline<'_> {
         Outline::new(self)
     }

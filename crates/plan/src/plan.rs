@@ -5,7 +5,7 @@ use crate::{Change, Status, Step, StepPath, Walk};
 /// The maximum number of levels of a plan that is read or written.
 pub const MAX_DEPTH: usize = 32;
 
-/// The error of readers and writers for a deeper plan.
+/// The error of readers and writers for a plan that is too deep.
 pub(crate) fn too_deep() -> String {
     format!("plan nests deeper than {MAX_DEPTH} levels")
 }
@@ -14,8 +14,8 @@ pub(crate) fn too_deep() -> String {
 ///
 /// Serialised as the list of its steps. Deserialising, from any self-describing format such as YAML
 /// or JSON, fails for unknown, repeated and missing keys and for more than [`MAX_DEPTH`] levels,
-/// with the location in the text if the format supports that. Serialising fails for the same depth,
-/// so that nothing is stored that cannot be read again. Questionable but readable plans are
+/// with the location in the text if the format supports that. Serialising fails at the same depth,
+/// so that no plan is stored that cannot be read again. Questionable but readable plans are
 /// accepted; [`problems`](Self::problems) reports what is wrong with them.
 ///
 /// ```
@@ -135,16 +135,17 @@ impl Plan {
     ///
     /// Steps have no ids, so they are matched among the steps with the same parent:
     ///
-    /// 1. Steps of equal description are the same step, the first with the first where several are equal.
-    ///    Those outside the longest run that kept its order are [`Moved`](crate::ChangeKind::Moved).
-    /// 2. Between two neighbours so matched (moved ones aside), what is left over is paired in order and
-    ///    [`Reworded`](crate::ChangeKind::Reworded).
-    /// 3. What is still left was [`Removed`](crate::ChangeKind::Removed) or
-    ///    [`Added`](crate::ChangeKind::Added), together with what it holds; a step that went to another
-    ///    parent is both.
+    /// 1. Steps with equal descriptions are the same step. If several descriptions are equal, their
+    ///    steps are matched in order. Matched steps outside the longest run that kept its order are
+    ///    [`Moved`](crate::ChangeKind::Moved).
+    /// 2. Between two neighbouring matches (not counting moved steps), the remaining steps are
+    ///    paired in order and are [`Reworded`](crate::ChangeKind::Reworded).
+    /// 3. All other steps were [`Removed`](crate::ChangeKind::Removed) or
+    ///    [`Added`](crate::ChangeKind::Added), together with their sub-steps. A step that moved to
+    ///    another parent is reported as both.
     ///
     /// If a step had no sub-steps before, it is [`Refined`](crate::ChangeKind::Refined), and its
-    /// sub-steps aren't reported. The time grows with the number of steps as `n log n`.
+    /// sub-steps aren't reported. Takes `O(n log n)` time for `n` steps.
     ///
     /// ```
     /// use cogwork_plan::{Plan, Step};

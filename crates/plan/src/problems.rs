@@ -3,7 +3,7 @@ use std::fmt;
 use crate::text::said;
 use crate::{MAX_DEPTH, Plan, Status, Step, StepPath};
 
-/// A problem of a step, found by [`Plan::problems`]. `Display` writes one sentence.
+/// A problem with a step, found by [`Plan::problems`]. `Display` writes one sentence.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -20,7 +20,7 @@ pub struct Problem {
     pub kind: ProblemKind,
 }
 
-/// A kind of problem. Text that consists of white space counts as empty.
+/// A kind of problem. Text that consists only of white space counts as empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
@@ -32,7 +32,7 @@ pub enum ProblemKind {
     EmptyDescription,
     /// The step is done and has neither sub-steps nor a result.
     DoneWithoutResult,
-    /// The step needs verification, and no mark gives the reason.
+    /// The step needs verification, but has no mark that gives the reason.
     VerificationWithoutMark,
     /// The step is on a level below [`MAX_DEPTH`], so the plan cannot be read again. Its sub-steps
     /// aren't checked.
@@ -42,8 +42,8 @@ pub enum ProblemKind {
 impl Plan {
     /// Returns the problems of the plan in document order; see [`ProblemKind`](crate::ProblemKind).
     ///
-    /// These aren't errors of deserialisation, since models write such plans and refusing one would
-    /// lose its work.
+    /// Plans with these problems can still be deserialised: models do write them, and refusing one
+    /// would discard the work in it.
     pub fn problems(&self) -> Vec<Problem> {
         check(self)
     }

@@ -44,12 +44,12 @@ impl PlanProgress {
         progress
     }
 
-    /// Returns the number of all steps.
+    /// Returns the total number of counted steps.
     pub fn total(&self) -> usize {
         self.done + self.verification_needed + self.pending
     }
 
-    /// Returns the fraction that is done, from 0 to 1; 0 for a plan without steps.
+    /// Returns the fraction of steps that are done, from 0 to 1; 0 for a plan without steps.
     pub fn fraction(&self) -> f64 {
         self.done as f64 / self.total().max(1) as f64
     }

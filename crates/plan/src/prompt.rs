@@ -3,8 +3,7 @@ use std::fmt::{self, Write};
 use crate::Plan;
 use crate::text::indent;
 
-/// Returns the plan as a YAML list in its serialised form, so that a model replies in the form it
-/// was shown.
+/// Returns the plan as a YAML list, in the serialised form in which a model has to reply.
 ///
 /// The text is lossless: reading it as YAML returns the same plan. Text that YAML would interpret
 /// is quoted as in JSON. There is no line break at the end. A plan without steps is `[]`.

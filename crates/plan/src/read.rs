@@ -43,8 +43,8 @@ impl<'de> DeserializeSeed<'de> for ReadSteps {
     type Value = Vec<Step>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Step>, D::Error> {
-        // Not `deserialize_seq`, with which readers return their own error that quotes the whole
-        // text.
+        // Not `deserialize_seq`, because readers would then return their own error, which quotes
+        // the whole text.
         deserializer.deserialize_any(self)
     }
 }

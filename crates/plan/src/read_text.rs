@@ -10,10 +10,10 @@ pub(crate) struct ReadText;
 
 /// Returns whether a deserialiser returns the source text of any scalar when asked for text.
 ///
-/// YAML's does, and only that keeps `65.50` as it is: asked for any type, it returns the number
-/// 65.5. Others, such as JSON's, refuse a number when asked for text. Serde has no method for this,
-/// so the name of the type is checked, which works for wrappers too. If the name changed, numbers
-/// would lose their spelling and nothing else.
+/// The YAML deserialiser does, and this is the only way to keep `65.50` unchanged: when asked for
+/// any type, it returns the number 65.5. Others, such as the JSON deserialiser, refuse a number
+/// when asked for text. Serde has no method for this, so the name of the type is checked, which
+/// works for wrappers too. If the name changed, numbers would lose their spelling and nothing else.
 fn gives_scalars_verbatim<D>() -> bool {
     type_name::<D>().contains("::DeserializerFromEvents")
 }

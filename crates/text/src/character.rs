@@ -1,5 +1,5 @@
-/// Returns whether a character is unsafe to show, because it affects the text around it or hides
-/// itself.
+/// Returns whether a character is unsafe to show, because it affects how the text around it is
+/// displayed, or is itself invisible.
 ///
 /// | characters | why |
 /// |---|---|
@@ -58,8 +58,8 @@ pub fn is_invisible(character: char) -> bool {
 
 /// Returns the character, or U+FFFD if it is [unsafe](is_unsafe).
 ///
-/// For code that processes a text character by character; the adapters of this crate process whole
-/// texts.
+/// Use this in code that processes text character by character. The adapters of this crate process
+/// whole texts.
 pub fn replace_unsafe(character: char) -> char {
     if is_unsafe(character) {
         char::REPLACEMENT_CHARACTER

@@ -2,8 +2,8 @@ use std::fmt::{self, Write};
 
 use crate::MultiLine;
 
-/// A text inside the quotes of a Mermaid label. Line breaks are kept. Characters with a meaning in
-/// Mermaid, Markdown or HTML are written as entities.
+/// A text inside the quotes of a Mermaid label. Line breaks are kept. Characters with a special
+/// meaning in Mermaid, Markdown or HTML are written as entities.
 ///
 /// ```
 /// use cogwork_text::MermaidLabel;

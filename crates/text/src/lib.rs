@@ -1,9 +1,9 @@
 //! Displays untrusted text safely.
 //!
 //! Text from a model, a server, a file or a file name may contain characters that move the cursor
-//! of a terminal, reverse the direction of a line, or are invisible. Everything in Cogwork that
-//! prints such a text uses one of these adapters. Each implements [`Display`](std::fmt::Display),
-//! so that nothing is copied.
+//! of a terminal, reverse the direction of a line, or are invisible. All code in Cogwork that
+//! prints untrusted text uses one of these adapters. Each implements [`Display`](std::fmt::Display)
+//! and doesn't copy the text.
 //!
 //! | adapter | for | an unsafe character becomes |
 //! |---|---|---|
@@ -23,7 +23,7 @@
 //! assert_eq!(NameList::or(["yes", "no"]).to_string(), "`yes` or `no`");
 //! ```
 //!
-//! [`is_unsafe`] defines these characters. A [`Mask`] hides API keys and other values.
+//! [`is_unsafe`] defines which characters are unsafe. A [`Mask`] hides API keys and other values.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -12,8 +12,8 @@ macro_rules! limited {
                 }
             }
 
-            /// Sets the maximum number of characters shown, in which an escape counts as one. A longer
-            /// text is truncated and ends with `…`.
+            /// Sets the maximum number of characters shown. An escape counts as one character. A
+            /// longer text is truncated and ends with `…`.
             #[must_use]
             pub fn with_max_chars(self, max_chars: usize) -> Self {
                 Self { max_chars, ..self }
@@ -43,8 +43,8 @@ impl<'a, 'f> Limited<'a, 'f> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the limit is reached. It stops the writer, so that a long text takes no
-    /// more time than the part of it that is shown.
+    /// Returns an error if the limit is reached. The error stops the writer, so that a long text
+    /// takes no more time than the part of it that is shown.
     pub(crate) fn put(&mut self, shown: impl fmt::Display) -> fmt::Result {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.is_cut = true;

@@ -6,7 +6,7 @@ use crate::limited::{Limited, limited};
 /// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and at most the
 /// first 80 characters are shown.
 ///
-/// For names, keys and labels, in which every character counts. It adds no quotes.
+/// For names, keys and labels, in which every character matters. Doesn't add quotes.
 ///
 /// ```
 /// use cogwork_text::Name;
@@ -18,7 +18,7 @@ use crate::limited::{Limited, limited};
 pub struct Name<'a>(pub &'a str);
 
 impl Name<'_> {
-    /// The maximum number of characters shown of a name.
+    /// The maximum number of characters of a name that are shown.
     pub const MAX_CHARS: usize = 80;
 }
 
@@ -71,8 +71,8 @@ impl Write for Escaping<'_, '_> {
     }
 }
 
-/// Names in a sentence: `` `a`, `b` or `c` ``. No names are shown as `none`; names after the first
-/// 20 are only counted: `` `a`, `b` and 3 more ``.
+/// Names in a sentence: `` `a`, `b` or `c` ``. An empty list is shown as `none`. Names after the
+/// first 20 are only counted: `` `a`, `b` and 3 more ``.
 ///
 /// ```
 /// use cogwork_text::NameList;

@@ -104,7 +104,8 @@ impl<T: fmt::Display> fmt::Display for MultiLine<T> {
 /// Writes every line break as a line feed.
 struct Breaking<'a, 'f> {
     out: Limited<'a, 'f>,
-    /// Whether the last character was a carriage return, which a following line feed belongs to.
+    /// Whether the last character was a carriage return. A line feed after it belongs to the same
+    /// line break.
     after_return: bool,
 }
 

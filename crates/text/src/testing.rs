@@ -1,8 +1,8 @@
-//! Hostile texts, and assertions that nothing unsafe is shown of them. For tests.
+//! Hostile texts, and assertions that nothing unsafe in them is shown. For tests.
 //!
-//! The test of a crate shows every type that displays untrusted text, for each of the [`texts`],
-//! and then calls [`Shown::assert_complete`] to compare the types to the sources: a type or a
-//! variant that is added later fails the test until it is shown there too.
+//! The test of a crate shows every type that displays untrusted text, with each of the [`texts`],
+//! and then calls [`Shown::assert_complete`] to compare these types with the sources. If a type or
+//! a variant is added later, the test fails until it is shown there too.
 
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ pub fn texts() -> Vec<String> {
 ///
 /// # Panics
 ///
-/// Panics if it does.
+/// Panics if the text contains any other unsafe character.
 #[track_caller]
 pub fn assert_safe(shown: &str) {
     let found = shown
@@ -69,7 +69,7 @@ pub fn assert_safe(shown: &str) {
 ///
 /// # Panics
 ///
-/// Panics if it isn't.
+/// Panics if the text has several lines or contains an unsafe character.
 #[track_caller]
 pub fn assert_safe_line(shown: &str) {
     let found = shown.chars().find(|character| is_unsafe(*character));
@@ -143,12 +143,12 @@ impl Shown {
     /// Asserts that every public type with a `Display` in the sources of a crate was shown, in
     /// every variant.
     ///
-    /// `manifest_dir` is the directory of the crate; `exempt` names types, and variants as
+    /// `manifest_dir` is the directory of the crate; `exempt` lists the types, and the variants as
     /// `Type::Variant`, that show no untrusted text.
     ///
     /// # Panics
     ///
-    /// Panics if one wasn't shown, or is exempt although it was shown.
+    /// Panics if a type or variant wasn't shown, or was shown although it is exempt.
     #[track_caller]
     pub fn assert_complete(&self, manifest_dir: &str, exempt: &[&str]) {
         let sources = read_sources(&Path::new(manifest_dir).join("src"));

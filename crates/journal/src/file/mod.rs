@@ -13,17 +13,17 @@ use crate::folder::StoreFolder;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
-/// Keeps each run in its own file, in one folder.
+/// A store that keeps each run in its own file, in one folder.
 ///
 /// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`. Its
 /// first line contains the run id and the input; each further line is an
 /// [`Entry`](cogwork_flow::journal::Entry). The last field of every line is a checksum: the CRC-32
 /// of the digits of the previous checksum and of the line up to that field. A line that was written
 /// together with the previous one has a field `joined` before that. Lines are only appended;
-/// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it are a `.lock` file
-/// with the id of the last process that ran it and, for moments, a `.new` file. The folder must not
-/// contain other files with these endings; anything other than a regular file there, such as a
-/// link, is an error.
+/// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it, there is a `.lock`
+/// file with the id of the last process that ran the run and, while the file is being created or
+/// replaced, a `.new` file. The folder must not contain other files with these endings. Anything
+/// other than a regular file under one of these names, such as a link, is an error.
 ///
 /// Files are written on tokio's blocking threads: everything that is queued is written at once and
 /// followed by `fdatasync`. When a run is resumed, lines that a crash or a power cut left
@@ -31,10 +31,10 @@ use crate::{RunSummary, Store, StoreError, name};
 /// the file and the line, and the file is left unchanged. If a file is removed, moved or replaced
 /// while its run is in use, the run stops with the next line at the latest.
 ///
-/// Locks are those of the operating system, so they end with the process. On a network file system,
-/// they are as reliable as its locks. Lock files remain when a run has ended. On Unix the file of
-/// the run is locked too, so removing the lock file doesn't unlock the run. An open run uses two
-/// file descriptors, a store one.
+/// Runs are locked with locks of the operating system, which are released when the process ends. On
+/// a network file system, they are only as reliable as its locks. Lock files aren't removed when a
+/// run ends. On Unix, the file of the run is locked too, so removing the lock file doesn't unlock
+/// the run. An open run uses two file descriptors, and a store uses one.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -87,8 +87,9 @@ impl FileStore {
         }
     }
 
-    /// Sets whether each line is synced to disk before it counts. Otherwise, a crash of the process
-    /// loses nothing, but a crash of the machine may lose the last lines or damage the file.
+    /// Sets whether each line is synced to disk before it counts as recorded. If `false`, a crash
+    /// of the process loses nothing, but a crash of the machine may lose the last lines or damage
+    /// the file.
     ///
     /// # Default
     ///
@@ -99,9 +100,9 @@ impl FileStore {
         self
     }
 
-    /// Sets the maximum length of a line in bytes: an outcome, a snapshot or an input, and some
-    /// more for the rest of the line. A longer line isn't written and stops the run with an error;
-    /// a file with a longer line isn't read.
+    /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an
+    /// input, and some more bytes. A longer line isn't written and stops the run with an error; a
+    /// file with a longer line isn't read.
     ///
     /// # Default
     ///

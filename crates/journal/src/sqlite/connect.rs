@@ -93,15 +93,15 @@ impl Open {
 
 /// A connection to read with.
 pub(super) enum Reader {
-    /// A connection that sees what others write.
+    /// A connection that sees the writes of others.
     Shared(Open),
-    /// A connection to a read-only disk, which sees what was there when it was opened.
+    /// A connection to a read-only disk. It sees the content at the time when it was opened.
     Alone(Connection),
 }
 
 impl Connector {
-    /// Opens a connection to write with. If there is no database, `create` decides whether it is
-    /// created or an error is returned.
+    /// Opens a connection to write with. If the database doesn't exist, it is created if `create`
+    /// is `true`; otherwise, an error is returned.
     pub(super) fn writer(&self, create: bool) -> Result<Open, StoreError> {
         let folder = if create {
             Some(self.files.create_folder()?)
@@ -165,7 +165,7 @@ impl Connector {
         is_empty(connection).map(drop)
     }
 
-    /// Opens a connection to read with. Returns `None` if there is no database.
+    /// Opens a connection to read with. Returns `None` if the database doesn't exist.
     pub(super) fn reader(&self) -> Result<Option<Reader>, StoreError> {
         let Some(folder) = self.files.folder()? else {
             return Ok(None);
@@ -248,7 +248,7 @@ impl Connector {
             let connection = connection?;
             connection.busy_timeout(PATIENCE)?;
 
-            // Never run code that somebody may have put into the file.
+            // Never run code that may have been added to the file.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -268,8 +268,8 @@ impl Connector {
 
         match look() {
             Ok(marks) => self.check(marks),
-            // A checkpoint by another process looks like this. The connection finds out for
-            // certain.
+            // This may also be a checkpoint by another process. Using the connection shows which it
+            // is.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
             Err(error) => Err(self.failed("cannot be read", error)),
         }
@@ -343,7 +343,7 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Returns a URI that makes SQLite open the file as one that nobody writes.
+/// Returns a URI with which SQLite opens the file as immutable.
 fn uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     if cfg!(windows) {

@@ -15,8 +15,8 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::mutex::lock;
 
-/// One connection to write and one to read. More wouldn't be faster: SQLite writes one transaction
-/// at a time.
+/// One connection for writing and one for reading. More wouldn't be faster: SQLite writes one
+/// transaction at a time.
 pub(super) struct Database {
     connector: Connector,
     writer: Mutex<Option<Open>>,
@@ -49,8 +49,8 @@ impl Database {
     }
 
     /// Writes a part of a transaction, together with the parts of all other threads that are
-    /// waiting. `is_new` says that the database doesn't contain the run yet; the database is then
-    /// created if necessary.
+    /// waiting. If `is_new` is `true`, the database doesn't contain the run yet, and is created if
+    /// necessary.
     pub(super) fn write(
         &self,
         is_new: bool,
@@ -139,7 +139,7 @@ impl Database {
         }
     }
 
-    /// Reads from the database. Returns `None` if there is none.
+    /// Reads from the database. Returns `None` if it doesn't exist.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Failure>,

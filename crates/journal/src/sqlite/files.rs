@@ -38,12 +38,12 @@ impl Files {
         self.path.display().to_string()
     }
 
-    /// Opens the folder of the database. Returns `None` if there is none.
+    /// Opens the folder of the database. Returns `None` if it doesn't exist.
     pub(super) fn folder(&self) -> Result<Option<Folder>, StoreError> {
         self.location.open()
     }
 
-    /// Opens the folder of the database, and creates it if there is none.
+    /// Opens the folder of the database, and creates it if it doesn't exist.
     pub(super) fn create_folder(&self) -> Result<Folder, StoreError> {
         self.location.create()
     }

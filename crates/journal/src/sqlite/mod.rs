@@ -20,12 +20,13 @@ use crate::behind::blocking;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
-/// Keeps many runs in one SQLite database, where they can be [queried](SqliteStore::query).
+/// A store that keeps many runs in one SQLite database, where they can be
+/// [queried](SqliteStore::query).
 ///
 /// The table `lines` contains the lines that a [`FileStore`](crate::FileStore) would write to the
 /// file of the run, with checksums; `runs` has one row per run with its id, flow, start, number of
-/// lines and status; `waits` has one row for each waiting step. Programs may read all of them, and
-/// so may SQLite's own tools:
+/// lines and status; `waits` has one row for each waiting step. Other programs may read all three
+/// tables, and so may SQLite's own tools:
 ///
 /// ```sql
 /// SELECT id, started, step FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
@@ -40,11 +41,11 @@ use crate::{RunSummary, Store, StoreError, name};
 ///
 /// Neither the database nor a file next to it may be a link. If one of them is removed, moved or
 /// replaced while a run is in use, the run stops with its next line. On a read-only disk, runs can
-/// be listed.
+/// still be listed.
 ///
-/// If a run was modified, the error names the database, the run and the line, and nothing is
-/// changed. The same is true of a file that isn't a database of runs. A listing relies on `runs`
-/// and doesn't check the lines.
+/// If the record of a run was modified, the error contains the database, the run and the line, and
+/// the record is left unchanged. A file that isn't a database of runs is also an error, and is left
+/// unchanged. A listing only reads `runs` and `waits` and doesn't check the lines.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -89,9 +90,9 @@ impl SqliteStore {
         }
     }
 
-    /// Sets whether each transaction is synced to disk before its entries count (`PRAGMA
-    /// synchronous`, `FULL`). Otherwise (`NORMAL`), a crash of the process loses nothing; a crash
-    /// of the machine may lose the last entries, but doesn't damage the database.
+    /// Sets whether each transaction is synced to disk before its entries count as recorded
+    /// (`PRAGMA synchronous`, `FULL`). If `false` (`NORMAL`), a crash of the process loses nothing;
+    /// a crash of the machine may lose the last entries, but doesn't damage the database.
     ///
     /// # Default
     ///
@@ -104,9 +105,9 @@ impl SqliteStore {
         }
     }
 
-    /// Sets the maximum length of a line in bytes: an outcome, a snapshot or an input, and some
-    /// more for the rest of the line. A longer line isn't written and stops the run with an error;
-    /// a run with a longer line isn't read. The limit of SQLite is a billion.
+    /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an
+    /// input, and some more bytes. A longer line isn't written and stops the run with an error; a
+    /// run with a longer line isn't read. SQLite's own limit is one billion bytes.
     ///
     /// # Default
     ///

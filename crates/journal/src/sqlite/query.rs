@@ -11,8 +11,8 @@ use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// A query for runs of a [`SqliteStore`](crate::SqliteStore), with filters and an order.
 ///
-/// All filters must match, but of those for the status, such as [`open`](RunQuery::open) and
-/// [`paused`](RunQuery::paused), only the last one applies.
+/// A run must match all filters. However, filters for the status, such as [`open`](RunQuery::open)
+/// and [`paused`](RunQuery::paused), replace each other, and only the last one applies.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -84,8 +84,8 @@ impl RunQuery {
         self.status("paused", Some(event.into()))
     }
 
-    /// Selects runs with a wait that times out by this time. They continue without an answer when
-    /// they are resumed.
+    /// Selects runs with a wait that times out at or before this time. Such a run continues without
+    /// an answer when it is resumed.
     #[must_use]
     pub fn due(self, by: SystemTime) -> Self {
         Self {

@@ -40,7 +40,7 @@ struct Found {
 }
 
 impl Run {
-    /// Reads the lines one by one and checks each. Returns `None` if there is no such run.
+    /// Reads the lines one by one and checks each. Returns `None` if the run doesn't exist.
     pub(super) fn read(
         &self,
         reader: &Connection,

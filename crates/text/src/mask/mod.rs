@@ -18,10 +18,10 @@ use forms::{BEGINNING, Form};
 
 /// Hides values, such as API keys, in untrusted texts.
 ///
-/// A value is found regardless of case, and with the escapes of JSON, YAML, URLs and HTML,
-/// including nested ones, so that it is also hidden in the messages of servers and libraries. At
-/// the end of a text and before each `…`, where the text may have been truncated, the first four
-/// characters of a value are enough.
+/// A value is found regardless of case, and also when it is written with the escapes of JSON, YAML,
+/// URLs or HTML, including nested ones. It is therefore also hidden in messages of servers and
+/// libraries. At the end of a text and before each `…`, where the text may have been truncated, the
+/// first four characters of a value are enough to be hidden.
 ///
 /// ```
 /// use cogwork_text::Mask;
@@ -68,16 +68,17 @@ impl Mask {
         Self::default()
     }
 
-    /// Replaces `value` by `label` where it occurs as a whole. An empty value hides nothing.
+    /// Adds a value to hide. Each complete occurrence of `value` is replaced with `label`. An empty
+    /// value hides nothing.
     #[must_use]
     pub fn with_value(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
         self.add(value, label.into(), false);
         self
     }
 
-    /// Replaces `value` and every part of it with at least [`PART`](Self::PART) characters by
-    /// `label`. White space, quotes and slashes are ignored; a part must have at least four other
-    /// characters.
+    /// Adds a value to hide, including its parts. `value` and every part of it with at least
+    /// [`PART`](Self::PART) characters are replaced with `label`. White space, quotes and slashes
+    /// are ignored; a part must have at least four other characters.
     #[must_use]
     pub fn with_parts_of(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
         let place = self.values.len();
