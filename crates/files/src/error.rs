@@ -2,9 +2,9 @@ use std::io;
 
 use crate::FileKind;
 
-/// An error of opening, creating or replacing a file or folder.
+/// An error when opening, creating or replacing a file or folder.
 ///
-/// Messages don't contain the path; callers prepend it. Converts into an [`io::Error`].
+/// Messages don't contain the path; callers prepend it. Can be converted into an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -44,7 +44,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the kind of this as an [`io::Error`].
+    /// Returns the kind of this error as an [`io::Error`].
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
@@ -57,7 +57,7 @@ impl Error {
         }
     }
 
-    /// Returns whether there is no such file or folder.
+    /// Returns whether the file or folder doesn't exist.
     pub fn is_not_found(&self) -> bool {
         self.kind() == io::ErrorKind::NotFound
     }

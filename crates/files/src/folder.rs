@@ -12,9 +12,9 @@ use crate::{Error, FileId, FileKind, name};
 
 /// An open folder.
 ///
-/// It remains the same folder whatever happens to its path: if the folder is renamed, files are
-/// found at its new place, and a different folder that takes over the path isn't touched. Clones
-/// share one handle.
+/// It refers to the same folder even if the path changes: if the folder is renamed, files are found
+/// in its new location, and a different folder at the old path isn't touched. Clones share one
+/// handle.
 #[derive(Debug, Clone)]
 pub struct Folder {
     dir: Arc<Dir>,
@@ -29,7 +29,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such folder, or it cannot be opened.
+    /// Returns an error if the folder doesn't exist or cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = or_here(path.as_ref());
         let absolute = std::path::absolute(path)?;
@@ -73,7 +73,8 @@ impl Folder {
 
     /// Opens the folder of a file by a trusted path, and returns it with the name of the file.
     ///
-    /// Links in the path of the folder are followed. The file need not exist and isn't checked.
+    /// Links in the path of the folder are followed. The file doesn't have to exist and isn't
+    /// checked.
     ///
     /// # Errors
     ///
@@ -92,7 +93,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error if the path leads nowhere, or the folder cannot be opened.
+    /// Returns an error if the path or the target of the link doesn't exist, or if the folder
+    /// cannot be opened.
     pub fn of_linked_file(path: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
         Self::of_file(path.as_ref().canonicalize()?)
     }
@@ -102,8 +104,8 @@ impl Folder {
     /// # Errors
     ///
     /// Returns [`LeadsOut`](Error::LeadsOut) if the path is absolute, contains `..`, or a link in
-    /// it leads out of this folder; or a different error if there is no such folder, or it cannot
-    /// be opened.
+    /// it leads out of this folder; or a different error if the folder doesn't exist or cannot be
+    /// opened.
     pub fn beneath(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
         let relative = relative.as_ref();
         name::check_relative(relative)?;
@@ -125,7 +127,7 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in this one, and creates it if the name is free.
+    /// Opens a folder in this one, and creates it if nothing has this name.
     ///
     /// # Errors
     ///
@@ -151,7 +153,7 @@ impl Folder {
         })
     }
 
-    /// Returns an error that names what is there instead of a folder.
+    /// Returns an error with the kind of the entry that isn't a folder.
     fn not_a_folder(&self, name: &Path, error: io::Error) -> Error {
         let found = self
             .dir
@@ -164,7 +166,7 @@ impl Folder {
     }
 
     /// Opens the folder of a file beneath this one by an untrusted path, and returns it with the
-    /// name of the file. The file need not exist and isn't checked.
+    /// name of the file. The file doesn't have to exist and isn't checked.
     ///
     /// # Errors
     ///
@@ -215,7 +217,7 @@ impl Folder {
         self.path.join(name.as_ref())
     }
 
-    /// Returns the names of everything in this folder, in no particular order.
+    /// Returns the names of all entries in this folder, in no particular order.
     ///
     /// # Errors
     ///
@@ -235,8 +237,8 @@ impl Folder {
         Ok(FileId::from_metadata(&self.dir.dir_metadata()?))
     }
 
-    /// Returns whether the path by which this folder was opened still leads to it. It doesn't if
-    /// the folder was removed, renamed or replaced.
+    /// Returns whether the path by which this folder was opened still leads to it. Returns `false`
+    /// if the folder was removed, renamed or replaced.
     ///
     /// # Errors
     ///
@@ -251,7 +253,7 @@ impl Folder {
     }
 
     /// Returns the id of the file with this name in the folder that is currently at the path of
-    /// this one; `None` if there is no such file.
+    /// this one; `None` if the file doesn't exist.
     ///
     /// # Errors
     ///
@@ -266,8 +268,8 @@ impl Folder {
         }
     }
 
-    /// Returns whether an open file is the one with this name in this folder. It isn't if it was
-    /// removed, renamed or replaced.
+    /// Returns whether an open file is the one with this name in this folder. Returns `false` if it
+    /// was removed, renamed or replaced.
     ///
     /// # Errors
     ///
@@ -276,7 +278,7 @@ impl Folder {
         Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
     }
 
-    /// Returns the id of what has this name in this folder; `None` if the name is free.
+    /// Returns the id of the entry with this name in this folder; `None` if nothing has this name.
     pub(crate) fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
         let name = name::checked(name)?;
 
@@ -287,18 +289,18 @@ impl Folder {
         }
     }
 
-    /// Removes a file, or a link itself.
+    /// Removes a file. If the name belongs to a link, the link itself is removed.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such file, or it cannot be removed.
+    /// Returns an error if the file doesn't exist or cannot be removed.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
         let name = name::checked(name.as_ref())?;
         Ok(self.dir.remove_file(name)?)
     }
 
     /// Syncs the directory entries of this folder to the disk. A new or renamed file isn't durable
-    /// before. Does nothing on operating systems that don't need it.
+    /// before this. Does nothing on operating systems that don't need it.
     ///
     /// # Errors
     ///

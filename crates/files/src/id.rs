@@ -5,7 +5,7 @@ use cap_std::fs::Metadata;
 
 use crate::Error;
 
-/// Identifies a file or folder on this machine, whatever its paths are.
+/// The identity of a file or folder on this machine, independent of its path.
 ///
 /// The id of a file that was removed and closed may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

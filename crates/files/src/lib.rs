@@ -1,9 +1,9 @@
 //! Opens, creates, locks and replaces files.
 //!
-//! A path is resolved once, to a [`Folder`]. Everything after that is relative to the open folder,
-//! so a link that is swapped in between a check and a use cannot redirect a write. Only regular
-//! files are opened: a link, a named pipe, a device or a folder is an [`Error`], and opening never
-//! waits for the other end of a pipe.
+//! A path is resolved once, to a [`Folder`]. All further operations are relative to the open
+//! folder, so a link that is swapped in between a check and a use cannot redirect a write. Only
+//! regular files are opened: a link, a named pipe, a device or a folder is an [`Error`], and
+//! opening never waits for the other end of a pipe.
 //!
 //! ```
 //! use cogwork_files::{Access, Folder};
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! Calls block for disk access. Async code should run them on a thread for blocking work.
+//! All calls may block on disk access. Async code should run them on a thread for blocking work.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -13,13 +13,13 @@ const REPLACED: usize = 100;
 /// The maximum length of a lock file, which contains only a process id and a line feed.
 const LONGEST: u64 = 16;
 
-/// An exclusive lock, held by a separate file that is used for nothing else and remains when the
+/// An exclusive lock on a separate file, which is used for nothing else and isn't removed when the
 /// lock is released.
 ///
 /// Locking a file that is replaced by renaming would be ineffective, because the next process would
-/// open and lock a different file. The lock is that of the operating system: it ends when this is
-/// dropped or the process ends, and is also exclusive between handles of one process. On a network
-/// file system, it depends on the support of that file system.
+/// open and lock a different file. It uses a lock of the operating system, which is released when
+/// this value is dropped or the process ends, and is also exclusive between handles of the same
+/// process. On a network file system, it depends on the support of that file system.
 ///
 /// A lock file that is removed while it is locked can be created and locked again. To prevent that,
 /// also [lock](Folder::lock) the data itself while it is open.
@@ -32,11 +32,11 @@ pub struct LockFile {
     _file: File,
 }
 
-/// The reason why a lock was not taken.
+/// The error of a lock that could not be taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The lock is held by someone else.
+    /// The lock is already held.
     #[error("{}", in_use(*holder))]
     InUse {
         /// The id of the process that holds the lock, if it can be read.
@@ -80,7 +80,7 @@ impl LockFile {
             match folder.lock(name, &file, patience) {
                 // It was removed between the two steps.
                 Err(LockError::Replaced) => continue,
-                // Where locked files cannot be read, the holder remains unknown.
+                // On platforms where locked files cannot be read, the holder remains unknown.
                 Err(LockError::InUse { .. }) => {
                     return Err(LockError::InUse {
                         holder: signature(&mut file).ok().flatten(),
@@ -107,7 +107,7 @@ impl LockFile {
         self.folder.path_of(&self.name)
     }
 
-    /// Returns whether the lock is still exclusive. It isn't if the lock file was removed or
+    /// Returns whether the lock is still exclusive. Returns `false` if the lock file was removed or
     /// replaced.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ impl Access {
 }
 
 impl Folder {
-    /// Returns whether there is a regular file with this name; `false` if the name is free.
+    /// Returns whether a regular file with this name exists; `false` if nothing has this name.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Folder {
         Ok(self.file_length(name)?.is_some())
     }
 
-    /// Returns the length of a regular file in bytes; `None` if the name is free.
+    /// Returns the length of a regular file in bytes; `None` if nothing has this name.
     ///
     /// # Errors
     ///
@@ -65,13 +65,13 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such file, the name belongs to anything else, or the file
-    /// cannot be opened.
+    /// Returns an error if the file doesn't exist, the name belongs to anything other than a
+    /// regular file, or the file cannot be opened.
     pub fn open_file(&self, name: impl AsRef<OsStr>, access: Access) -> Result<File, Error> {
         self.open_with(name.as_ref(), &mut access.options())
     }
 
-    /// Opens a regular file, or creates it if the name is free.
+    /// Opens a regular file, or creates it if nothing has this name.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Folder {
     fn open_with(&self, name: &OsStr, options: &mut OpenOptions) -> Result<File, Error> {
         let path = name::checked(name)?;
 
-        // Opening a device may have side effects, so its type is checked before.
+        // Opening a device may have side effects, so the type of the entry is checked first.
         self.has_file(name)?;
 
         // The entry may have changed since. Without `nonblock`, opening a pipe would wait for its

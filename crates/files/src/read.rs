@@ -40,8 +40,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such file, the name belongs to anything else, or the file is
-    /// larger or cannot be read.
+    /// Returns an error if the file doesn't exist, the name belongs to anything other than a
+    /// regular file, or the file is larger or cannot be read.
     pub fn read_file(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, Error> {
         read(&self.open_file(name, Access::Read)?, most)
     }

@@ -26,7 +26,7 @@ pub struct Temporary {
 impl Folder {
     /// Creates a file that can replace `target`, with the permissions of the existing file.
     ///
-    /// Its name is that of the target, a dot, 8 random hexadecimal digits and `.new`.
+    /// Its name consists of the name of the target, a dot, 8 random hexadecimal digits and `.new`.
     ///
     /// # Errors
     ///
@@ -84,11 +84,12 @@ impl Folder {
         Ok(temporary)
     }
 
-    /// Removes a regular file with this name, if there is one.
+    /// Removes a regular file with this name, if it exists.
     ///
     /// # Errors
     ///
-    /// Returns an error if the name belongs to anything else, or the file cannot be removed.
+    /// Returns an error if the name belongs to anything other than a regular file, or the file
+    /// cannot be removed.
     pub fn remove_leftover(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
         let name = name.as_ref();
         if !self.has_file(name)? {
@@ -160,7 +161,7 @@ impl Temporary {
         &self.file
     }
 
-    /// Renames the file to the name of its target, and returns it, still open.
+    /// Renames the file to the name of its target, and returns the open file.
     ///
     /// Nothing is synced: for durability, call [`sync_all`](File::sync_all) before and
     /// [`Folder::sync`] after.
@@ -176,8 +177,7 @@ impl Temporary {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         };
 
-        // Anyone who can write to the folder can swap the file, which would not be what was
-        // written.
+        // Anyone who can write to the folder can replace the file with one that has other content.
         if !self.folder.holds(name, &file)? {
             let swapped = "the temporary file was removed or replaced while it was being written";
             return Err(io::Error::new(io::ErrorKind::NotFound, swapped).into());

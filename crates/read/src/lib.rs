@@ -1,11 +1,11 @@
-//! Bounds the cost of reading untrusted text.
+//! Limits the cost of reading untrusted text.
 //!
-//! Text from a model or a file may be anything. The time to read it must be proportional to its
+//! A model or a file may contain any text, and the time to read it must be proportional to its
 //! length.
 //!
-//! - [`YamlGuard`] refuses YAML that takes parsers far longer than that, before they see it.
-//! - [`charge`] and [`measure`] count the work of readers, so that a test can check the proportion
-//!   on any machine and without a clock.
+//! - [`YamlGuard`] refuses YAML for which parsers would take far longer, before it is parsed.
+//! - [`charge`] and [`measure`] count the work of readers, so that a test can check this on any
+//!   machine and without a clock.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

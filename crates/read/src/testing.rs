@@ -5,14 +5,16 @@ use std::pin::pin;
 
 use crate::measure;
 
-/// How many times as much work twice the text may take. The rest above 2 is work that comes in steps.
+/// The maximum factor by which the work may grow for a text of twice the length. The part above 2
+/// allows for work that grows in steps.
 const GROWTH: f64 = 2.3;
 
-/// Asserts that work at most doubled: `once` is that of a text, `twice` that of a text twice as long.
+/// Asserts that work at most doubled: `once` is the work for a text, and `twice` the work for a
+/// text of twice the length.
 ///
 /// # Panics
 ///
-/// When it more than doubled, or none was counted.
+/// Panics if the work more than doubled, or if none was counted.
 #[track_caller]
 pub fn assert_at_most_doubled(what: impl Display, once: u64, twice: u64) {
     assert!(once > 0, "{what}: no work was counted");
@@ -24,12 +26,12 @@ pub fn assert_at_most_doubled(what: impl Display, once: u64, twice: u64) {
     );
 }
 
-/// Asserts that reading takes work in proportion to the text, and that all of the text is counted. `long` has
-/// twice as many pieces as `short`.
+/// Asserts that the work of reading a text is proportional to its length, and that all of the text
+/// is counted. `long` has twice as many parts as `short`.
 ///
 /// # Panics
 ///
-/// When the work more than doubles, or less than one unit is counted for each byte.
+/// Panics if the work more than doubles, or if less than one unit is counted for each byte.
 #[track_caller]
 pub fn assert_linear(what: impl Display, short: &str, long: &str, mut read: impl FnMut(&str)) {
     let (_, once) = measure(|| read(short));
@@ -42,8 +44,8 @@ pub fn assert_linear(what: impl Display, short: &str, long: &str, mut read: impl
     );
 }
 
-/// Runs a future, and returns what it returned with the most work that one poll took on the thread that polled
-/// it. A deadline around the future is late by as much at most.
+/// Runs a future. Returns its output and the maximum work of a single poll, counted on the thread
+/// that polled it. A deadline around the future is late by at most this much work.
 pub async fn most_work_of_a_poll<T>(future: impl Future<Output = T>) -> (T, u64) {
     let mut future = pin!(future);
     let mut most = 0;

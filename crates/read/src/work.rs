@@ -6,8 +6,8 @@ thread_local! {
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts work: `bytes` is the number of bytes that were examined or written, or a number of other
-/// steps that take as long.
+/// Counts work. `bytes` is the number of bytes that were examined or written, or the number of
+/// other steps that take as long.
 ///
 /// A reader calls this wherever it processes text. It costs one addition.
 #[inline]
@@ -15,8 +15,8 @@ pub fn charge(bytes: usize) {
     CHARGED.with(|charged| charged.set(charged.get().wrapping_add(bytes as u64)));
 }
 
-/// Runs `read`, and returns its result with the work that was [charged](charge) on this thread
-/// meanwhile.
+/// Runs `read`. Returns its result and the work that was [charged](charge) on this thread in the
+/// meantime.
 ///
 /// ```
 /// use cogwork_read::{charge, measure};

@@ -7,7 +7,7 @@ pub use refusal::{Refused, YamlRefusal};
 use lexeme::is_break;
 use scan::{Rules, Scan};
 
-/// Refuses YAML that is expensive to parse, before parsers see it.
+/// A check that refuses YAML that is expensive to parse, before it is parsed.
 ///
 /// `yaml_serde` reads the whole text before it returns the first value. For every token, it
 /// examines all open brackets, so deep nesting takes quadratic time; so do directives, each of
@@ -15,8 +15,8 @@ use scan::{Rules, Scan};
 /// make it hard to distinguish structure from text: tags, keys after a `?`, and, unless they are
 /// allowed, anchors and aliases.
 ///
-/// It scans the text once with a minimal understanding of YAML. An accepted text isn't necessarily
-/// valid.
+/// It scans the text once and only recognizes the basic structure of YAML, so an accepted text
+/// isn't necessarily valid.
 ///
 /// ```
 /// use cogwork_read::YamlGuard;
@@ -54,8 +54,8 @@ impl YamlGuard {
     }
 
     /// Allows comments after unquoted text. By default, only comments on separate lines are
-    /// allowed, because an author who doesn't know YAML means ` #` as text, and the rest of the
-    /// line would be lost.
+    /// allowed, because authors who don't know YAML may mean ` #` as text, and the rest of the line
+    /// would be lost.
     pub fn allow_trailing_comments(mut self) -> Self {
         self.rules.allows_trailing_comments = true;
         self

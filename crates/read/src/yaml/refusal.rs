@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::lexeme::is_break;
 
-/// A construct that a [`YamlGuard`](super::YamlGuard) refuses, and where.
+/// A construct that a [`YamlGuard`](super::YamlGuard) refuses, and its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct YamlRefusal {
     /// The offset in the text, in bytes.
@@ -12,7 +12,8 @@ pub struct YamlRefusal {
 }
 
 impl YamlRefusal {
-    /// Returns the line of the problem in `text`, which is the text that was checked, from 1.
+    /// Returns the line number of the construct, starting at 1. `text` must be the text that was
+    /// checked.
     pub fn line(&self, text: &str) -> usize {
         let before = text.get(..self.offset).unwrap_or(text);
         crate::charge(before.len());
@@ -23,7 +24,8 @@ impl YamlRefusal {
     }
 }
 
-/// A construct that a [`YamlGuard`](super::YamlGuard) refuses. `Display` describes it and what would be accepted.
+/// A construct that a [`YamlGuard`](super::YamlGuard) refuses. `Display` describes the construct
+/// and what would be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
