@@ -29,23 +29,23 @@ pub struct Parameter {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParameterType {
-    /// `text`: any text, or one of the choices if there are some.
+    /// `text`: any text, or one of the choices if there are any.
     Text {
         /// The accepted texts. If it is empty, any text is accepted.
         choices: Vec<String>,
     },
     /// `integer`.
     Integer {
-        /// The minimum, which is included.
+        /// The minimum, inclusive.
         min: Option<f64>,
-        /// The maximum, which is included.
+        /// The maximum, inclusive.
         max: Option<f64>,
     },
     /// `number`.
     Number {
-        /// The minimum, which is included.
+        /// The minimum, inclusive.
         min: Option<f64>,
-        /// The maximum, which is included.
+        /// The maximum, inclusive.
         max: Option<f64>,
     },
     /// `boolean`.
@@ -77,7 +77,7 @@ pub enum ParameterType {
 pub(crate) const MAX_DEPTH: usize = 32;
 
 impl Parameter {
-    /// Creates a required parameter. The model reads the description.
+    /// Creates a required parameter. The description is sent to the model.
     pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
         Self {
             description: description.into(),

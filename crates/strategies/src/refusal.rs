@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Mistyped, Stage, Strategy};
 
-/// A move that was refused, and why. Nothing has changed.
+/// A move that was refused, and the reason. A refused move doesn't change anything.
 ///
 /// It serialises with all its fields, so that a model or a remote program can correct the move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,9 +16,10 @@ use crate::{Mistyped, Stage, Strategy};
 pub struct RefusedMove {
     /// The strategy that refused the move.
     pub strategy: String,
-    /// The current stage. It belongs to a different strategy if the move was to enter this one.
+    /// The current stage. If the move would have entered this strategy, the stage belongs to a
+    /// different one.
     pub from: String,
-    /// The stage to which the move was to lead.
+    /// The stage that was requested.
     pub attempted: String,
     /// Why the move was refused.
     pub reason: RefusalReason,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::refusal::{Refuse, Standing};
 use crate::{Parameter, RefusedMove, Stage, Strategy};
 
-/// Moves through the stages of a strategy without recording thoughts.
+/// A position in the stages of a strategy, without thoughts.
 ///
 /// It keeps the current stage and the history. A [`Session`](crate::Session), which also has
 /// thoughts and branches, applies the same rules to its moves.
@@ -65,7 +65,8 @@ impl StageManager {
         self.strategy.next(self.current())
     }
 
-    /// Returns the parameters of a stage that may follow by name, including optional ones.
+    /// Returns the parameters of a stage that may follow, by name. Optional parameters are
+    /// included.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl StageManager {
         Ok(self.current())
     }
 
-    /// Returns the names of the stages that were left, in order. Only the last 10,000 are kept.
+    /// Returns the names of the previous stages, oldest first. Only the last 10,000 are kept.
     pub fn history(&self) -> impl Iterator<Item = &str> {
         self.history
             .iter()

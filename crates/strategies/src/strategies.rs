@@ -11,7 +11,7 @@ use crate::{Strategy, TableError, TableProblemKind};
 
 /// A set of strategies, built in or read from YAML or JSON.
 ///
-/// A text contains one or more tables by name:
+/// A text contains one or more tables, by name:
 ///
 /// | key of a strategy | meaning |
 /// |---|---|

@@ -20,8 +20,7 @@ impl Answer {
         }
     }
 
-    /// Sets the confidence. A value outside the range from 0 to 1 is moved to its nearer end, and
-    /// NaN is ignored.
+    /// Sets the confidence, clamped to the range from 0 to 1. NaN is ignored.
     #[must_use]
     pub(crate) fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence =

@@ -46,7 +46,8 @@ pub struct Ask {
     pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
-/// Returns what is wrong with a reply that has the right form.
+/// Checks a reply that has the right form, and returns a description of the problem if there is
+/// one.
 type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Ask {
@@ -190,8 +191,8 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// Adds a message. Two consecutive messages of the user become one, since some servers refuse two
-/// messages of the same role.
+/// Adds a message. Two consecutive user messages are merged into one, because some servers refuse
+/// consecutive messages with the same role.
 pub(super) fn add_message(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
     let joined = match messages.last() {

@@ -10,14 +10,14 @@ use super::{EndReason, StageReply};
 pub struct Asked {
     /// The [name](super::Ask::with_name) of the question.
     pub name: String,
-    /// The raw replies of the model, each with the problem for which it couldn't be used.
+    /// The model's raw replies, each with the reason it couldn't be used.
     pub tries: Vec<Try>,
-    /// The usable reply, or the reason why there is none.
+    /// The usable reply, or the reason there isn't one.
     pub reply: Result<StageReply, AskProblem>,
 }
 
 impl Asked {
-    /// Returns the limit of the budget that left the question unanswered, if there is one.
+    /// Returns the budget limit that left the question unanswered, if any.
     pub(super) fn out_of(&self) -> Option<&EndReason> {
         match &self.reply {
             Err(AskProblem::OutOf(reason)) => Some(reason),
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Why there is no reply to an [`Ask`](super::Ask).
+/// The reason why an [`Ask`](super::Ask) has no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 /// | thoughts in the session | 500 |
 /// | total time of calls to the model and to tools | 15 minutes |
 ///
-/// A running call isn't interrupted by the limits of calls and tokens, but it is by the limit of
-/// time. A turn that has started keeps all its thoughts, even if they exceed the limit.
+/// The limits on calls and tokens don't interrupt a running call, but the limit on time does. A
+/// turn that has started keeps all its thoughts, even if they exceed the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SolveBudget {
-    /// Maximum number of calls to the model, including those that ask again.
+    /// Maximum number of calls to the model, including those that ask for a new reply.
     pub calls: u32,
     /// Maximum number of tokens read and written. They are estimated from the length of the texts
     /// if the server doesn't report them.
@@ -68,7 +68,7 @@ impl SolveBudget {
         Self { time, ..self }
     }
 
-    /// Returns the limit of time or thoughts, if one is reached.
+    /// Returns the limit on time or thoughts that was reached, if any.
     pub(super) fn over(&self, spent: &Spent, thoughts: usize) -> Option<EndReason> {
         if spent.time >= self.time {
             return Some(EndReason::OutOfTime { limit: self.time });
@@ -79,7 +79,7 @@ impl SolveBudget {
         is_over.then_some(EndReason::OutOfThoughts { limit })
     }
 
-    /// Returns the limit of calls or tokens, if one is reached.
+    /// Returns the limit on calls or tokens that was reached, if any.
     pub(super) fn over_calls(&self, spent: &Spent) -> Option<EndReason> {
         if spent.calls >= self.calls {
             return Some(EndReason::OutOfCalls { limit: self.calls });
@@ -98,29 +98,29 @@ impl SolveBudget {
 pub enum EndReason {
     /// The strategy reached its final stage.
     Answered,
-    /// The calls of the [`SolveBudget`] are spent.
+    /// The maximum number of calls in the [`SolveBudget`] was reached.
     OutOfCalls {
         /// The limit.
         limit: u32,
     },
-    /// The tokens are spent.
+    /// The maximum number of tokens was reached.
     OutOfTokens {
         /// The limit.
         limit: u64,
     },
-    /// The maximum number of thoughts is reached.
+    /// The maximum number of thoughts was reached.
     OutOfThoughts {
         /// The limit.
         limit: u32,
     },
-    /// The time is over.
+    /// The maximum time was reached.
     OutOfTime {
         /// The limit.
         limit: Duration,
     },
-    /// The run repeats itself.
+    /// The thoughts repeated.
     NoProgress {
-        /// The stage in which that was detected.
+        /// The stage in which the repetition was detected.
         stage: String,
         /// The number of repetitions.
         times: u32,

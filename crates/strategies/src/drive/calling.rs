@@ -20,8 +20,8 @@ pub struct PlannedCall {
     pub id: String,
     /// The name of the tool.
     pub tool: String,
-    /// The input. The [id](Self::id) of an earlier call in one of its texts is replaced by the
-    /// output of that call.
+    /// The input. If one of its texts contains the [id](Self::id) of an earlier call, the id is
+    /// replaced with the output of that call.
     pub input: Value,
     /// Whether the input is passed to the tool unchanged, even if it contains ids of other calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -41,7 +41,7 @@ impl PlannedCall {
 
     /// Passes the input to the tool unchanged.
     ///
-    /// Ids of other calls aren't replaced, a text is taken as the arguments in the form the model
+    /// Ids of other calls aren't replaced, a text is used as the arguments exactly as the model
     /// wrote them, and [`fitted`](Self::fitted) has no effect.
     #[must_use]
     pub(crate) fn literal(self) -> Self {
@@ -51,8 +51,8 @@ impl PlannedCall {
         }
     }
 
-    /// Returns the call with an input that fits the schema of the tool: a single value becomes the
-    /// only property.
+    /// Returns the call with its input adapted to the schema of the tool: if the input isn't an
+    /// object and the schema has only one property, the input becomes the value of that property.
     #[must_use]
     pub fn fitted(self, tools: &Tools) -> Self {
         let definition = tools.definitions().find(|tool| tool.name() == self.tool);
@@ -231,11 +231,12 @@ fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
     })
 }
 
-/// The maximum number of bytes that outputs of other calls add to one input. Without a limit, calls
-/// that each refer twice to the previous one would double it every time.
+/// The maximum number of bytes that outputs of other calls add to one input. Without a limit, a
+/// sequence of calls that each refer to the previous one twice would double the input with every
+/// call.
 const MAX_FILLED: usize = 256 * 1024;
 
-/// Replaces ids by outputs as long as there is room for them.
+/// Replaces ids with outputs as long as there is room for them.
 fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> Value {
     match input {
         Value::String(text) => Value::String(filled_text(text, outcomes, room)),

@@ -7,15 +7,15 @@ use crate::{Parameter, Stage, Strategy, Thought};
 
 /// Drives a strategy: decides what is done in each stage, and which stage comes next.
 ///
-/// A driver only decides. [`work`](Self::work) returns what is to be done, a
-/// [`Solver`](super::Solver) does it within its budget, and [`take`](Self::take) makes thoughts of
-/// the result. So a driver can be tested without a model, and a resumed run makes the same
-/// decisions again.
+/// A driver only makes decisions. [`work`](Self::work) returns the work to do, a
+/// [`Solver`](super::Solver) does it within its budget, and [`take`](Self::take) turns the result
+/// into thoughts. A driver can therefore be tested without a model, and a resumed run makes the
+/// same decisions again.
 ///
-/// Every method but [`strategy`](Self::strategy) has a default, with which the model is asked in
-/// each stage for its prompt and its parameters, and chooses where several stages may follow. A
-/// [`Strategy`] is a driver that uses these defaults, and a [`StrategyName`](crate::StrategyName)
-/// converts to the driver of that strategy.
+/// Every method except [`strategy`](Self::strategy) has a default implementation. With the
+/// defaults, the model receives the prompt of each stage, fills in the parameters of the stage, and
+/// chooses the next stage if several may follow. A [`Strategy`] is a driver that uses these
+/// defaults, and a [`StrategyName`](crate::StrategyName) converts to the driver of that strategy.
 ///
 /// ```
 /// use cogwork_llm::{LlmError, ScriptedClient};
@@ -43,12 +43,13 @@ pub trait Driver: Send + Sync {
 
     /// Returns the system message that precedes the problem.
     ///
-    /// With `native_tools`, the client sends the tools of a [question](super::Ask::with_tools) to
-    /// the model itself, and they needn't be described here.
+    /// If `native_tools` is `true`, the client sends the tools of a
+    /// [question](super::Ask::with_tools) to the model, so they don't have to be described here.
     ///
     /// # Default
     ///
-    /// Explains that the model is asked stage by stage, with the description of the strategy.
+    /// Explains that the model is asked stage by stage, and includes the description of the
+    /// strategy.
     fn instructions(&self, tools: &Tools, native_tools: bool) -> String {
         let _ = (tools, native_tools);
         format!(
@@ -58,16 +59,17 @@ pub trait Driver: Send + Sync {
         )
     }
 
-    /// Returns what is to be done in the stage of this turn.
+    /// Returns the work to do in the stage of this turn.
     ///
     /// # Default
     ///
-    /// Takes the problem as it is in the start stage, if that has no required parameter and a
-    /// single stage may follow. Otherwise, returns [`StageTurn::ask`].
+    /// In the start stage, uses the problem as the thought without asking the model, if the stage
+    /// has no required parameters and only one stage may follow. Otherwise, returns
+    /// [`StageTurn::ask`].
     ///
     /// # Errors
     ///
-    /// Returns an error if the turn can't be taken. The run then fails.
+    /// Returns an error if the turn can't be taken, in which case the run fails.
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let parameters = turn.stage.parameters();
         let takes_problem =
@@ -79,7 +81,7 @@ pub trait Driver: Send + Sync {
         Ok(StageWork::Ask(turn.ask()))
     }
 
-    /// Adds one or more thoughts for what was done, and returns where to go.
+    /// Adds one or more thoughts for the work that was done, and returns where the run continues.
     ///
     /// # Default
     ///
@@ -88,7 +90,7 @@ pub trait Driver: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the session refuses a thought. The run then fails.
+    /// Returns an error if the session refuses a thought, in which case the run fails.
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
         let next = done.next_of(stage);
         solving.think(done.draft_at(stage))?;
@@ -99,9 +101,9 @@ pub trait Driver: Send + Sync {
     ///
     /// # Default
     ///
-    /// Returns the last thought on the current branch that is in a final stage, or in a stage that
-    /// only final stages may follow: its text, or its parameters if it has none, without a
-    /// confidence.
+    /// Finds the last thought on the current branch that is in a final stage or in a stage that is
+    /// followed only by final stages. The answer is the text of that thought, or its parameters if
+    /// it has no text. The answer has no confidence.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
         let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
@@ -126,10 +128,10 @@ pub trait Driver: Send + Sync {
         Some(Answer::new(text)).filter(|answer| !answer.text.is_empty())
     }
 
-    /// Returns what shows whether the run makes progress. The run stops once the same values
-    /// repeat.
+    /// Returns the value that is compared to detect whether the run makes progress. The run stops
+    /// once the same values repeat.
     ///
-    /// `None` ignores the thought.
+    /// If this returns `None`, the thought is ignored.
     ///
     /// # Default
     ///

@@ -8,7 +8,7 @@ use cogwork_text::{ErrorText, Name, OneLine};
 use super::{Call, Solving};
 use crate::SessionError;
 
-/// The error of a run that failed. [`so_far`](Self::so_far) has the thoughts up to that point.
+/// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point.
 pub struct SolveError(Box<Failure>);
 
 struct Failure {
@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl SolveError {
-    /// Creates an error of a driver that can't take a turn.
+    /// Creates an error for a driver that can't take a turn.
     pub fn driver(message: impl Into<String>) -> Self {
         Kind::Driver(message.into()).into()
     }
@@ -105,8 +105,8 @@ impl SolveError {
         }
     }
 
-    /// Returns whether no reply of the model could be used. The replies are in the
-    /// [calls](Solving::calls).
+    /// Returns whether the run failed because none of the model's replies could be used. The
+    /// replies are in the [calls](Solving::calls).
     pub fn is_unreadable(&self) -> bool {
         matches!(self.0.kind, Kind::Unreadable(_))
     }

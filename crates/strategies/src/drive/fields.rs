@@ -311,7 +311,7 @@ fn label(line: &str) -> Option<(&str, &str)> {
     Some((name, value.trim()))
 }
 
-/// Returns the text as the only field, if that is a text or a list.
+/// Returns the text as the value of the only field, if that field is a text or a list.
 fn only_field<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
     let [(name, parameter)] = form.fields.as_slice() else {
         return BTreeMap::new();

@@ -31,7 +31,8 @@ impl Form {
         self.next.len() > 1
     }
 
-    /// Returns the label of the next stage, which differs if a field has the usual one.
+    /// Returns the label of the next stage. A different label is used if a field already has the
+    /// usual one.
     pub(super) fn next_label(&self) -> &'static str {
         if self.fields.iter().any(|(name, _)| folded(name) == NEXT) {
             "next_stage"
@@ -41,7 +42,7 @@ impl Form {
     }
 }
 
-/// Writes a line for each value that the model is to write.
+/// Writes a line for each value that the model should write.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.fields.iter().any(|(name, _)| name == THOUGHT) {

@@ -39,7 +39,7 @@ impl Meter {
         spent
     }
 
-    /// Returns when the time of the budget is over.
+    /// Returns the instant at which the time budget runs out.
     pub(super) fn deadline(&self) -> Instant {
         let left = self.budget.time.saturating_sub(self.before.time);
         self.started + left.min(LONGEST)

@@ -1,4 +1,4 @@
-//! Asks the model one or several questions within the rest of the budget.
+//! Asks the model one or several questions within the remaining budget.
 
 use std::sync::Arc;
 
@@ -208,7 +208,7 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<StageReply, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
-        // Every one of the calls will be made.
+        // Checked because every one of these calls will be made.
         ResponseLimits::default()
             .check(response)
             .map_err(|error| error.to_string())?;

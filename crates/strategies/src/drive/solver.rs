@@ -38,10 +38,10 @@ use super::{Driver, SolveBudget, SolveError, Solved, Solving};
 pub struct Solver(Shared);
 
 impl Solver {
-    /// The action of a run that reached its final stage. The answer is [`Solving::best`].
+    /// The action of a run that reached its final stage. [`Solving::best`] returns the answer.
     pub const SOLVED: Action = edges::SOLVED;
-    /// The action of a run that was stopped before its final stage. [`Solving::end`] is the reason,
-    /// and [`Solving::best`] the best answer so far.
+    /// The action of a run that was stopped before its final stage. [`Solving::end`] returns the
+    /// reason, and [`Solving::best`] the best answer so far.
     pub const STOPPED: Action = edges::STOPPED;
 
     /// Creates a solver that asks `client`.
@@ -112,7 +112,7 @@ impl Solver {
         self
     }
 
-    /// Returns the initial state of a run on a problem.
+    /// Returns the initial state of a run for a problem.
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
         let opening = [
@@ -132,13 +132,13 @@ impl Solver {
     /// # Errors
     ///
     /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
-    /// be used. [`SolveError::so_far`] has the thoughts up to that point.
+    /// be used. [`SolveError::so_far`] contains the thoughts up to that point.
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
 
-        // The budget of thoughts should end the run before the flow does. A few stages add no
-        // thought.
+        // The budget of thoughts should end the run before the step limit of the flow does. A few
+        // stages add no thought.
         let steps = u64::from(self.0.budget.thoughts)
             .saturating_mul(4)
             .max(10_000);

@@ -10,7 +10,7 @@ use crate::{
     EndRule, Session, SessionError, SessionPolicy, Strategy, Thought, ThoughtDraft, ThoughtId,
 };
 
-/// The state of a run, on which the flow of a [`Solver`](super::Solver) works.
+/// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
 ///
 /// It serialises, so that runs can be recorded and saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ impl Solving {
         &self.session
     }
 
-    /// Returns the session, to which a driver can add thoughts.
+    /// Returns the session mutably, so that a driver can add thoughts.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -106,13 +106,13 @@ impl Solving {
         &self.transcript
     }
 
-    /// Adds a message to the conversation. Two consecutive plain messages of the user become one,
-    /// since some servers refuse two messages of the same role.
+    /// Adds a message to the conversation. Two consecutive plain user messages are merged into one,
+    /// because some servers refuse consecutive messages with the same role.
     pub fn add_message(&mut self, message: Message) {
         ask::add_message(&mut self.transcript, message);
     }
 
-    /// Returns a note, which a driver keeps from stage to stage.
+    /// Returns a note. Notes are values that a driver keeps from one stage to the next.
     pub fn note(&self, name: &str) -> Option<&Value> {
         self.notes.get(name)
     }
@@ -166,7 +166,7 @@ impl Solving {
         self.best.as_ref()
     }
 
-    /// Returns why the run ended, once it has.
+    /// Returns why the run ended, or `None` if it hasn't ended yet.
     pub fn end(&self) -> Option<&EndReason> {
         self.end.as_ref()
     }

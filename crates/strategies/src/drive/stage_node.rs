@@ -1,5 +1,5 @@
-//! One turn of a strategy: the driver decides what is to be done in the stage, the solver does it
-//! within the budget, and the driver adds a thought and chooses the next stage.
+//! One turn of a strategy: the driver decides what to do in the stage, the solver does it within
+//! the budget, and the driver adds a thought and chooses the next stage.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) struct StageNode {
     pub(super) stage: Stage,
 }
 
-/// What is to be done in a turn.
+/// The work to do in a turn.
 #[derive(Debug)]
 pub(super) enum Brief {
     Work {

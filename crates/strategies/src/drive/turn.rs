@@ -6,7 +6,8 @@ use super::{Ask, Solving, StageReply};
 use crate::session::REVISES;
 use crate::{Stage, Strategy};
 
-/// One turn, which is a visit to a stage, as a [`Driver`](super::Driver) sees it.
+/// The context of one turn, which is a visit to a stage. It is passed to a
+/// [`Driver`](super::Driver).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StageTurn<'a> {
@@ -18,8 +19,8 @@ pub struct StageTurn<'a> {
     pub strategy: &'a Strategy,
     /// The tools.
     pub tools: &'a Tools,
-    /// Whether the client supports tools. Otherwise, the model needs a description of them in the
-    /// text.
+    /// Whether the client supports tools. Otherwise, the tools have to be described in the text for
+    /// the model.
     pub native_tools: bool,
 }
 
@@ -29,8 +30,8 @@ impl StageTurn<'_> {
         self.solving.session().thoughts().is_empty()
     }
 
-    /// Returns the default question of the stage: its prompt, its parameters, and which stage comes
-    /// next.
+    /// Returns the default question of the stage: its prompt, its parameters, and the choice of the
+    /// next stage.
     pub fn ask(&self) -> Ask {
         Ask::new(self.solving.transcript().clone(), self.stage.prompt())
             .with_fields(self.stage.parameters())
@@ -38,8 +39,8 @@ impl StageTurn<'_> {
             .with_check(self.names_thoughts())
     }
 
-    /// Returns a check that the thoughts a reply names exist, since the session would refuse it
-    /// otherwise.
+    /// Returns a check that every thought referred to in a reply exists, because the session would
+    /// otherwise refuse the reply.
     fn names_thoughts(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let parameters = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{Parameter, ParameterType};
 
-/// Returns a name without case, spaces and decoration.
+/// Returns a name in lower case, without spaces and punctuation.
 pub(super) fn folded(name: &str) -> String {
     charge(1 + name.len());
     name.chars()
@@ -45,7 +45,7 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
     }
 }
 
-/// Converts a value inside JSON, where a text in quotes is meant as one.
+/// Converts a value inside JSON, where a quoted text is meant to be a text.
 fn inner(value: Value, kind: &ParameterType) -> Value {
     if *kind == ParameterType::Any {
         value
@@ -244,7 +244,7 @@ pub(super) fn plain(value: Value) -> String {
     }
 }
 
-/// Returns the text inside a code fence, if the fence is all there is.
+/// Returns the text inside a code fence, if the text consists only of the fence.
 pub(super) fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inside = text

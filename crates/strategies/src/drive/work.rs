@@ -1,4 +1,4 @@
-//! What is to be done in a stage, what was done, and where to go next.
+//! The work to do in a stage, its result, and where the run continues.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Ask, Asked, Called, PlannedCall, StageReply};
 use crate::{Stage, ThoughtDraft};
 
-/// What is to be done in a stage.
+/// The work to do in a stage.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum StageWork {
@@ -26,8 +26,8 @@ pub enum StageWork {
     AskAll {
         /// The questions.
         asks: Vec<Ask>,
-        /// Whether the answers so far are enough, in which case the remaining questions are
-        /// dropped. Questions that aren't answered yet are `None`.
+        /// A function that returns whether the answers so far are enough. If they are, the
+        /// remaining questions are dropped. An unanswered question is `None`.
         enough: Option<Enough>,
     },
     /// Calls tools, concurrently unless one needs the output of another.
@@ -38,7 +38,7 @@ pub enum StageWork {
 pub(super) type Enough = Arc<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
 
 impl StageWork {
-    /// Creates a thought that needs no call.
+    /// Creates work that adds a thought without a call.
     pub fn say(text: impl Into<String>) -> Self {
         Self::Say {
             text: text.into(),
@@ -73,11 +73,11 @@ impl fmt::Debug for StageWork {
     }
 }
 
-/// What was done for a [`StageWork`].
+/// The result of a [`StageWork`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Done {
-    /// Nothing was called.
+    /// No call was made.
     Said {
         /// The text.
         text: String,
@@ -93,8 +93,8 @@ pub enum Done {
 }
 
 impl Done {
-    /// Returns the default thought: the text and the parameters. Of several questions, it is the
-    /// first reply; of calls, the outputs.
+    /// Returns the default thought, which consists of the text and the parameters. For several
+    /// questions, it is the first reply; for calls, it is the outputs.
     pub fn draft_at(&self, stage: &Stage) -> ThoughtDraft {
         match self {
             Self::Said { text, parameters } => {
@@ -117,7 +117,7 @@ impl Done {
     }
 
     /// Returns the default next stage: the one that the model chose, or the first that may follow.
-    /// After a final stage, it is the end.
+    /// After a final stage, the run ends.
     pub fn next_of(&self, stage: &Stage) -> Next {
         let chosen = match self {
             Self::Replied(reply) => reply.next.clone(),
@@ -145,20 +145,20 @@ fn drafted(stage: &Stage, reply: &StageReply) -> ThoughtDraft {
     })
 }
 
-/// Where a driver goes from a stage.
+/// Where a run continues after a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
-    /// To this stage.
+    /// Continues with this stage.
     Stage(String),
-    /// To the end, from a final stage.
+    /// Ends the run after a final stage.
     End,
-    /// To the end, for this reason. The best answer so far is the result.
+    /// Ends the run early for this reason. The result is the best answer so far.
     GiveUp(String),
 }
 
 impl Next {
-    /// Goes to a stage.
+    /// Continues with a stage.
     pub fn stage(name: impl Into<String>) -> Self {
         Self::Stage(name.into())
     }

@@ -1,5 +1,5 @@
-//! What several drivers share: questions in the conversation, and the answer, which is kept from
-//! the stage in which the model gave it until the last one.
+//! Code shared by several drivers: questions in the conversation, and the answer, which is kept
+//! from the stage in which the model gave it until the last stage.
 
 use serde_json::Value;
 
@@ -65,8 +65,8 @@ pub(super) fn draft(stage: &Stage, text: &str, otherwise: &str) -> ThoughtDraft 
     ThoughtDraft::at(stage.name(), text)
 }
 
-/// Adds what was done as a thought, and returns the stage to which the table or the model
-/// leads.
+/// Adds what was done as a thought, and returns the next stage, as determined by the table or the
+/// model.
 ///
 /// # Errors
 ///

@@ -74,7 +74,7 @@ impl ChainOfThoughtDriver {
         self
     }
 
-    /// Sets the maximum number of steps, from 1 to 100. If the model names more, it is asked again.
+    /// Sets the maximum number of steps, from 1 to 100. If the model lists more, it is asked again.
     /// The default is 20.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {

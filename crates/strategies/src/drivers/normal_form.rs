@@ -1,4 +1,4 @@
-//! The form in which answers are compared: texts of the same meaning should be equal in it.
+//! The form in which answers are compared. Texts with the same meaning should have the same form.
 
 use cogwork_text::is_unsafe;
 

@@ -7,7 +7,7 @@ use crate::{SolveError, Stage, StrategyName, Thought};
 
 /// An enum with a variant for each stage of a strategy's table.
 ///
-/// Written by [`stage_names!`].
+/// Implemented by [`stage_names!`].
 pub(super) trait StageName: Copy + Eq + 'static {
     /// The strategy that has these stages.
     const STRATEGY: StrategyName;
@@ -43,7 +43,7 @@ pub(super) trait StageName: Copy + Eq + 'static {
     }
 }
 
-/// Writes the enum for the stages of a strategy, and its [`StageName`].
+/// Generates the enum for the stages of a strategy, and its implementation of [`StageName`].
 ///
 /// ```text
 /// stage_names! {

@@ -88,8 +88,8 @@ impl Branch {
     /// Returns how many thoughts the branch is expected to have in total.
     ///
     /// The number grows with the thoughts and can be set by a
-    /// [`ThoughtDraft`](super::ThoughtDraft). A fork starts with the number of thoughts that its
-    /// origin still expected.
+    /// [`ThoughtDraft`](super::ThoughtDraft). A fork starts with the number of thoughts that were
+    /// still expected on the branch that it was forked from.
     pub fn total_thoughts(&self) -> u32 {
         self.total_thoughts
     }

@@ -41,8 +41,8 @@ pub struct ThoughtDraft {
     /// Whether the branch needs at least one more thought, even if the expected number is reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_more_thoughts: bool,
-    /// Whether another thought follows. `false` ends the branch, early if the stage isn't final. A
-    /// final stage always ends it.
+    /// Whether another thought follows. `false` ends the branch, which is an early end if the stage
+    /// isn't final. A final stage always ends the branch.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub next_thought_needed: bool,
 }

@@ -77,7 +77,7 @@ pub enum SessionError {
         /// The name of the branch.
         branch: String,
     },
-    /// The branches to merge are empty, repeated, or include the target.
+    /// The list of branches to merge is empty, contains a branch twice, or includes the target.
     #[error("expected one or more branches to merge, each once, and the target not among them")]
     MergeSources,
     /// The branches to merge have set parameters to different values.

@@ -10,14 +10,14 @@ use super::merged::{Conflict, ConflictRule, Merged};
 use super::{BranchStatus, Session, SessionError, ThoughtDraft};
 
 impl Session {
-    /// Merges branches into another one, by a thought whose parents are the last thoughts of all of
-    /// them, and returns the id of that thought.
+    /// Merges branches into another one. Adds a thought whose parents are the last thoughts of all
+    /// these branches, and returns its id.
     ///
     /// The source branches are closed. If one of them is the current branch, the target becomes the
-    /// current one. The thought moves on from the stage of the target, like any other thought. The
-    /// texts of the sources aren't merged. Their parameters are: the target takes over the values
-    /// that a source has set since the two diverged, and `rule` decides between different values.
-    /// The thought [records](super::Thought::merged) each decision.
+    /// current one. Like any other thought, it continues from the stage of the target. Texts aren't
+    /// merged, but parameters are: the target takes over the values that the sources have set since
+    /// they diverged from it, and `rule` decides between different values. The new thought
+    /// [records](super::Thought::merged) each decision.
     ///
     /// # Errors
     ///

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct SessionPolicy {
     /// Whether a branch may end before it reaches a final stage.
     pub early_end: EndRule,
-    /// What happens when a thought exceeds the limit of bytes.
+    /// What happens when a thought exceeds the limit on bytes.
     pub when_full: WhenFull,
-    /// The limits of the session's size.
+    /// The limits on the size of the session.
     pub limits: SessionLimits,
 }
 
@@ -24,7 +24,7 @@ pub enum EndRule {
     Allow,
 }
 
-/// What happens when a thought exceeds the limit of bytes.
+/// What happens when a thought exceeds the limit on bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
@@ -33,13 +33,13 @@ pub enum WhenFull {
     Refuse,
     /// Drops the texts and parameters of all pruned branches to make room.
     ///
-    /// Thoughts that a branch in use builds on are kept, and so are the number and the stage of a
-    /// forgotten thought. If that doesn't free enough bytes, the thought is refused and nothing is
+    /// Thoughts that a branch in use builds on are kept. For forgotten thoughts, the number and the
+    /// stage are kept. If that doesn't free enough bytes, the thought is refused and nothing is
     /// dropped.
     ForgetPruned,
 }
 
-/// Limits of a session's size. Each limit is capped at its value in [`MAX`](Self::MAX).
+/// Limits on the size of a session. Each limit is capped at its value in [`MAX`](Self::MAX).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct SessionLimits {

@@ -46,7 +46,7 @@ impl Session {
         std::iter::successors(first, |thought| self.thought(thought.parent?))
     }
 
-    /// Returns the thoughts that each of two branches has and the other one doesn't.
+    /// Returns the thoughts that two branches don't share.
     ///
     /// # Errors
     ///
@@ -77,8 +77,9 @@ impl Session {
 
     /// Returns the last thoughts on the path of a branch, oldest first.
     ///
-    /// There are up to `max_thoughts` of them, with up to `max_bytes` bytes of text in total. Texts
-    /// aren't cut: a thought that doesn't fit is left out, and so are all earlier ones.
+    /// At most `max_thoughts` thoughts are returned, with at most `max_bytes` bytes of text in
+    /// total. Texts aren't truncated: a thought that doesn't fit is left out, along with all
+    /// earlier ones.
     ///
     /// # Errors
     ///
@@ -167,7 +168,7 @@ impl Session {
             .map_or(0, |thought| thought.depth)
     }
 
-    /// Whether a thought is on the path to another.
+    /// Returns whether a thought is on the path to another.
     pub(super) fn is_on_path(&self, thought: &Thought, tip: Option<ThoughtId>) -> bool {
         self.lines(tip)
             .any(|(branch, last)| branch == thought.branch && thought.number <= last)

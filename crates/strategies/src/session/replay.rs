@@ -255,7 +255,7 @@ impl Replay<'_> {
     }
 }
 
-/// Restores what thoughts don't record about their branches.
+/// Restores the data about branches that thoughts don't record.
 fn restore_branches(
     session: &mut Session,
     branches: &[WrittenBranch],
@@ -306,7 +306,7 @@ fn check_pruned(branch: &Branch, written: &WrittenBranch, current: BranchId) -> 
     Err("`pruned` is true; expected that only for an open branch that isn't current".to_owned())
 }
 
-/// Checks that only thoughts that the policy lets go of were forgotten.
+/// Checks that the policy allows every forgotten thought to be forgotten.
 fn check_forgotten(session: &Session) -> Result<(), String> {
     let thoughts = session.thoughts.iter().zip(session.kept());
     let mut forgotten = thoughts.filter(|(thought, _)| thought.forgotten).peekable();

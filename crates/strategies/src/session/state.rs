@@ -9,7 +9,7 @@ use crate::{Stage, Strategy};
 /// A session: thoughts on branches, each in a stage of a strategy.
 ///
 /// A new session has the branch `main`, without thoughts, in the start stage. A branch is complete
-/// once a thought reaches a final stage, or once a thought says that it is the last one and the
+/// once a thought reaches a final stage, or once a thought is marked as the last one and the
 /// [`SessionPolicy`] allows that. Other branches can still continue. If a method returns an error,
 /// the session hasn't changed.
 ///

@@ -9,7 +9,7 @@ use crate::{Stage, Strategy};
 /// The parameter that names the revised thought, in stages that have it.
 pub(crate) const REVISES: &str = "revises_thought";
 
-/// How a thought came to its stage.
+/// How a thought reached its stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -85,14 +85,14 @@ impl Thought {
         &self.place.strategy
     }
 
-    /// Returns the strategies in which that one is nested, and the stages they paused in, innermost
-    /// first.
+    /// Returns the strategies in which the thought's strategy is nested, each with the stage in
+    /// which it is paused, innermost first.
     pub fn outer(&self) -> impl Iterator<Item = (&Strategy, &Stage)> {
         std::iter::successors(self.place.outer.as_deref(), |place| place.outer.as_deref())
             .map(|place| (&place.strategy, place.stage()))
     }
 
-    /// Returns how the thought came to its stage.
+    /// Returns how the thought reached its stage.
     pub fn kind(&self) -> ThoughtKind {
         self.kind
     }
@@ -119,7 +119,8 @@ impl Thought {
         self.revises
     }
 
-    /// Returns whether the thought said that another one follows.
+    /// Returns `false` if the draft of the thought was marked as the last one, and `true`
+    /// otherwise.
     pub fn next_thought_needed(&self) -> bool {
         self.next_thought_needed
     }

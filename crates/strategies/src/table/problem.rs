@@ -155,8 +155,8 @@ impl TableError {
         }
     }
 
-    /// Returns the problems sorted by line, those without a line last. There are at most 100, the
-    /// first that were found.
+    /// Returns the problems sorted by line, with those without a line last. Only the first 100
+    /// problems that were found are included.
     pub fn problems(&self) -> &[TableProblem] {
         &self.problems
     }

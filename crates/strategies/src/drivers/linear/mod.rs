@@ -41,9 +41,10 @@ use crate::{
 /// | `solution_finalization` | the model: the solution, with the answer |
 /// | `final_response` | the driver: the answer |
 ///
-/// A branch starts at the thought that the model named, or at the first one after it from which the
-/// table allows `thought_generation`, so that the evaluation of the thought is kept. The best
-/// answer so far is the last hypothesis on the branch, even if it didn't hold.
+/// A branch starts at the thought that the model named. If the table doesn't allow
+/// `thought_generation` from there, it starts at the next thought from which that is allowed, so
+/// that the evaluation of the named thought is kept. The best answer so far is the last hypothesis
+/// on the branch, even if it didn't hold.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -85,9 +86,9 @@ impl Linear {
         Self::default()
     }
 
-    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1. After
-    /// that, the model is asked for a last hypothesis, and the run gives up if it doesn't hold. The
-    /// default is 30.
+    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1. Once it
+    /// is reached, the model is asked for a last hypothesis, and the run gives up if that
+    /// hypothesis doesn't hold. The default is 30.
     #[must_use]
     pub fn with_max_thoughts(mut self, thoughts: usize) -> Self {
         self.max_thoughts = thoughts.max(1);

@@ -29,8 +29,9 @@ use crate::{
 /// | `solution_formulation` | the driver: the answer |
 /// | `final_response` | the driver: the answer |
 ///
-/// After [`with_max_cycles`](Self::with_max_cycles), the model is asked for the solution. If a run
-/// is stopped earlier, its best answer is the conclusion from the last observation.
+/// Once the limit set by [`with_max_cycles`](Self::with_max_cycles) is reached, the model is asked
+/// for the solution. If a run is stopped earlier, its best answer is the conclusion from the last
+/// observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     max_cycles: u32,
@@ -209,7 +210,7 @@ impl React {
 }
 
 fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-    // In text, such a tool couldn't be distinguished from the end.
+    // In text, a tool with this name couldn't be distinguished from the end.
     if !turn.native_tools && turn.tools.names().any(is_finish) {
         return Err(SolveError::driver(format!(
             "a tool is called `{FINISH}`, which is the action that ends the cycles; expected another name"

@@ -34,7 +34,7 @@ stage_names! {
 /// The field and the parameter with the variables.
 const STATE: &str = state::PARAMETER;
 
-/// The field that says whether a step was the last, and the note that keeps it.
+/// The field for whether a step is the last one, and the note that keeps its value.
 const DONE: &str = "done";
 
 /// The note with the variables after a step, until they are tracked.

@@ -3,8 +3,8 @@ use crate::{Parameter, ParameterType};
 
 /// Calculates with named variables until they contain the result (Nye et al. 2021).
 ///
-/// The model is called once for the initial values and once for each step. For the result, it isn't
-/// called if the result is [a variable](Self::with_result). A step only needs to set the variables
+/// The model is called once for the initial values and once for each step. It isn't called for the
+/// result if the result is [a variable](Self::with_result). A step only needs to set the variables
 /// that change; each thought of `state_tracking` contains all of them. If a value is of the wrong
 /// type or a variable is unknown, the model is asked again. There can be up to 64 variables with 64
 /// KiB of JSON in total.
@@ -105,8 +105,8 @@ impl Scratchpad {
         self
     }
 
-    /// Sets the maximum number of steps, which is at least 1. After that, the result is determined
-    /// from the current variables. The default is 30.
+    /// Sets the maximum number of steps, which is at least 1. Once it is reached, the result is
+    /// determined from the current variables. The default is 30.
     #[must_use]
     pub fn with_max_steps(mut self, steps: usize) -> Self {
         self.max_steps = steps.max(1);

@@ -8,7 +8,7 @@ use cogwork_llm::LlmClient;
 /// The model is called once for each question: it asks the question and answers it in the same
 /// reply, or answers the problem. A [tool](Self::with_answering_tool), such as a search, or a
 /// [different model](Self::with_answering_client) can answer the questions instead. If a tool
-/// fails, its error takes the place of the answer.
+/// fails, its error is used as the answer.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -71,16 +71,16 @@ impl SelfAsk {
         Self::default()
     }
 
-    /// Sets the maximum number of smaller questions, which is at least 1. After that, the model is
-    /// asked for the solution. The default is 10.
+    /// Sets the maximum number of smaller questions, which is at least 1. Once it is reached, the
+    /// model is asked for the solution. The default is 10.
     #[must_use]
     pub fn with_max_questions(mut self, questions: usize) -> Self {
         self.max_questions = questions.max(1);
         self
     }
 
-    /// Answers the questions with one of the solver's tools, which gets the question as its input.
-    /// By default, the model answers its own questions.
+    /// Answers the questions with one of the solver's tools, which receives the question as its
+    /// input. By default, the model answers its own questions.
     #[must_use]
     pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
         self.answerer = Answerer::Tool(tool.into());

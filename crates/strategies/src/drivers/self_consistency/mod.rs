@@ -112,7 +112,7 @@ impl SelfConsistency {
         self
     }
 
-    /// Waits for all paths, so that the confidence is the share of all of them. By default, the
+    /// Waits for all paths, so that the confidence is calculated from all of them. By default, the
     /// remaining paths are dropped once they can no longer change the majority.
     #[must_use]
     pub fn with_all_paths(mut self) -> Self {
@@ -160,7 +160,8 @@ stage_names! {
     }
 }
 
-/// The maximum number of characters of an answer. A longer one is the path itself.
+/// The maximum number of characters of an answer. A longer text is considered to be the path
+/// itself.
 const MAX_CHARACTERS: usize = 1_000;
 
 /// The maximum number of lines of an answer.

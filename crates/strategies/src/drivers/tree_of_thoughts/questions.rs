@@ -1,5 +1,5 @@
-//! The questions for the model, and the scores in its replies. Every question follows the problem
-//! alone and contains what it needs of its branch.
+//! The questions for the model, and the scores in its replies. Each question is preceded only by
+//! the problem, and contains everything that it needs from its branch.
 
 use super::approach;
 use super::names::{APPROACHES, SCORE};
@@ -149,7 +149,7 @@ pub(super) struct Judged {
 }
 
 /// Returns the mean of several scores of one branch, with the text of the first. The branch is
-/// solved if the majority says so.
+/// solved if the majority of the replies report that.
 pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
     let score = |reply: &StageReply| reply.fields.get(SCORE)?.as_f64();
     let scores: Vec<f64> = replies(asked).filter_map(score).collect();

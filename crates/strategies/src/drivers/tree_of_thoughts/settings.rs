@@ -9,8 +9,9 @@ use std::sync::Arc;
 /// different proposal becomes a branch. The branches are scored from 0 to 10, those below the
 /// [threshold](Self::with_threshold) are pruned, and the [`Search`] chooses which ones are
 /// developed next. The search ends with a branch that contains the complete solution, or if the
-/// best branch has reached the maximum [depth](Self::with_depth) or has no next step. If no branch
-/// is left, the remaining approaches are tried, and after those the run gives up.
+/// best branch has reached the maximum [depth](Self::with_depth) or has no next step. If no
+/// branches are left, the remaining approaches are tried. If none of those are left either, the run
+/// gives up.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -68,8 +69,8 @@ pub enum Search {
     /// The best of the deepest branches. If all its next steps are pruned, the search goes back to
     /// the next best branch towards the root, and then to the next approach.
     DepthFirst,
-    /// The branch with the highest score at any depth. An unopened approach counts with its
-    /// promise.
+    /// The branch with the highest score at any depth. An approach that hasn't been opened yet is
+    /// ranked by its promise.
     BestFirst,
 }
 
@@ -81,8 +82,7 @@ pub struct Worth {
 }
 
 impl Worth {
-    /// Creates a score from 0 to 10. A value outside that range is moved to its nearer end, and NaN
-    /// becomes 0.
+    /// Creates a score, clamped to the range from 0 to 10. NaN becomes 0.
     pub fn new(score: f64) -> Self {
         let score = if score.is_nan() {
             0.0
@@ -212,18 +212,18 @@ impl TreeOfThoughts {
         self
     }
 
-    /// Lets the model score each branch separately, from 1 to 20 times, and takes the mean. This is
-    /// the default, with one time.
+    /// Makes the model score each branch separately, from 1 to 20 times, and uses the mean. By
+    /// default, each branch is scored once.
     #[must_use]
     pub fn with_values(mut self, times: usize) -> Self {
         self.evaluation = Evaluation::Values(times.clamp(1, MOST));
         self
     }
 
-    /// Lets the model compare the branches of a round, from 1 to 20 times, and vote for one of
+    /// Makes the model compare the branches of a round, from 1 to 20 times, and vote for one of
     /// them. The score of a branch is its share of the votes. A single branch is scored separately.
     ///
-    /// Votes work better if an absolute score is hard to give, such as for texts. By default,
+    /// Votes work better if it is hard to give an absolute score, for example to prose. By default,
     /// branches are scored.
     #[must_use]
     pub fn with_votes(mut self, votes: usize) -> Self {
