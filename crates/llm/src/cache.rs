@@ -17,7 +17,7 @@ const ENTRY_BYTES: usize = 256;
 /// A response is reused for a request that is equal in every message and setting, if it is complete
 /// ([`FinishReason::Stop`] or [`FinishReason::ToolCalls`]). It is returned unchanged, including the
 /// usage of the first call. Errors are not cached. When the cache is full, the least recently used
-/// response is removed. Two equal requests at the same time are two calls.
+/// response is removed. Two equal requests at the same time result in two calls.
 ///
 /// Clones share the cache. Put it around everything that costs time or money: `Retry`,
 /// [`RateLimit`](crate::RateLimit), [`Budget`](crate::Budget).

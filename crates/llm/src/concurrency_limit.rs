@@ -47,8 +47,8 @@ impl<C> ConcurrencyLimit<C> {
         }
     }
 
-    /// Returns a permit, held until it is dropped. `None` only if the semaphore were closed, which
-    /// never happens.
+    /// Returns a permit, which is released when it is dropped. Returns `None` only if the semaphore
+    /// is closed, which never happens.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         self.places.clone().acquire_owned().await.ok()
     }

@@ -13,8 +13,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// An error of a call to a model.
 ///
 /// `{}` is one line, and `{:#}` adds an excerpt of the response body. `{:?}` is the same as `{:#}`,
-/// so that a `main` that returns this error prints a sentence. Programs decide by its kind; the
-/// rest is for people.
+/// so that a `main` that returns this error prints a sentence. Programs should use the kind to
+/// decide what to do; everything else is for people.
 ///
 /// Message and body may come from a server. All three forms show at most 1,000 characters of each,
 /// with control characters escaped. [`message`](Self::message) and [`body`](Self::body) return them
@@ -52,7 +52,7 @@ struct Inner {
 pub enum LlmErrorKind {
     /// The client's settings are invalid. Nothing was sent.
     Settings,
-    /// The API key is missing, invalid or lacks the permission.
+    /// The API key is missing or invalid, or doesn't have the required permission.
     Authentication,
     /// The account's credit or quota is used up.
     Quota,
@@ -151,7 +151,8 @@ impl LlmError {
         self
     }
 
-    /// Sets the text of the reply before it was interrupted. No form of the error shows it.
+    /// Sets the text of the reply before it was interrupted. The text is not shown when the error
+    /// is formatted.
     #[must_use]
     pub fn with_text_so_far(mut self, text: impl Into<String>) -> Self {
         self.0.text_so_far = Some(text.into());

@@ -105,7 +105,7 @@ impl ChatRequest {
     }
 
     /// Sets whether the model calls a tool. The default is the backend's, usually
-    /// [`ToolChoice::Auto`]. Without tools, it is not sent.
+    /// [`ToolChoice::Auto`]. It isn't sent if the request doesn't contain tools.
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);

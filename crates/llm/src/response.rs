@@ -227,7 +227,8 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
-/// Keeps the serialized form of usage without reasoning as it was before the field existed.
+/// Leaves a zero out, so that usage without reasoning is serialized as it was before the field
+/// existed.
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }

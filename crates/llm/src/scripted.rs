@@ -197,8 +197,8 @@ pub struct ScriptedReply {
 }
 
 impl ScriptedReply {
-    /// Creates a reply that is streamed in these pieces, and is their concatenation without
-    /// streaming.
+    /// Creates a reply that is streamed in these pieces. Without streaming, the reply is their
+    /// concatenation.
     pub fn in_pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(Into::into).collect();
         let reply = Self::from(pieces.concat());

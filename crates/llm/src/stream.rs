@@ -50,9 +50,9 @@ impl Delta {
 /// A streamed reply.
 ///
 /// It ends either with [`Delta::End`], or with an error that contains [the text so
-/// far](LlmError::text_so_far). If a backend stops without an end, the error is of kind
-/// [`InterruptedStream`](LlmErrorKind::InterruptedStream), so a partial reply is never taken for a
-/// complete one. Dropping a stream cancels the call.
+/// far](LlmError::text_so_far). If a backend stops before the end, the error is of kind
+/// [`InterruptedStream`](LlmErrorKind::InterruptedStream), so a partial reply is never mistaken for
+/// a complete one. Dropping a stream cancels the call.
 ///
 /// It also implements [`Stream`] for use with combinators.
 ///

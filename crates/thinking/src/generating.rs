@@ -23,9 +23,9 @@ use crate::{
 
 /// A generation whose hooks before the model have been called.
 ///
-/// For programs that call tools between the first call and the draft: hooks and memory then see one
-/// generation rather than one per call. Make the calls with this type, which is a client itself, so
-/// that they are counted and their usage is included.
+/// Use it in programs that call tools between the first call and the draft, so that the hooks and
+/// the memory are used once for the whole generation rather than once per call. Make the calls with
+/// this type, which is itself a client, so that they are counted and their usage is included.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, ScriptedClient, ToolCall};
@@ -60,11 +60,11 @@ pub struct Generating<'a> {
     modes: &'a [Arc<dyn ThinkingMode>],
     closing: Closing,
     limits: ModeLimits,
-    /// With the changes of the hooks before.
+    /// With the changes of the `before` hooks.
     request: ChatRequest,
     /// As sent by the program.
     input: Payload,
-    /// With the metadata of the hooks before.
+    /// With the metadata of the `before` hooks.
     payload: Payload,
     found: Vec<Found>,
 }
@@ -112,17 +112,17 @@ impl<'a> Generating<'a> {
         &self.request
     }
 
-    /// Ends the generation with an error, which the report contains. Dropping the generation
-    /// creates no report.
+    /// Ends the generation with an error, which is included in the report. If the generation is
+    /// dropped instead, no report is created.
     pub fn fail(self, error: LlmError) -> LlmError {
         self.closing.failed(error)
     }
 
-    /// Calls the hooks after the generation on `draft`, the reply to `request`.
+    /// Calls the `after` hooks on `draft`, the reply to `request`.
     ///
     /// # Errors
     ///
-    /// Returns an error if a mode refuses the answer, or fails under [`OnFailure::Fail`].
+    /// Returns an error if a mode refuses the answer, or if a mode with [`OnFailure::Fail`] fails.
     pub async fn end(
         mut self,
         request: ChatRequest,
@@ -365,7 +365,7 @@ impl<'a> Generating<'a> {
     }
 }
 
-/// Returns whether the hook after is called on this draft.
+/// Returns whether the `after` hook is called on this draft.
 fn works_on(hooks: Hooks, draft: &Payload) -> bool {
     hooks.has(Hook::After) && (draft.tool_calls().is_empty() || hooks.sees_tool_calls())
 }

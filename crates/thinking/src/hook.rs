@@ -47,12 +47,12 @@ impl Hooks {
         after: false,
         tool_calls: false,
     };
-    /// Only the hook before.
+    /// Only the `before` hook.
     pub const BEFORE: Self = Self {
         before: true,
         ..Self::NONE
     };
-    /// Only the hook after.
+    /// Only the `after` hook.
     pub const AFTER: Self = Self {
         after: true,
         ..Self::NONE
@@ -64,8 +64,8 @@ impl Hooks {
         ..Self::NONE
     };
 
-    /// Also calls the hook after for drafts with tool calls. By default, such drafts are skipped,
-    /// because they aren't answers yet.
+    /// Also calls the `after` hook for drafts with tool calls. By default, these drafts are
+    /// skipped, because they aren't answers yet.
     #[must_use]
     pub const fn and_tool_calls(self) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Hooks {
         }
     }
 
-    /// Returns whether the hook after is also called for drafts with tool calls.
+    /// Returns whether the `after` hook is also called for drafts with tool calls.
     pub const fn sees_tool_calls(self) -> bool {
         self.tool_calls
     }
@@ -101,7 +101,7 @@ pub enum HookOutcome {
     /// Appends to the text, after an empty line.
     Append(String),
     /// Requests a further draft, with the current draft and these messages appended to the
-    /// conversation. Only allowed after a generation, for a
+    /// conversation. Only allowed in an `after` hook, and only a
     /// [limited](crate::ModeLimits::with_tries) number of times.
     TryAgain(Vec<Message>),
     /// Refuses the answer for this reason: the generation fails, regardless of

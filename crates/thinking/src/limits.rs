@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Limits for all hooks of one generation together.
+/// Limits that apply to all hooks of one generation together.
 ///
 /// ```
 /// use std::time::Duration;

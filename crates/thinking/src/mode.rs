@@ -39,8 +39,8 @@ pub trait ThinkingMode: Send + Sync {
         OnFailure::Keep
     }
 
-    /// Processes the user's message before it is sent to the model. It is called if the
-    /// conversation ends with a user message, and not if it ends with tool results.
+    /// Processes the user's message before it is sent to the model. It is only called if the
+    /// conversation ends with a user message, not if it ends with tool results.
     ///
     /// The default returns [`HookOutcome::Keep`].
     ///

@@ -56,13 +56,13 @@ impl Moment<'_> {
         }
     }
 
-    /// Returns the request: before a generation, as it would be sent; after it, the one that the
-    /// draft is the reply to.
+    /// Returns the request. Before a generation, this is the request as it would be sent; after it,
+    /// the request that the draft is the reply to.
     pub fn request(&self) -> &ChatRequest {
         self.request
     }
 
-    /// Returns the first system message of the conversation. Empty if there is none.
+    /// Returns the first system message of the conversation. Empty if it doesn't have one.
     pub fn role(&self) -> &str {
         let system = self
             .request
@@ -77,16 +77,16 @@ impl Moment<'_> {
         self.input
     }
 
-    /// Returns the search result of the memory, best first. Empty if there is no memory, or it
-    /// isn't [read at this stage](crate::Recall::with_stages).
+    /// Returns the search result of the memory, best first. Empty if the client doesn't have a
+    /// memory, or if the memory isn't [read at this stage](crate::Recall::with_stages).
     pub fn memory(&self) -> &[Found] {
         self.memory
     }
 
-    /// Returns the conversation with `prompt` at its end: before a generation, appended to the
-    /// payload in the same user message; after it, as a user message that follows the draft, unless
-    /// the draft is empty. The search result of the memory precedes the prompt, unless the
-    /// conversation already contains it.
+    /// Returns the conversation with `prompt` at its end. Before a generation, the prompt is
+    /// appended to the payload, in the same user message. After it, the prompt is a user message
+    /// that follows the draft; an empty draft is left out. The search result of the memory precedes
+    /// the prompt, unless the conversation already contains it.
     ///
     /// Tool calls of a draft are included as text, because calls would have to be answered.
     pub fn conversation(&self, payload: &Payload, prompt: &str) -> Messages {
@@ -142,12 +142,13 @@ impl Moment<'_> {
         without_calls(request)
     }
 
-    /// Calls the client for a usable text: neither empty nor truncated nor too long.
+    /// Calls the client, and returns an error if the text of the reply is empty, truncated or too
+    /// long.
     ///
     /// # Errors
     ///
-    /// Returns the error of the call, or why the reply is unusable. With [`OnFailure::TryAgain`],
-    /// returns that of the second call.
+    /// Returns the error of the call, or the reason the reply is unusable. With
+    /// [`OnFailure::TryAgain`], this is the error of the second call.
     pub async fn ask(&self, request: ChatRequest) -> Result<ChatResponse, ThinkingError> {
         self.ask_of(self.client.client, request).await
     }
@@ -194,7 +195,7 @@ impl Moment<'_> {
         self.ledger().add_draft(Some(self.mode), text.into());
     }
 
-    /// Accepts a payload as better than the one before it: if the hook fails from now on, it
+    /// Accepts a payload as better than the previous one. If the hook fails later, the payload
     /// remains in effect. Its text is added to the drafts.
     pub fn accept(&self, payload: &Payload) {
         self.draft(payload.shared_text());

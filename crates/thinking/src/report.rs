@@ -73,7 +73,7 @@ impl Report {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The mode whose hook made it; `None` for the generation itself.
+    /// The mode whose hook created the text; `None` for the generation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// The text.

@@ -19,15 +19,16 @@ use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMo
 /// unchanged. The usage of a response is the sum over all calls that led to it.
 ///
 /// **Streams.** If no mode has a hook after the generation, a reply is streamed. Otherwise it is
-/// emitted as one piece at the end, because a hook may still replace the draft. Consider this for a
-/// [`Timeout`](cogwork_llm::Timeout) outside with a limit on the first piece.
+/// emitted as one piece at the end, because a hook may still replace the draft. Take this into
+/// account if a [`Timeout`](cogwork_llm::Timeout) outside limits the time until the first piece.
 ///
 /// Put a [`Retry`](cogwork_llm::Retry) or a [`Timeout`](cogwork_llm::Timeout) inside, so that it
-/// applies to each call, and a [`Cache`](cogwork_llm::Cache) outside. The cost of a
-/// [`Budget`](cogwork_llm::Budget) is correct only inside: outside, all tokens seem to belong to
-/// one model.
+/// applies to each call, and a [`Cache`](cogwork_llm::Cache) outside. A
+/// [`Budget`](cogwork_llm::Budget) calculates the correct cost only inside: outside, all tokens
+/// appear to belong to one model.
 ///
-/// A call may be dropped at any `await`: there is no report then, and the memory is unchanged.
+/// A call may be dropped at any `await`. In that case, no report is created and the memory doesn't
+/// change.
 ///
 /// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl<C> Thinking<C> {
         self
     }
 
-    /// Sets the limits for the hooks of a generation. The default is that of [`ModeLimits`].
+    /// Sets the limits for the hooks of a generation. The defaults are those of [`ModeLimits`].
     #[must_use]
     pub fn with_limits(mut self, limits: ModeLimits) -> Self {
         self.setup.limits = limits;
@@ -96,8 +97,8 @@ impl<C: LlmClient> Thinking<C> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the client, or an error if a mode refuses the answer or fails under
-    /// [`OnFailure::Fail`](crate::OnFailure).
+    /// Returns the error of the client, or an error if a mode refuses the answer, or if a mode with
+    /// [`OnFailure::Fail`](crate::OnFailure) fails.
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
         let generating = self.begin(request).await?;
         let draft = generating.complete(generating.request().clone()).await;
@@ -110,8 +111,8 @@ impl<C: LlmClient> Thinking<C> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a mode refuses the request, or fails under
-    /// [`OnFailure::Fail`](crate::OnFailure).
+    /// Returns an error if a mode refuses the request, or if a mode with
+    /// [`OnFailure::Fail`](crate::OnFailure) fails.
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
         Generating::begin(&self.setup, &self.client, request).await
     }

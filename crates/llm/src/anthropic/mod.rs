@@ -28,9 +28,9 @@ static ANTHROPIC: Protocol = Protocol {
 /// compatible servers.
 ///
 /// System messages at the beginning of a conversation are sent in `system`, joined by an empty
-/// line. The API has no place for later ones, which are sent with the role `user`. The API requires
+/// line. The API doesn't accept later ones, so they are sent with the role `user`. The API requires
 /// a token limit: 4,096 unless the request or an [extra field](AnthropicClientBuilder::with_extra)
-/// sets `max_tokens`. It doesn't support a seed, and none is sent.
+/// sets `max_tokens`. It doesn't support seeds, so the seed of a request isn't sent.
 ///
 /// Tool results are sent in one user message, before the text of the user. Images, including those
 /// in tool results, are sent as data or as URLs; PDF is the only supported type of file. The API

@@ -14,10 +14,10 @@ pub use prices::{Price, Prices};
 
 /// A client that limits the calls, the tokens or the cost of another client.
 ///
-/// A call that has begun is never cancelled, so the spending may exceed a limit by that of the
-/// calls in flight. Every call that begins counts. Tokens and cost are those of the response. If it
-/// doesn't report them, or a stream is dropped or interrupted, they are estimated as one token per
-/// four bytes; a call that fails before its reply costs no tokens.
+/// A call that has begun is never cancelled, so the spending may exceed a limit by the amount that
+/// the calls in flight spend. Every call that begins is counted. The tokens and the cost are taken
+/// from the response. If it doesn't report them, or a stream is dropped or interrupted, they are
+/// estimated as one token per four bytes; a call that fails before its reply costs no tokens.
 ///
 /// Clones share the budget. Put it inside a [`Retry`](crate::Retry), so that every attempt counts,
 /// and inside a [`Cache`](crate::Cache), so that cached replies don't.

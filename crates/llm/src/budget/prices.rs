@@ -61,8 +61,8 @@ fn sound(price: f64) -> f64 {
 /// A table of prices.
 ///
 /// A model is looked up by the name in the response. A name in the table also matches as a prefix,
-/// because servers append a date (`gpt-4.1-mini-2025-04-14`); the longest match is used. A model
-/// that is unnamed or not in the table costs the highest prices in it.
+/// because servers append a date (`gpt-4.1-mini-2025-04-14`); the longest match is used. For a
+/// model that is unnamed or not in the table, the highest prices in the table are used.
 ///
 /// ```
 /// use cogwork_llm::{Price, Prices, Usage};
@@ -81,7 +81,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Creates an empty table, by which everything is free.
+    /// Creates an empty table, with which everything is free.
     pub fn new() -> Self {
         Self::default()
     }

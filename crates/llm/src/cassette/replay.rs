@@ -16,7 +16,7 @@ use crate::{
 
 /// The maximum size of a cassette in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// How many collections within one another are read: some more than a recording has.
+/// The maximum nesting of collections: slightly more than a recording has.
 const NESTING: usize = 32;
 
 /// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.

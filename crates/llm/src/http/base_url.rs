@@ -120,9 +120,9 @@ impl BaseUrl {
         }
     }
 
-    /// Returns the text as error messages may show it: never the query, and nothing at all if it
-    /// contains an `@`, which may follow credentials, or doesn't resemble a URL, because it may be
-    /// the API key in the wrong place.
+    /// Returns the text in a form that error messages may show. The query is never included.
+    /// Returns `None` if the text contains an `@`, which may follow credentials, or if it doesn't
+    /// resemble a URL, because it may be the API key in the wrong place.
     fn quoted(&self, secrets: &Secrets) -> Option<String> {
         let text = self.text.as_str();
         let begins_like_a_host = |(host, _): (&str, &str)| host.is_empty() || host.contains('.');

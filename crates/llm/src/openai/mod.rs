@@ -33,8 +33,8 @@ static OPENAI: Protocol = Protocol {
 /// or a server may respond to a streaming request without streaming. The client follows no
 /// redirects and doesn't retry; wrap it in a [`Retry`](crate::Retry) for that.
 ///
-/// The API key is sent only in the `Authorization` header. Where it occurs elsewhere, such as in
-/// the path of a base URL or in a server's response, `Debug` and errors show `[redacted]`.
+/// The API key is sent only in the `Authorization` header. If it also occurs elsewhere, such as in
+/// the path of a base URL or in a server's response, `Debug` and errors show `[redacted]` instead.
 ///
 /// The crate's [features](crate) select the TLS library; certificates are verified against those of
 /// the system. Proxies set in the environment (`HTTPS_PROXY`, `NO_PROXY`, …) are used, except for
@@ -67,10 +67,10 @@ static OPENAI: Protocol = Protocol {
 /// arguments are a JSON object if the model wrote one. A stream emits calls once they are complete,
 /// and never a partial call. A reply may contain at most 128 calls.
 ///
-/// Earlier calls are sent in a form that servers accept, whatever the model wrote: arguments that
-/// aren't a JSON object, or are nested deeper than 128 levels, are sent as `{"invalid_json": "…"}`,
-/// and in the name of a tool that isn't in the request, invalid characters are replaced by `_`.
-/// Every call can therefore be answered, if necessary with
+/// Earlier calls are always sent in a form that servers accept, even if the model wrote something
+/// invalid: arguments that aren't a JSON object, or are nested deeper than 128 levels, are sent as
+/// `{"invalid_json": "…"}`, and in the name of a tool that isn't in the request, invalid characters
+/// are replaced by `_`. Every call can therefore be answered, if necessary with
 /// [`Message::tool_failure`](crate::Message::tool_failure). Images and files in user messages are
 /// sent as data URLs.
 ///

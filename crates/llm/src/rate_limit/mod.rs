@@ -21,9 +21,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// begin and no more tokens are used than the limits allow. Further calls wait in a first-in,
 /// first-out queue.
 ///
-/// Like on most servers, a call initially counts with the estimated tokens of its conversation, one
-/// per four bytes, plus its [token limit](ChatRequest::max_tokens). Once the response reports its
-/// usage, that counts instead. A call that exceeds the limit on its own runs alone.
+/// As on most servers, a call is initially counted with the estimated tokens of its conversation,
+/// one per four bytes, plus its [token limit](ChatRequest::max_tokens). Once the response reports
+/// its usage, the actual tokens are counted instead. A call that exceeds the limit on its own runs
+/// alone.
 ///
 /// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails immediately.
 /// A call that is already waiting fails as soon as its wait becomes too long, which happens only if

@@ -14,8 +14,8 @@ mod content;
 /// the [OpenTelemetry
 /// conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
 ///
-/// The span is named `chat`, has the level `INFO`, and lasts until the reply is complete, also for
-/// a stream. Its fields are the settings of the request (`gen_ai.request.*`), and either the
+/// The span is named `chat`, has the level `INFO`, and lasts until the reply is complete, even if
+/// it is streamed. Its fields are the settings of the request (`gen_ai.request.*`), and either the
 /// response (`gen_ai.response.*`, `gen_ai.usage.*`) or `error.type`. The conversation isn't
 /// included by default; see [`with_content`](Self::with_content).
 ///
@@ -67,7 +67,7 @@ impl<C> Tracing<C> {
 
     /// Sets whether the span includes the conversation, the tools and the reply, as
     /// `gen_ai.input.messages`, `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may
-    /// contain confidential data. Of images and files, only type and size are included.
+    /// contain confidential data. Only the type and the size of images and files are included.
     ///
     /// The default is `false`.
     #[must_use]

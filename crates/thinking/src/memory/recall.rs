@@ -8,7 +8,7 @@ use super::{Found, Memory};
 /// The maximum size of an item that is shown to a model, in bytes.
 const SHOWN: usize = 4 * 1024;
 
-/// A memory and how a generation uses it.
+/// A memory, and the settings for its use in a generation.
 ///
 /// It is searched once per generation with the text of the last user message, and the result is
 /// shared by the model and all hooks.

@@ -9,9 +9,9 @@ use super::error::MemoryError;
 
 /// A store of texts with a search.
 ///
-/// [`InMemory`](super::InMemory) and [`FileMemory`](super::FileMemory) compare words,
-/// [`Blackboard`](super::Blackboard) returns the newest items.
-/// Implement the trait for a custom store. A call may be dropped at any `await`.
+/// [`InMemory`](super::InMemory) and [`FileMemory`](super::FileMemory) compare words;
+/// [`Blackboard`](super::Blackboard) returns the newest items. Implement the trait for a custom
+/// store. A call may be dropped at any `await`.
 ///
 /// ```
 /// use cogwork_thinking::{Found, InMemory, Memory, MemoryError};

@@ -48,8 +48,8 @@ impl PlanFirst {
         Self::default()
     }
 
-    /// Sets what happens if the call fails. The default is [`OnFailure::Keep`], an answer without a
-    /// plan.
+    /// Sets what happens if the call fails. The default is [`OnFailure::Keep`]: the question is
+    /// answered without a plan.
     #[must_use]
     pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;

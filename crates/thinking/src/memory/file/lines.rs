@@ -96,7 +96,7 @@ pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
 }
 
 /// Returns whether a line may be left from an interrupted write, or from a page that never reached
-/// the disk. Anything else isn't ours, and appending an item would overwrite it.
+/// the disk. Any other line wasn't written by a memory, and appending an item would overwrite it.
 fn may_be_left(line: &[u8]) -> bool {
     const BEGINNING: &[u8] = b"{\"text\":\"";
 

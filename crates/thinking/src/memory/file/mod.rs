@@ -20,15 +20,15 @@ use self::place::{Place, file_error};
 /// [`InMemory`](super::InMemory).
 ///
 /// Opening reads the file and locks it until the last clone is dropped, so that it cannot be opened
-/// as a memory again. The lock is on a second file, with `.lock` appended to the name, which
-/// remains. Opening blocks while reading the file, and for up to 250 ms if the file is locked;
-/// async code should call it on a thread for blocking work.
+/// as a memory again. The lock is on a second file, which has the same name with `.lock` appended
+/// and isn't deleted when the lock is released. Opening blocks while reading the file, and for up
+/// to 250 ms if the file is locked; in async code, call it on a blocking thread.
 ///
-/// Each item is appended with one write, without syncing, on a thread for blocking work. A call that
-/// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
-/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, so that no
-/// foreign file is truncated by mistake. When the file has twice as many lines as items are kept, it
-/// is replaced by a new file.
+/// Each item is appended with one write, without syncing, on a blocking thread. A call that is
+/// cancelled may still add its item, but leaves no partial line. Searches are in memory and never
+/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, so that a
+/// file that isn't a memory is never truncated by mistake. When the file has twice as many lines as
+/// items are kept, it is replaced by a new file.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
@@ -59,7 +59,7 @@ pub struct FileMemory {
 /// What the clones of a memory share.
 #[derive(Debug)]
 struct Shared {
-    /// With a lock of its own, so that a search doesn't wait for the disk.
+    /// Has a separate lock, so that a search doesn't wait for the disk.
     items: Mutex<Items>,
     open: Mutex<Open>,
 }
@@ -110,7 +110,7 @@ impl FileMemory {
     }
 
     /// Opens or creates a file in an open folder with these limits. The file stays in this folder,
-    /// whatever happens to the path of the folder.
+    /// even if the folder is renamed or its path is replaced.
     ///
     /// # Errors
     ///
@@ -139,7 +139,8 @@ impl FileMemory {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is anything else, such as a link, a named pipe or a folder.
+    /// Returns an error if either of them is anything else, such as a link, a named pipe or a
+    /// folder.
     pub fn check_place(folder: &Folder, name: impl Into<OsString>) -> Result<(), MemoryError> {
         Place {
             folder: folder.clone(),

@@ -21,9 +21,9 @@ pub(super) struct Open {
     /// Locked as well, because the lock file may be removed by hand.
     file: File,
     _lock: LockFile,
-    /// How many lines the file has, forgotten ones included.
+    /// The number of lines in the file, including forgotten items.
     count: usize,
-    /// Where the last whole line ends.
+    /// The end of the last complete line.
     end: u64,
 }
 
@@ -68,7 +68,7 @@ impl Open {
         self.must_be_there()
     }
 
-    /// Returns whether the file holds twice as many lines as are kept.
+    /// Returns whether the file has twice as many lines as items are kept.
     pub(super) fn is_long(&self, limits: MemoryLimits) -> bool {
         self.count >= limits.items().saturating_mul(2)
     }
@@ -97,7 +97,7 @@ impl Open {
         })
     }
 
-    /// Replaces the file by one that contains only the items that are kept.
+    /// Replaces the file with one that contains only the items that are kept.
     pub(super) fn rewrite(&mut self, kept: &[Arc<str>]) -> Result<(), MemoryError> {
         self.replace(kept)
             .map_err(|source| self.place.error(source))
