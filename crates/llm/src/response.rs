@@ -227,8 +227,8 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
-/// Leaves a zero out, so that usage without reasoning is serialized as it was before the field
-/// existed.
+/// Returns whether the count is zero. A zero is left out, so that usage without reasoning is
+/// serialized as it was before the field existed.
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
