@@ -11,8 +11,8 @@ use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyS
 ///
 /// Between attempts it waits for the delay of its [`Backoff`], or for as long as the server asks
 /// ([`LlmError::retry_after`]) if that is longer. Jitter applies only to the backoff. If a server
-/// asks for more than the [ceiling](Retry::with_retry_after_ceiling), there is no further attempt
-/// and the error is returned at once.
+/// asks for more than the [ceiling](Retry::with_retry_after_ceiling), the error is returned
+/// immediately, without a further attempt.
 ///
 /// Wrap it around a [`Timeout`](crate::Timeout) to limit each attempt:
 /// `Retry::new(Timeout::new(client), backoff)`. A timeout around the `Retry` limits all attempts

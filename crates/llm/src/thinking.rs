@@ -26,7 +26,7 @@ pub struct SplitThinking<'t> {
     /// The text after the thinking. Empty if the thinking has no closing tag.
     pub answer: &'t str,
     /// Whether there is an opening tag. Without one, the closing tag may be part of the reply
-    /// itself, so a caller that knows the form of the answer should check it.
+    /// itself, so check the answer if its form is known.
     pub is_opened: bool,
 }
 
@@ -34,7 +34,7 @@ const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thin
 
 /// Splits a reply into the thinking at its beginning and the answer after it.
 ///
-/// Returns `None` if there is no thinking.
+/// Returns `None` if the reply doesn't contain any thinking.
 pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
     let trimmed = text.trim_start();
 

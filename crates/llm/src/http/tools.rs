@@ -60,7 +60,8 @@ pub(crate) fn input_schema(tool: &ToolDefinition) -> Result<&RawValue, LlmError>
     })
 }
 
-/// Returns the tool choice, unless there are no tools: servers refuse that.
+/// Returns the tool choice, or `None` if the request has no tools, because servers refuse a choice
+/// without tools.
 pub(crate) fn choice(request: &ChatRequest) -> Option<&ToolChoice> {
     request
         .tool_choice()

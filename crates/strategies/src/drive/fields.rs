@@ -15,7 +15,7 @@ use super::form::{Form, THOUGHT};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
-/// A line that models add on their own, with the imagined output of a tool. It is ignored.
+/// A line that models add without being asked, with the imagined output of a tool. It is ignored.
 const INVENTED: &str = "observation";
 
 /// The maximum length of a reply, in bytes.
@@ -215,7 +215,7 @@ fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>>
     )
 }
 
-/// Returns the fields of a reply in lines, or `None` if there is no line with a known name.
+/// Returns the fields of a reply in lines, or `None` if no line starts with a known name.
 ///
 /// Text before the first of these lines belongs to the thought. The first occurrence of a name
 /// counts, since models often repeat the form or invent the next turn.

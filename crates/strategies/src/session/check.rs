@@ -47,7 +47,7 @@ pub(super) struct Prepared {
 }
 
 impl Session {
-    /// Checks a thought that moves to another stage or stays in its own.
+    /// Checks a thought that moves to another stage or stays in the current one.
     pub(super) fn prepare(&self, proposal: Proposal) -> Result<Prepared, SessionError> {
         let branch = proposal.branch;
         let from = self.place(branch)?;

@@ -104,14 +104,15 @@ impl Session {
         &self.strategies[0]
     }
 
-    /// Returns the stage of the last thought on the current branch, or the start stage if there is
-    /// none.
+    /// Returns the stage of the last thought on the current branch, or the start stage if the
+    /// branch has no thoughts.
     pub fn stage(&self) -> &Stage {
         self.stage_on(self.current)
             .unwrap_or_else(|_| self.strategy().start())
     }
 
-    /// Returns the stage of the last thought on a branch, or the start stage if there is none.
+    /// Returns the stage of the last thought on a branch, or the start stage if the branch has no
+    /// thoughts.
     ///
     /// # Errors
     ///

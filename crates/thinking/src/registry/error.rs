@@ -119,7 +119,7 @@ impl ModeBuildError {
     }
 }
 
-/// Returns the known name that a misspelled one probably stands for.
+/// Returns the known name that was most likely meant by a misspelled one.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     // Bounded, because the distance takes quadratic time and the name may be of any length.
     let name: String = name.chars().take(100).collect();

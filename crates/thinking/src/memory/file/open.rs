@@ -112,7 +112,7 @@ impl Open {
 
         let mut new = self.place.folder.temporary(&self.place.name)?;
 
-        // Before the file has its name, so that nobody else can lock it first.
+        // Locked before the file gets its name, so that no other process can lock it first.
         new.file().try_lock()?;
         new.write_all(&whole)?;
         new.file().sync_all()?;
