@@ -104,8 +104,8 @@ impl BaseUrl {
             .unwrap_or_default()
     }
 
-    /// Returns the text without trailing slashes. Errors show this rather than the parsed URL, which
-    /// may be spelled differently and so hide what was set.
+    /// Returns the text without trailing slashes. Errors show this text rather than the parsed URL,
+    /// which may be spelled differently from the setting.
     pub(super) fn as_given(&self) -> &str {
         self.text.trim_end_matches('/')
     }

@@ -346,7 +346,7 @@ fn ask_all(asks: Vec<Ask>) -> StageWork {
     }
 }
 
-/// Adds what was done as a thought, unless the driver had nothing to say.
+/// Adds what was done as a thought, unless it is an empty text from the driver.
 pub(super) fn think_if_said(
     solving: &mut Solving,
     stage: &Stage,
